@@ -15,6 +15,7 @@ from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../server"))
+from s3_server import S3Server
 from served import Folder, Server
 
 REFS = sys.argv[1]
@@ -378,6 +379,72 @@ class Requests(Indices):
         paths = self.count(f"{step}.index" for step in range(STEPS))
         self.assertLessEqual(sum(path.endswith(".index") for path in paths), STEPS + 1)
         self.assertLessEqual(sum(not path.endswith(".index") for path in paths), 4)
+
+
+class Stores(Indices):
+    """A store lists the sizes of files, and when they and their indices were modified."""
+
+    def setUp(self):
+        super().setUp()
+        self.objects = {f"/b/run/{name}": self.folder.read(name) for name in os.listdir(self.folder.served)}
+        self.server = S3Server(self.objects, {})
+        self.addCleanup(self.server.close)
+        self.server.modified = {name: f"2026-08-01T04:00:0{int(name.endswith('.idx'))}.000Z" for name in self.objects}
+
+    def run_refs(self, *arguments):
+        return subprocess.run([REFS, *arguments], capture_output=True, text=True,
+                              env={**os.environ, "AWS_ENDPOINT_URL": self.server.url, "AWS_NO_SIGN_REQUEST": "YES"})
+
+    def index_run(self):
+        done = self.run_refs("index", "s3://b/run/gfs.f*.idx", "-o", self.set)
+        return done, [path.rsplit("/", 1)[-1] for _, path, _, _ in self.server.asked]
+
+    def lengths(self):
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        return [refs[f"t_isobaricInhPa/0.{step}.2.0.0"][2] for step in range(STEPS)]
+
+    def test_are_asked_for_a_list_and_each_index(self):
+        done, paths = self.index_run()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.lengths(), [len(message(step, 850, 4000 + 10 * step)) for step in range(STEPS)])
+        self.assertLessEqual(sum(path.endswith(".idx") for path in paths), STEPS + 1)
+        self.assertLessEqual(sum(not path.endswith(".idx") for path in paths), 4, paths)
+
+    def test_are_asked_by_the_driver_as_often(self):
+        code = ("from osgeo import gdal; gdal.UseExceptions(); "
+                "print(gdal.Open('REFS:\"s3://b/run/gfs.f*.idx\":/t_isobaricInhPa').RasterCount)")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              env={**os.environ, "AWS_S3_ENDPOINT": self.server.url[len("http://"):], "AWS_HTTPS": "NO",
+                                   "AWS_VIRTUAL_HOSTING": "FALSE", "AWS_NO_SIGN_REQUEST": "YES"})
+        self.assertEqual(done.stdout.strip(), str(STEPS * len(LEVELS)), done.stderr)
+        self.assertLessEqual(sum(not path.endswith(".idx") for _, path, _, _ in self.server.asked), 8)
+
+    def test_with_files_that_are_younger_than_their_index_are_asked_for_these(self):
+        self.server.modified["/b/run/gfs.f003"] = "2026-08-01T05:00:00.000Z"
+        self.objects["/b/run/gfs.f003"] += message(3, 925, 30)
+        done, _ = self.index_run()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("expected the end of /vsis3/b/run/gfs.f003 at byte", done.stderr.replace("s3://", "/vsis3/"))
+
+    def test_with_files_that_go_on_for_long_are_asked_for_these(self):
+        """As if the index had been written later, of a part of the file."""
+        self.objects["/b/run/gfs.f003"] += message(3, 925, 30000)
+        done, _ = self.index_run()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("behind the last message", done.stderr)
+
+    def test_without_dates_are_asked_for_each_file(self):
+        self.server.modified = {}
+        done, paths = self.index_run()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(sum(path.startswith("gfs") and not path.endswith(".idx") for path in paths), STEPS)
+
+    def test_with_lines_that_say_lengths_are_compared_with_the_list(self):
+        self.objects["/b/run/5.grib2"] += message(5, 925, 30)
+        done = self.run_refs("index", "s3://b/run/*.index", "-o", self.set)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("behind the last message", done.stderr)
 
 
 if __name__ == "__main__":

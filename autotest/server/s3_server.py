@@ -95,9 +95,12 @@ class Handler(BaseHTTPRequestHandler):
         if is_encoded:
             text.append("<EncodingType>url</EncodingType>")
         for name in shown:
+            when = self.server.modified.get(begin + name)
+            modified = f"<LastModified>{when}</LastModified>" if when else ""
             quoted = urllib.parse.quote_plus(name, safe="/") if is_encoded else html.escape(name)
             text.append(f"<CommonPrefixes><Prefix>{quoted}</Prefix></CommonPrefixes>" if found[name] else
-                        f"<Contents><Key>{quoted}</Key><Size>{len(self.server.objects[begin + name])}</Size></Contents>")
+                        f"<Contents><Key>{quoted}</Key><Size>{len(self.server.objects[begin + name])}</Size>"
+                        f"{modified}</Contents>")
         if is_cut:
             token = "NextContinuationToken" if "list-type" in asked else "NextMarker"
             text.append(f"<{token}>{html.escape(shown[-1])}</{token}>")
@@ -173,7 +176,7 @@ class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
     has method, path, range and refusal of each request, `headers` method and headers. Before each is answered before(method, path) is
     called; refused(path, query) is the status and code that a GET fails with, or None; of conditions see do_PUT. tag(content) is the ETag, or None;
-    is_lost(path) is whether a PUT that is carried out is answered as a failure. Lists have `page` names each. Where `payer` is
+    is_lost(path) is whether a PUT that is carried out is answered as a failure. Lists have `page` names each, with the times `modified`, {"/bucket/key": "2026-08-01T04:00:00.000Z"}. Where `payer` is
     set, requests must say so."""
 
     daemon_threads = True
@@ -181,7 +184,7 @@ class S3Server(ThreadingHTTPServer):
     def __init__(self, objects, keys):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
-        self.headers = []
+        self.headers, self.modified = [], {}
         self.conditions, self.before = "hold", lambda method, path: None
         self.refused, self.is_lost = lambda path, query: None, lambda path: False
         self.tag = lambda content: f'"{hashlib.md5(content).hexdigest()}"'

@@ -116,10 +116,11 @@ typedef enum refs_list_depth {
 
 /** An object, or a folder. Views live as long as the call that they come with. */
 typedef struct refs_listed {
-    refs_str url;   /**< "s3://bucket/key", or a location where one is requested; that of a folder
-                         ends with a slash */
-    uint64_t size;  /**< bytes; 0 for a folder */
-    bool is_folder; /**< a prefix of names */
+    refs_str url;  /**< "s3://bucket/key", or a location where one is requested; that of a folder
+                        ends with a slash */
+    uint64_t size; /**< bytes; 0 for a folder */
+    int64_t modified_s; /**< seconds since 1970; 0: not known */
+    bool is_folder;     /**< a prefix of names */
 } refs_listed;
 
 /** Receives what is listed. */

@@ -906,6 +906,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
         all->session = *all->master.session;
     else
         REFS_TRY(tool_session_open(&all->session, err));
+    all->session.lister.scans = all->scans;
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
     refs_status status = tool_expand(&all->session, &names, &added, skipped, err);

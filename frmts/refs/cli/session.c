@@ -113,8 +113,8 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
                                 REFS_HTTP_MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
-    session->lister =
-        (refs_object_lister){session->host, session->vfs, (refs_cancel_check){tool_go_on, NULL}};
+    session->lister = (refs_object_lister){session->host, session->vfs,
+                                           (refs_cancel_check){tool_go_on, NULL}, NULL};
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
     options.advice = tool_advice;

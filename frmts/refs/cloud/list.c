@@ -124,7 +124,7 @@ static refs_status show(listing *all, const refs_list_page *page, refs_buf *url,
             REFS_TRY(
                 refs_buf_append(url, page->names.data + item->begin, item->end - item->begin, err));
         const refs_listed listed = {refs_str_view((const char *)url->data, url->size), item->size,
-                                    item->is_folder};
+                                    item->modified_s, item->is_folder};
         REFS_TRY(all->visitor->visit(all->visitor->user, &listed, err));
     }
     return REFS_OK;

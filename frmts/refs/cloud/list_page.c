@@ -2,8 +2,10 @@
  * reference; read by libexpat. */
 #include "list_page.h"
 
+#include <stdio.h>
 #include <strings.h>
 
+#include "refs/civil.h"
 #include "refs/host.h"
 #include "refs/percent.h"
 #include "refs/xml_line.h"
@@ -88,6 +90,18 @@ static void end_of_entry(reading *at) {
         at->page->next = refs_str_copy(refs_str_view((const char *)at->text.data, at->text.size));
 }
 
+/* "2026-08-01T04:01:12.000Z", in seconds since 1970; 0 where it is something else. */
+static int64_t read_time(const reading *at) {
+    char text[32];
+    int year, month, day, hour, minute, second, n = 0;
+    snprintf(text, sizeof text, "%.*s", (int)at->text.size, (const char *)at->text.data);
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute, &second,
+               &n) != 6 ||
+        n != 19 || text[strlen(text) - 1] != 'Z' || !refs_is_civil_date(year, month, day))
+        return 0;
+    return refs_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+}
+
 static void end_of_part(reading *at, const char *name) {
     bool is_object = strcmp(at->entry, "Contents") == 0;
     bool is_folder = strcmp(at->entry, "CommonPrefixes") == 0;
@@ -96,6 +110,7 @@ static void end_of_part(reading *at, const char *name) {
     if (is_object && strcmp(name, "Size") == 0 &&
         !refs_str_to_u64(refs_str_view((const char *)at->text.data, at->text.size), &at->item.size))
         stop(at, REFS_CORRUPT, "an object has no size");
+    if (is_object && strcmp(name, "LastModified") == 0) at->item.modified_s = read_time(at);
 }
 
 static void end_element(void *user, const char *name) {

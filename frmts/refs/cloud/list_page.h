@@ -5,8 +5,9 @@
 #include "refs/bytes.h"
 
 typedef struct refs_list_item {
-    size_t begin, end; /**< of its name in `names` */
-    uint64_t size;     /**< bytes; 0 of a folder */
+    size_t begin, end;  /**< of its name in `names` */
+    uint64_t size;      /**< bytes; 0 of a folder */
+    int64_t modified_s; /**< since 1970; 0: not known */
     bool is_folder;
 } refs_list_item;
 

@@ -270,12 +270,14 @@ refs_status refs_combine_open_files(const refs_combine_files *files, const char 
     const bool is_joined = all.options.dims != NULL && all.options.dims[0] != NULL;
     if (files->sets != NULL) all.sets = *files->sets;
     if (n == 1 && !is_joined && all.options.pattern == NULL) return open_file(&all, 0, set, err);
-    REFS_TRY(refs_scan_shared_open(&all.sets.shared, err));
-    refs_status status = choose_dims(&all, err);
+    refs_scan_shared *own = NULL;
+    refs_status status = all.sets.shared == NULL ? refs_scan_shared_open(&own, err) : REFS_OK;
+    if (own != NULL) all.sets.shared = own;
+    if (status == REFS_OK) status = choose_dims(&all, err);
     if (status == REFS_OK) status = add_parts(&all, err);
     if (status == REFS_OK) status = build(&all, set, err);
     refs_set_builder_free(all.builder);
-    refs_scan_shared_free(all.sets.shared);
+    refs_scan_shared_free(own);
     refs_combine_sources_free(all.sources);
     refs_combine_free(all.join);
     refs_free(all.dim_list);

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "refs/codec.h"
 #include "refs/combine.h"
+#include "refs/scan.h"
 #include "refs/validators.h"
 #include "report.h"
 #include "vsi_source.h"
@@ -204,6 +205,9 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     vfs_ = RefsOpenHttpVfs(*context_, source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
+    REFS_TRY(refs_scan_shared_open(&setOptions.shared, error));
+    const std::unique_ptr<refs_scan_shared, decltype(&refs_scan_shared_free)> scans(
+        setOptions.shared, refs_scan_shared_free);
     REFS_TRY(openSet(setOptions, options, error));
     return openHierarchy(setOptions.notes, error);
 }
@@ -230,7 +234,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     if (!isRemote()) noteValidators();
     std::vector<std::string> files;
     refs_error problem = REFS_ERROR_INIT;
-    const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}};
+    const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}, options.shared};
     const refs_status listed = RefsListFiles(location_, lister, files, &problem);
     // If nothing is found, opening the name itself shows what it is.
     if (listed != REFS_OK && listed != REFS_NOT_FOUND)

@@ -93,6 +93,7 @@ refs_status listFolder(const std::string &folder, const std::string &prefix, int
     while (const VSIDIREntry *entry = nextEntry(opened.get(), messages)) {
         const std::string url = folder + entry->pszName + (VSI_ISDIR(entry->nMode) ? "/" : "");
         const refs_listed listed = {refs_str_view(url.data(), url.size()), entry->nSize,
+                                    entry->bMTimeKnown ? static_cast<int64_t>(entry->nMTime) : 0,
                                     VSI_ISDIR(entry->nMode) != 0};
         n++;
         REFS_TRY(visitor.visit(visitor.user, &listed, error));

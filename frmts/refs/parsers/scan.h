@@ -40,6 +40,13 @@ typedef struct refs_scan_shared refs_scan_shared;
 refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err);
 void refs_scan_shared_free(refs_scan_shared *shared);
 
+/** Takes note of what a store lists: sizes that are known are not asked for again. Nothing is noted
+ * without memory, or beyond REFS_SCAN_MAX_LISTED. `modified_s`: 0 if it is not known. */
+void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t size,
+                           int64_t modified_s);
+
+#define REFS_SCAN_MAX_LISTED 262144
+
 typedef struct refs_scan_options {
     size_t struct_size; /**< sizeof(refs_scan_options) */
     refs_scan_limits limits;

@@ -86,3 +86,11 @@ refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err) {
 void refs_scan_shared_free(refs_scan_shared *shared) {
     (void)shared;
 }
+
+void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t size,
+                           int64_t modified_s) {
+    (void)shared;
+    (void)location;
+    (void)size;
+    (void)modified_s;
+}

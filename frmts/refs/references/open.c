@@ -12,12 +12,21 @@ static const refs_set_format *const formats[] = {
     &refs_references__dmrpp,   &refs_references__archive,  &refs_references__stac,
     &refs_references__json};
 
+/* Indices of GRIB files are texts that are read to their end: one request for all of each. */
+static refs_status open_file(const refs_set_input *input, void **handle, refs_error *err) {
+    const refs_vfs *vfs = input->vfs;
+    const refs_str name = refs_str_from(input->location);
+    if (refs_str_ends(name, ".idx") || refs_str_ends(name, ".index"))
+        return refs_vfs_open_whole(vfs, input->location, handle, err);
+    return vfs->open(vfs->self, input->location, handle, err);
+}
+
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {
     const refs_vfs *vfs = input->vfs;
     const refs_vfs_range range = {0, HEAD_SIZE, head};
     void *handle;
-    REFS_TRY(vfs->open(vfs->self, input->location, &handle, err));
+    REFS_TRY(open_file(input, &handle, err));
     refs_status status = vfs->read(vfs->self, handle, &range, size, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", input->location);
     vfs->close(vfs->self, handle);

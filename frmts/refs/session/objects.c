@@ -1,5 +1,6 @@
 /* objects.c -- objects of a store under one name; see session.h. */
 #include "refs/combine.h"
+#include "refs/scan.h"
 #include "session_internal.h"
 
 typedef struct matching {
@@ -8,11 +9,25 @@ typedef struct matching {
     refs_buf *names;
 } matching;
 
+/* Also what does not match: the files beside indices, which are read by these. */
+static refs_status note_object(const refs_object_lister *by, const refs_listed *listed,
+                               refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    if (by->scans == NULL) return REFS_OK;
+    const refs_status status = refs_session_locate(listed->url, &location, err);
+    if (status == REFS_OK)
+        refs_scan_shared_note(by->scans, refs_str_from((const char *)location.data), listed->size,
+                              listed->modified_s);
+    refs_buf_clear(&location);
+    return status;
+}
+
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
     const matching *at = user;
     REFS_TRY(refs_check_cancelled(&at->by->cancel, err));
     REFS_TRY(refs_cancel_scope_check(err));
     if (listed->is_folder) return REFS_OK;
+    REFS_TRY(note_object(at->by, listed, err));
     const size_t before = at->names->size;
     REFS_TRY(refs_buf_append_str(at->names, listed->url, err));
     REFS_TRY(refs_buf_append(at->names, "", 1, err));

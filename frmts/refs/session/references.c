@@ -1,4 +1,5 @@
 /* references.c -- the references that a name stands for, opened for work; see session.h. */
+#include "refs/scan.h"
 #include "refs/watch.h"
 #include "session_internal.h"
 
@@ -19,9 +20,11 @@ refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_
     return host;
 }
 
-static refs_status open_once(const refs_references *from, const char *location, refs_set **set,
-                             refs_error *err) {
-    const refs_names_host host = refs_names_host_of(&from->lister, &from->notes);
+static refs_status open_with(const refs_references *from, const char *location,
+                             refs_scan_shared *scans, refs_set **set, refs_error *err) {
+    refs_object_lister lister = from->lister;
+    refs_set_options sets = REFS_SET_OPTIONS_INIT;
+    const refs_names_host host = refs_names_host_of(&lister, &from->notes);
     refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
     options.vfs = from->lister.vfs;
     options.http = from->http;
@@ -32,12 +35,23 @@ static refs_status open_once(const refs_references *from, const char *location, 
     options.unlike = REFS_COMBINE_FRAGMENTS_UNTOLD;
     options.dims = from->along;
     options.pattern = from->pattern;
+    if (from->sets != NULL) sets = *from->sets;
+    sets.shared = lister.scans = scans;
     const refs_combine_files files = {.location = location,
                                       .vfs = from->lister.vfs,
-                                      .sets = from->sets,
+                                      .sets = &sets,
                                       .options = &options,
                                       .along = from->how_along};
     return refs_combine_open_name(&host, &files, set, err);
+}
+
+static refs_status open_once(const refs_references *from, const char *location, refs_set **set,
+                             refs_error *err) {
+    refs_scan_shared *scans = NULL;
+    refs_status status = refs_scan_shared_open(&scans, err);
+    if (status == REFS_OK) status = open_with(from, location, scans, set, err);
+    refs_scan_shared_free(scans);
+    return status;
 }
 
 refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,

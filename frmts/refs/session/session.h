@@ -95,6 +95,7 @@ typedef struct refs_object_lister {
     refs_host *host;
     const refs_vfs *vfs; /**< over HTTP with this host */
     refs_cancel_check cancel;
+    struct refs_scan_shared *scans; /**< takes note of what is listed (scan.h), or NULL */
 } refs_object_lister;
 
 /** Appends the names of the objects that `name` stands for, URLs or locations as that is, each with

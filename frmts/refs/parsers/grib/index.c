@@ -3,7 +3,13 @@
 
 #include "grib/messages.h"
 
+/* Opening a remote file fetches so much of it. */
+#define BEGINNING_BYTES (64 * REFS_KIB)
+
 #define MAX_INDEX_BYTES (64 * REFS_MIB)
+
+/* Of files whose size and age a store lists, one message in ten times as many is compared. */
+#define LISTED_SHARE 10
 
 typedef struct indexed {
     const refs_scan_job *job;
@@ -12,6 +18,7 @@ typedef struct indexed {
     refs_source *file;    /* that, where it is open */
     grib_index index;
     grib_list read;           /* fields of messages that were read */
+    bool is_listed;           /* a store says its size, and that the index is not older */
     const grib_entry *sample; /* the last with times that was not read to learn words, or NULL */
 } indexed;
 
@@ -99,26 +106,52 @@ static bool have_lengths(const grib_index *index) {
     return i == index->n;
 }
 
-/* An index is of this file where the file ends with the last message, of `length` bytes. */
-static refs_status check_end(indexed *at, uint64_t length, uint64_t *end, refs_error *err) {
-    uint64_t size;
-    *end = at->index.entries[at->index.n - 1].offset;
-    REFS_TRY(refs_source_size(at->file, &size, err));
-    if (refs_add_u64(*end, length, end) && *end == size) return REFS_OK;
+/* An index is of this file where the file, of `size` bytes, ends with the last message, of `length`
+ * bytes. */
+static refs_status check_end(const indexed *at, uint64_t length, uint64_t size, refs_error *err) {
+    uint64_t end = at->index.entries[at->index.n - 1].offset;
+    if (refs_add_u64(end, length, &end) && end == size) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
                      "expected the end of %s at byte %llu, behind the last message, found %llu "
                      "bytes: make the index again",
-                     at->location, (unsigned long long)*end, (unsigned long long)size);
+                     at->location, (unsigned long long)end, (unsigned long long)size);
+}
+
+/* Whether a store listed the file, and no later than its index: then the index is of this file, and
+ * it ends with the last message. */
+static bool is_listed(const indexed *at, uint64_t *end) {
+    int64_t modified_s, index_modified_s;
+    uint64_t index_size;
+    return refs_scan__grib_listed(at->shared, at->location, end, &modified_s) && modified_s > 0 &&
+           refs_scan__grib_listed(at->shared, refs_source_location(at->job->source), &index_size,
+                                  &index_modified_s) &&
+           modified_s <= index_modified_s;
+}
+
+/* Whether the last message may be as long as the rest of the file: not much longer than others. */
+static bool may_end_at(const grib_index *index, uint64_t end) {
+    const uint64_t last = index->entries[index->n - 1].offset;
+    uint64_t longest = 0;
+    for (size_t i = 1; i < index->n; i++) {
+        const uint64_t length = index->entries[i].offset - index->entries[i - 1].offset;
+        if (length > longest) longest = length;
+    }
+    return end > last && end - last <= 2 * longest;
 }
 
 /* Where lines do not say how long messages are, each ends where the next begins, and the last with
  * the file. */
 static refs_status find_lengths(indexed *at, refs_error *err) {
-    grib_entry *entries = at->index.entries;
-    uint64_t length, end;
-    if (have_lengths(&at->index)) return REFS_OK;
-    REFS_TRY(measure(at, &entries[at->index.n - 1], &length, err));
-    REFS_TRY(check_end(at, length, &end, err));
+    grib_entry *entries = at->index.entries, *last = &entries[at->index.n - 1];
+    uint64_t length, end = 0;
+    at->is_listed = is_listed(at, &end);
+    if (have_lengths(&at->index))
+        return at->is_listed ? check_end(at, last->length, end, err) : REFS_OK;
+    if (!at->is_listed || !may_end_at(&at->index, end)) {
+        REFS_TRY(measure(at, last, &length, err));
+        REFS_TRY(refs_source_size(at->file, &end, err));
+        REFS_TRY(check_end(at, length, end, err));
+    }
     for (size_t i = at->index.n; i-- > 0;) {
         if (i + 1 < at->index.n && entries[i + 1].offset > entries[i].offset)
             end = entries[i + 1].offset;
@@ -252,7 +285,9 @@ static const char *find_absence(const grib_field *field, const grib_field *expec
 static refs_status check_sample(indexed *at, const grib_list *list, refs_error *err) {
     const grib_entry *entry = at->sample;
     if (entry == NULL ||
-        (at->file == NULL && !refs_scan__grib_is_sample(at->shared, at->location, at->index.n)))
+        (at->file == NULL &&
+         !refs_scan__grib_is_sample(at->shared, at->location,
+                                    at->is_listed ? at->index.n / LISTED_SHARE : at->index.n)))
         return REFS_OK;
     REFS_TRY(read_message(at, entry, err));
     const grib_field *field = find_read(at, entry), *expected = NULL;
@@ -267,12 +302,21 @@ static refs_status check_sample(indexed *at, const grib_list *list, refs_error *
     return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
 }
 
+/* The last message with times; of a file whose end is known otherwise, the last of those whose
+ * heads come when it is opened. */
+static void choose_sample(indexed *at) {
+    for (size_t i = 0; i < at->index.n; i++) {
+        const grib_entry *entry = &at->index.entries[i];
+        const bool is_far = at->is_listed && entry->offset > BEGINNING_BYTES - GRIB_HEAD_BYTES;
+        if (entry->has_times && (at->sample == NULL || !is_far)) at->sample = entry;
+    }
+}
+
 static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
     size_t n_missing = 0;
-    uint64_t end;
+    uint64_t size;
     REFS_TRY(find_lengths(at, err));
-    for (size_t i = 0; i < at->index.n; i++)
-        if (at->index.entries[i].has_times) at->sample = &at->index.entries[i];
+    choose_sample(at);
     for (;;) {
         REFS_TRY(refs_scan__grib_apply(at->shared, &at->index, list, &n_missing, err));
         if (n_missing == 0) break;
@@ -280,8 +324,9 @@ static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
     }
     REFS_TRY(add_without_times(at, list, err));
     REFS_TRY(check_sample(at, list, err));
-    return at->file != NULL ? check_end(at, at->index.entries[at->index.n - 1].length, &end, err)
-                            : REFS_OK;
+    if (at->file == NULL) return REFS_OK;
+    REFS_TRY(refs_source_size(at->file, &size, err));
+    return check_end(at, at->index.entries[at->index.n - 1].length, size, err);
 }
 
 refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list, uint32_t *file,

@@ -69,6 +69,10 @@ refs_status refs_scan__grib_learn(refs_scan_shared *shared, refs_str key, const 
                                   const grib_field *field, refs_error *err);
 void refs_scan__grib_learnt(refs_scan_shared *shared);
 
+/** Whether a store listed the file at `location`: its size, and when it was modified. */
+bool refs_scan__grib_listed(refs_scan_shared *shared, const char *location, uint64_t *size,
+                            int64_t *modified_s);
+
 /** Whether one message of an index with `n` entries is to be compared with the file at `location`:
  * of the first after keys were learnt, of the first in each folder, and of one in a thousand
  * messages. */

@@ -18,8 +18,14 @@ struct refs_scan_shared {
     pthread_t learner;
     grib_prototypes prototypes;
     refs_intern folders; /* in which a message was compared */
-    bool has_learnt;     /* since the last sample */
-    size_t n_unchecked;  /* messages since the last sample */
+    refs_intern listed;  /* locations that a store listed … */
+    struct {
+        uint64_t size;
+        int64_t modified_s;
+    } * states; /* … and what it says of each */
+    size_t state_capacity;
+    bool has_learnt;    /* since the last sample */
+    size_t n_unchecked; /* messages since the last sample */
 };
 
 /* What another thread of the parent had begun to learn is learnt again. */
@@ -45,6 +51,8 @@ void refs_scan_shared_free(refs_scan_shared *shared) {
     if (shared == NULL) return;
     refs_fork_unregister(&shared->forked);
     refs_intern_clear(&shared->folders);
+    refs_intern_clear(&shared->listed);
+    refs_free(shared->states);
     refs_intern_clear(&shared->prototypes.keys);
     refs_scan__grib_list_clear(&shared->prototypes.list);
     pthread_cond_destroy(&shared->idle);
@@ -110,6 +118,34 @@ static refs_status learn(grib_prototypes *prototypes, refs_str key, const grib_l
     const refs_status status = refs_intern_add(&prototypes->keys, key, &id, err);
     if (status != REFS_OK) prototypes->list.n_fields--; /* key number i is of field number i */
     return status;
+}
+
+/* -- what stores list -------------------------------------------------------------------------- */
+
+void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t size,
+                           int64_t modified_s) {
+    uint32_t id;
+    refs_lock(&shared->lock);
+    const size_t n = shared->listed.count;
+    if (n < REFS_SCAN_MAX_LISTED &&
+        refs_grow((void **)&shared->states, &shared->state_capacity, n, sizeof *shared->states) &&
+        refs_intern_add(&shared->listed, location, &id, NULL) == REFS_OK) {
+        shared->states[id].size = size;
+        shared->states[id].modified_s = modified_s;
+    }
+    refs_unlock(&shared->lock);
+}
+
+bool refs_scan__grib_listed(refs_scan_shared *shared, const char *location, uint64_t *size,
+                            int64_t *modified_s) {
+    refs_lock(&shared->lock);
+    const uint32_t id = refs_intern_find(&shared->listed, refs_str_from(location));
+    if (id != REFS_INTERN_NONE) {
+        *size = shared->states[id].size;
+        *modified_s = shared->states[id].modified_s;
+    }
+    refs_unlock(&shared->lock);
+    return id != REFS_INTERN_NONE;
 }
 
 /* -- what scans ask for ------------------------------------------------------------------------ */

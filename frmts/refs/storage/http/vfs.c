@@ -14,6 +14,9 @@
 /* The bytes fetched of an object when it is opened: of many files it is all that describes them. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
+/* An object of which more is held while it was only looked at is one of all threads. */
+#define LARGE_BYTES (1 * REFS_MIB)
+
 /* What was looked at longer ago is fetched again: it may have changed, and whoever looks opens it
  * soon. */
 #define LOOKED_AT_MS 5000
@@ -546,7 +549,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
 /* With the lock held: the place of an object that was looked at. */
 static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     size_t unused = 0;
-    if (object->held > BEGINNING_BYTES) return 0;
+    if (object->held > LARGE_BYTES) return 0;
     for (size_t i = 1; i < N_LOOKED_AT; i++) {
         if (vfs->looked_at[i] == NULL)
             unused = i;
