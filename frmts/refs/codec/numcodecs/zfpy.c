@@ -1,6 +1,7 @@
-/* zfpy.c -- codec "zfpy": a zfp stream with its full header, which says how it was made.
+/* zfpy.c -- codec "zfpy": a zfp stream with its header, which says how it was made; where the
+ * configuration has "header" false, without what says its type and shape, which are there then.
  *
- * Source: https://zfp.readthedocs.io
+ * Sources: https://zfp.readthedocs.io; imagecodecs, Zfp
  */
 #include <zfp.h>
 
@@ -10,7 +11,9 @@
 /* clang-format off */
 #define FUNCTIONS(F) \
     F(zfp_decompress) F(zfp_field_alloc) F(zfp_field_blocks) F(zfp_field_dimensionality) \
-    F(zfp_field_free) F(zfp_field_set_pointer) F(zfp_field_size) F(zfp_read_header) \
+    F(zfp_field_free) F(zfp_field_set_pointer) F(zfp_field_set_size_1d) F(zfp_field_set_size_2d) \
+    F(zfp_field_set_size_3d) F(zfp_field_set_size_4d) F(zfp_field_set_type) F(zfp_field_size) \
+    F(zfp_read_header) \
     F(zfp_stream_close) F(zfp_stream_maximum_size) F(zfp_stream_open) F(zfp_stream_params) \
     F(zfp_stream_rewind) F(zfp_stream_set_bit_stream) F(zfp_type_size) F(stream_open) \
     F(stream_close)
@@ -28,8 +31,18 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
  * write. */
 #define SLACK_PER_BLOCK 32
 
+#define MAX_RANK 4
+
+/* What the header lacks. */
+typedef struct zfp_codec {
+    zfp_type type;
+    size_t rank; /* 0: the header is whole */
+    size_t shape[MAX_RANK];
+} zfp_codec;
+
 /* The library's objects for one decoding. */
 typedef struct zfp_job {
+    const zfp_codec *codec;
     zfp_stream *stream;
     zfp_field *field;
     bitstream *bits;
@@ -43,6 +56,67 @@ static void clear(zfp_job *job) {
     refs_free(job->padded);
 }
 
+/* -- configuration ----------------------------------------------------------------------------- */
+
+static refs_status read_type(refs_str dtype, zfp_type *type, refs_error *err) {
+    static const struct {
+        const char *dtype;
+        zfp_type type;
+    } types[] = {{"<i4", zfp_type_int32},
+                 {"<i8", zfp_type_int64},
+                 {"<f4", zfp_type_float},
+                 {"<f8", zfp_type_double}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (!refs_str_is(dtype, types[i].dtype)) continue;
+        *type = types[i].type;
+        return REFS_OK;
+    }
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "dtype '%.*s': expected <i4, <i8, <f4 or <f8, as \"header\" is false",
+                     REFS_STR_ARG(dtype));
+}
+
+static refs_status read_shape(const refs_json *shape, zfp_codec *codec, refs_error *err) {
+    const size_t rank = refs_json_is_array(shape) ? refs_json_size(shape) : 0;
+    for (size_t i = 0; i < rank && i < MAX_RANK; i++) {
+        uint64_t extent = 0;
+        (void)refs_json_u64(refs_json_at(shape, i), &extent);
+        codec->shape[i] = (size_t)extent;
+        if (extent > 0 && extent <= UINT32_MAX) codec->rank++;
+    }
+    if (rank > 0 && codec->rank == rank) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "expected a shape of 1 to %d extents, as \"header\" is false", MAX_RANK);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    const refs_json *config = context->config;
+    zfp_codec *opened = refs_calloc(1, sizeof *opened);
+    bool has_header = true;
+    (void)encoded_size;
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    refs_json_bool(refs_json_get(config, "header"), &has_header);
+    if (has_header) return REFS_OK;
+    if (refs_json_kind_of(refs_json_get(config, "strides")) != REFS_JSON_KIND_NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "strides: expected none");
+    REFS_TRY(read_type(refs_json_text(refs_json_get(config, "dtype")), &opened->type, err));
+    return read_shape(refs_json_get(config, "shape"), opened, err);
+}
+
+/* -- decoding ---------------------------------------------------------------------------------- */
+
+/* Says what the header does not; the library counts from the fastest dimension. */
+static void complete(const zfp_codec *codec, zfp_field *field) {
+    const size_t *n = codec->shape + codec->rank - 1; /* the last is the fastest */
+    zfp.zfp_field_set_type(field, codec->type);
+    if (codec->rank == 1) zfp.zfp_field_set_size_1d(field, n[0]);
+    if (codec->rank == 2) zfp.zfp_field_set_size_2d(field, n[0], n[-1]);
+    if (codec->rank == 3) zfp.zfp_field_set_size_3d(field, n[0], n[-1], n[-2]);
+    if (codec->rank == 4) zfp.zfp_field_set_size_4d(field, n[0], n[-1], n[-2], n[-3]);
+}
+
 /* Begins to read a copy of `encoded` with zeros behind it up to `size`, as the library reads on
  * without looking where its input ends. */
 static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
@@ -54,7 +128,12 @@ static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, re
     memcpy(job->padded, encoded.data, encoded.size < size ? encoded.size : size);
     zfp.zfp_stream_set_bit_stream(job->stream, job->bits);
     zfp.zfp_stream_rewind(job->stream);
-    if (zfp.zfp_read_header(job->stream, job->field, ZFP_HEADER_FULL) > 0) return REFS_OK;
+    const bool is_whole = job->codec->rank == 0;
+    const unsigned parts = is_whole ? ZFP_HEADER_FULL : ZFP_HEADER_MAGIC | ZFP_HEADER_MODE;
+    if (zfp.zfp_read_header(job->stream, job->field, parts) > 0) {
+        if (!is_whole) complete(job->codec, job->field);
+        return REFS_OK;
+    }
     return refs_fail(err, REFS_CORRUPT, "%zu bytes do not begin with a header of zfp",
                      encoded.size);
 }
@@ -110,9 +189,9 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    (void)self;
     REFS_TRY(refs_lazy_load(&library, err));
-    zfp_job job = {.stream = zfp.zfp_stream_open(NULL), .field = zfp.zfp_field_alloc()};
+    zfp_job job = {
+        .codec = self, .stream = zfp.zfp_stream_open(NULL), .field = zfp.zfp_field_alloc()};
     refs_status status = job.stream != NULL && job.field != NULL
                              ? decompress(&job, encoded, output, err)
                              : refs_fail_nomem(err);
@@ -120,10 +199,17 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
+static void close_codec(void *self) {
+    refs_free(self);
+}
+
 static const char *const aliases[] = {"imagecodecs_zfp", NULL};
 
-const refs_codec_type refs_codec_zfpy = {.name = "zfpy",
-                                         .aliases = aliases,
-                                         .reads = "zfp streams with header",
-                                         .library = "libzfp",
-                                         .decode = decode};
+const refs_codec_type refs_codec_zfpy = {
+    .name = "zfpy",
+    .aliases = aliases,
+    .reads = "zfp streams with header, of which `imagecodecs_zfp` may lack type and shape",
+    .library = "libzfp",
+    .open = open_codec,
+    .close = close_codec,
+    .decode = decode};
