@@ -21,6 +21,7 @@
 #include "refs/fork.h"
 #include "refs/lookup3.h"
 #include "refs/own_attributes.h"
+#include "refs/same_file.h"
 #include "refs/scan.h"
 #include "selection.h"
 #include "tool.h"
@@ -689,19 +690,16 @@ static refs_status make_kept(build *all, refs_error *err) {
 
 /* That the set may itself lie in a folder of sources does not make it one. */
 static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
-    struct stat output, source;
     size_t n = 0;
-    if (stat(all->output, &output) != 0) return REFS_OK;
+    if (access(all->output, F_OK) != 0) return REFS_OK;
     const bool is_master =
         all->master.set != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
     for (size_t i = 0; is_master && i < given->n; i++)
-        if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
-            source.st_ino == output.st_ino)
+        if (refs_is_same_file(all->output, given->items[i]))
             return refs_fail(err, REFS_INVALID,
                              "%s: the output is also a source: choose another name", all->output);
     for (size_t i = 0; i < all->names.n; i++) {
-        bool is_output = stat(all->names.items[i], &source) == 0 &&
-                         source.st_dev == output.st_dev && source.st_ino == output.st_ino;
+        const bool is_output = refs_is_same_file(all->output, all->names.items[i]);
         if (is_output && !refs_name_list_has(given, all->names.items[i]))
             refs_free(all->names.items[i]);
         else

@@ -1,11 +1,10 @@
 /* diff.c -- what differs between two sets. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "refs/array.h"
-#include "refs/file_name.h"
+#include "refs/same_file.h"
 #include "tool.h"
 
 /* Most bytes of an array whose values are compared. */
@@ -225,16 +224,6 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-static bool is_same_file(const char *a, const char *b) {
-    char *real_a = refs_file_name_is_local(refs_str_from(a)) ? realpath(a, NULL) : NULL;
-    char *real_b =
-        real_a != NULL && refs_file_name_is_local(refs_str_from(b)) ? realpath(b, NULL) : NULL;
-    const bool is_same = real_b != NULL && strcmp(real_a, real_b) == 0;
-    free(real_a);
-    free(real_b);
-    return is_same;
-}
-
 /* A set that was opened by a relative name says files so. Those of one chunk are mostly those of
  * the next. */
 static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) {
@@ -244,7 +233,7 @@ static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) 
     at->is_known = true;
     at->known[0] = a->location_id;
     at->known[1] = b->location_id;
-    return at->are_known_same = is_same_file(a->location, b->location);
+    return at->are_known_same = refs_is_same_file(a->location, b->location);
 }
 
 static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {

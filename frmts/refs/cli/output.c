@@ -11,6 +11,7 @@
 #include "refs/aggregation.h"
 #include "refs/cfa/cfa.h"
 #include "refs/file_name.h"
+#include "refs/same_file.h"
 
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -77,13 +78,9 @@ static refs_status check_object(const char *output, const tool_names *sources, r
 }
 
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err) {
-    struct stat there, source;
     if (tool_is_remote(output)) return check_object(output, sources, err);
-    if (stat(output, &there) != 0) return REFS_OK;
     for (size_t i = 0; i < sources->n; i++)
-        if (stat(sources->items[i], &source) == 0 && source.st_dev == there.st_dev &&
-            source.st_ino == there.st_ino)
-            return fail_source(output, err);
+        if (refs_is_same_file(output, sources->items[i])) return fail_source(output, err);
     if (!refs_combine_is_data_file(refs_vfs_posix(), output) || tool_is_master(output))
         return REFS_OK;
     return fail_data(output, err);

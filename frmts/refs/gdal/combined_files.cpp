@@ -8,6 +8,7 @@
 #include "refs/combine.h"
 #include "refs/combine_how.h"
 #include "refs/pool.h"
+#include "refs/same_file.h"
 #include "refs/url.h"
 #include "report.h"
 #include "task_context.h"
@@ -15,8 +16,6 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include <sys/stat.h>
 
 namespace {
 
@@ -87,18 +86,12 @@ const char *savedAs(const RefsCombineJob &job) {
     return CSLFetchNameValue(job.options, "SAVE");
 }
 
-bool isSameFile(const char *one, const char *other) {
-    struct stat first = {}, second = {};
-    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 refs_status checkSave(const RefsCombineJob &job, refs_error *error) {
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(RefsCheckSetName(save, error));
     for (const std::string &file : job.files)
-        if (isSameFile(save, file.c_str()))
+        if (refs_is_same_file(save, file.c_str()))
             return refs_fail(error, REFS_INVALID,
                              "%s: this file is a source of the set: choose another name", save);
     return REFS_OK;

@@ -1,0 +1,21 @@
+/* same_file.h -- whether two names are of one local file.
+ *
+ * Read before this: nothing.
+ */
+#ifndef REFS_SAME_FILE_H
+#define REFS_SAME_FILE_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Whether two names, paths or URLs "file:///path", lead to one file or folder: by another path, or
+ * by a link, too. False where one of them leads to none. */
+bool refs_is_same_file(const char *one, const char *other);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
