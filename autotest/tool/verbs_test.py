@@ -117,7 +117,7 @@ class NamesOfMany(Folder):
     def test_that_match_nothing_or_cannot_be_joined_say_so(self):
         self.assertIn("data/*.nc: no file matches this pattern", run("ls", "data/*.nc", status=1))
         os.mkdir("empty")
-        self.assertIn("no file in this folder", run("ls", "empty", status=1))
+        self.assertIn("found a folder without data files or sets", run("ls", "empty", status=1))
         with open("none.txt", "w", encoding="utf-8") as file:
             file.write("\n")
         self.assertIn("none.txt: the list names no file", run("ls", "none.txt", status=1))

@@ -289,6 +289,10 @@ typedef struct refs_combine_files {
     const char *along; /**< as of refs_combine_fail_no_dim; NULL: by `refs index` */
     const struct refs_task_context *context; /**< of the calling thread (pool.h), or NULL */
     refs_writer *writer; /**< gets the set, too, and stays the caller's; or NULL */
+    /** Opens the files that a name stands for, in place of refs_combine_open_files; or NULL. */
+    refs_status (*open_files)(void *user, const char *const *names, size_t n, refs_set **set,
+                              refs_error *err);
+    void *user;
 } refs_combine_files;
 
 /** Opens the set that `refs index` would write of `n` files, in memory. A single file that is

@@ -297,7 +297,9 @@ static refs_status open_listed(const refs_combine_files *files, const refs_buf *
     if (names == NULL) return refs_fail_nomem(err);
     const char *name = (const char *)listed->data;
     for (size_t i = 0; i < n; i++, name += strlen(name) + 1) names[i] = name;
-    const refs_status status = refs_combine_open_files(files, names, n, set, err);
+    const refs_status status = files->open_files != NULL
+                                   ? files->open_files(files->user, names, n, set, err)
+                                   : refs_combine_open_files(files, names, n, set, err);
     refs_free(names);
     return status;
 }

@@ -379,7 +379,9 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
     if (is_folder(kind) && !is_set(&all, name) && !is_repository(&all, name)) {
         REFS_TRY(add_folder(&all, name, 0, err));
         if (names->size > before) return REFS_OK;
-        return refs_fail(err, REFS_NOT_FOUND, "%s: no file in this folder is one that can be read",
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: expected a file, found a folder without data files or sets (x.nc, "
+                         "x.h5, x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
                          name);
     }
     /* A name may hold what is a pattern's. */

@@ -16,16 +16,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace {
-
-/** Strings with a NUL after each. */
-std::vector<std::string> textsIn(const RefsBuffer &buffer) {
-    std::vector<std::string> strings;
-    for (size_t at = 0; at < buffer.size; at += strings.back().size() + 1)
-        strings.emplace_back(reinterpret_cast<const char *>(buffer.data) + at);
-    return strings;
-}
 
 bool isLocal(const char *name) {
     return !STARTS_WITH(name, "/vsi");
@@ -66,11 +59,7 @@ CPLStringList optionList(CSLConstList options, const char *name) {
 
 using SourcesHandle = RefsHandle<refs_combine_sources, refs_combine_sources_free>;
 
-std::vector<const char *> namesOf(const RefsCombineJob &job) {
-    std::vector<const char *> names;
-    for (const std::string &file : job.files) names.push_back(file.c_str());
-    return names;
-}
+using Names = std::vector<const char *>;
 
 /** How sources are read. */
 refs_combine_options optionsOf(const RefsCombineJob &job) {
@@ -86,12 +75,12 @@ const char *savedAs(const RefsCombineJob &job) {
     return CSLFetchNameValue(job.options, "SAVE");
 }
 
-refs_status checkSave(const RefsCombineJob &job, refs_error *error) {
+refs_status checkSave(const RefsCombineJob &job, const Names &names, refs_error *error) {
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(RefsCheckSetName(save, error));
-    for (const std::string &file : job.files)
-        if (refs_is_same_file(save, file.c_str()))
+    for (const char *name : names)
+        if (refs_is_same_file(save, name))
             return refs_fail(error, REFS_INVALID,
                              "%s: this file is a source of the set: choose another name", save);
     return REFS_OK;
@@ -120,60 +109,35 @@ refs_status copySet(const refs_combine_part &part, const refs_combine_options &o
     return status;
 }
 
-} // namespace
-
-refs_status RefsListFiles(const std::string &location, const refs_object_lister &lister,
-                          std::vector<std::string> &files, refs_error *error) {
-    files.clear();
-    const refs_names_host host = {const_cast<refs_object_lister *>(&lister),
-                                  look,
-                                  list,
-                                  lister.vfs,
-                                  RefsReportNotes(),
-                                  listObjects};
-    RefsBuffer names;
-    REFS_TRY(refs_combine_list_files(&host, location.c_str(), &names, error));
-    files = textsIn(names);
-    return REFS_OK;
+/** Saves a set that is open, of the file called `name`, where SAVE says so. */
+refs_status saveSet(const RefsCombineJob &job, const char *name, const refs_set *set,
+                    refs_error *error) {
+    const char *save = savedAs(job);
+    if (save == nullptr) return REFS_OK;
+    REFS_TRY(checkSave(job, {name}, error));
+    refs_combine_options options = optionsOf(job);
+    options.notes = RefsReportNotes();
+    return copySet({0, name, set, REFS_COMBINE_FROM_NAME}, options, save, error);
 }
-
-refs_status RefsListPrefix(const std::string &location, const refs_object_lister &lister,
-                           std::vector<std::string> &files, refs_error *error) {
-    RefsBuffer names;
-    refs_error problem = REFS_ERROR_INIT;
-    files.clear();
-    if (location.back() != '/' || !refs_location_is_of_store(refs_str_from(location.c_str())))
-        return REFS_OK;
-    const refs_status listed = refs_objects_list(&lister, location.c_str(), &names, &problem);
-    if (listed != REFS_OK && listed != REFS_NOT_FOUND)
-        return refs_fail(error, listed, "%s", problem.message);
-    files = textsIn(names);
-    return REFS_OK;
-}
-
-namespace {
 
 /** The only file that a folder or pattern stands for is as it is. */
-refs_status openOnly(const RefsCombineJob &job, const refs_set_options &options, refs_set **set,
-                     refs_error *error) {
+refs_status openOnly(const RefsCombineJob &job, const refs_set_options &options, const char *name,
+                     refs_set **set, refs_error *error) {
     refs_set *opened = nullptr;
-    REFS_TRY(refs_set_open(job.vfs, job.files[0].c_str(), &options, &opened, error));
+    REFS_TRY(refs_set_open(job.vfs, name, &options, &opened, error));
     RefsSetHandle only(opened);
-    REFS_TRY(RefsSaveSet({job.files[0], job.files, job.vfs, job.targets, job.http, job.options},
-                         opened, error));
+    REFS_TRY(saveSet(job, name, opened, error));
     *set = only.release();
     return REFS_OK;
 }
 
-} // namespace
-
-refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &options,
-                             refs_set **set, refs_error *error) {
+refs_status combineFiles(const RefsCombineJob &job, const refs_set_options &options,
+                         const Names &names, refs_set **set, refs_error *error) {
     CPLStringList dims = optionList(job.options, "ALONG");
-    REFS_TRY(checkSave(job, error));
+    REFS_TRY(checkSave(job, names, error));
     const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
-    if (job.files.size() == 1 && dims.size() == 0 && pattern == nullptr)
-        return openOnly(job, options, set, error);
+    if (names.size() == 1 && dims.size() == 0 && pattern == nullptr)
+        return openOnly(job, options, names[0], set, error);
     const char *save = savedAs(job);
     refs_combine_options joinOptions = optionsOf(job);
     joinOptions.dims = dims.List();
@@ -188,7 +152,6 @@ refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &
     joined.along = "the open option ALONG";
     joined.context = RefsTaskContext();
     if (save != nullptr) REFS_TRY(refs_writer_open(save, nullptr, &joined.writer, error));
-    const std::vector<const char *> names = namesOf(job);
     refs_set *opened = nullptr;
     const refs_status status =
         refs_combine_open_files(&joined, names.data(), names.size(), &opened, error);
@@ -202,18 +165,50 @@ refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &
     return REFS_OK;
 }
 
+/** A name that is being opened. */
+struct Opening {
+    const RefsCombineJob &job;
+    const refs_set_options &options;
+    bool isCombined = false;
+};
+
+refs_status openFiles(void *user, const char *const *names, size_t n, refs_set **set,
+                      refs_error *error) {
+    auto *opening = static_cast<Opening *>(user);
+    opening->isCombined = true;
+    return RefsGuard(error, [&] {
+        return combineFiles(opening->job, opening->options, Names(names, names + n), set, error);
+    });
+}
+
+} // namespace
+
+refs_status RefsOpenName(const RefsCombineJob &job, const refs_object_lister &lister,
+                         const refs_set_options &options, RefsOpenedName &opened,
+                         refs_error *error) {
+    const refs_names_host host = {const_cast<refs_object_lister *>(&lister),
+                                  look,
+                                  list,
+                                  lister.vfs,
+                                  RefsReportNotes(),
+                                  listObjects};
+    Opening opening{job, options};
+    refs_combine_files files = {};
+    files.location = job.location.c_str();
+    files.vfs = job.vfs;
+    files.sets = &options;
+    files.open_files = openFiles;
+    files.user = &opening;
+    refs_set *set = nullptr;
+    REFS_TRY(refs_combine_open_name(&host, &files, &set, error));
+    opened.set.reset(set);
+    opened.isCombined = opening.isCombined;
+    return opened.isCombined ? REFS_OK : saveSet(job, files.location, set, error);
+}
+
 refs_status RefsCheckSetName(const char *name, refs_error *error) {
     REFS_TRY(refs_combine_check_output(name, error));
     return refs_writer_check_name(name, error);
-}
-
-refs_status RefsSaveSet(const RefsCombineJob &job, const refs_set *set, refs_error *error) {
-    const char *save = savedAs(job);
-    if (save == nullptr) return REFS_OK;
-    REFS_TRY(checkSave(job, error));
-    refs_combine_options options = optionsOf(job);
-    options.notes = RefsReportNotes();
-    return copySet({0, job.location.c_str(), set, REFS_COMBINE_FROM_NAME}, options, save, error);
 }
 
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,

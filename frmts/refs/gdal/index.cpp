@@ -232,47 +232,16 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
                    refs_validators_are_settled(&validators_);
     };
     if (!isRemote()) noteValidators();
-    std::vector<std::string> files;
-    refs_error problem = REFS_ERROR_INIT;
     const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}, options.shared};
-    const refs_status listed = RefsListFiles(location_, lister, files, &problem);
-    // If nothing is found, opening the name itself shows what it is.
-    if (listed != REFS_OK && listed != REFS_NOT_FOUND)
-        return refs_fail(error, listed, "%s", problem.message);
-    if (!files.empty()) return combineFiles(files, options, openOptions, error);
-    refs_set *set = nullptr;
-    refs_error_clear(&problem);
-    const refs_status opened = refs_set_open(vfs, location_.c_str(), &options, &set, &problem);
-    const bool isNoSet = opened == REFS_NOT_FOUND || opened == REFS_INVALID;
-    if (isNoSet) { // an empty object may mark a prefix as a folder
-        REFS_TRY(RefsListPrefix(location_, lister, files, error));
-        if (!files.empty()) return combineFiles(files, options, openOptions, error);
-    }
-    const char *advice =
-        opened == REFS_NOT_FOUND ? refs_combine_advice_for(location_.c_str()) : nullptr;
-    if (advice != nullptr) return refs_fail(error, opened, "%s: %s", problem.message, advice);
-    if (opened != REFS_OK) return refs_fail(error, opened, "%s", problem.message);
-    set_.reset(set);
-    const std::vector<std::string> itself = {location_};
-    const RefsCombineJob job = {location_, itself, vfs, source(), context_->http(), openOptions};
-    REFS_TRY(RefsSaveSet(job, set, error));
-    if (!isRemote() && location_ == refs_set_document(set)) return REFS_OK;
-    document_ = refs_set_document(set);
+    const RefsCombineJob job = {location_, vfs, source(), context_->http(), openOptions};
+    RefsOpenedName opened;
+    REFS_TRY(RefsOpenName(job, lister, options, opened, error));
+    set_ = std::move(opened.set);
+    isCombined_ = opened.isCombined;
+    if (isCombined_) canTell_ = false; // the watch sees whether any of the files changed
+    if (isCombined_ || (!isRemote() && location_ == refs_set_document(set()))) return REFS_OK;
+    document_ = refs_set_document(set());
     noteValidators();
-    return REFS_OK;
-}
-
-/** Whether any of the files changed is seen by the watch, not by validators. */
-refs_status RefsIndex::combineFiles(const std::vector<std::string> &files,
-                                    const refs_set_options &options, CSLConstList openOptions,
-                                    refs_error *error) {
-    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const RefsCombineJob job = {location_, files, vfs, source(), context_->http(), openOptions};
-    refs_set *set = nullptr;
-    canTell_ = false;
-    isCombined_ = true;
-    REFS_TRY(RefsCombineFiles(job, options, &set, error));
-    set_.reset(set);
     return REFS_OK;
 }
 

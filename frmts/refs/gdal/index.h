@@ -80,8 +80,6 @@ class RefsIndex {
   private:
     RefsIndex() = default;
     refs_status read(CSLConstList options, refs_error *error);
-    refs_status combineFiles(const std::vector<std::string> &files, const refs_set_options &options,
-                             CSLConstList openOptions, refs_error *error);
     refs_status openSet(const refs_set_options &options, CSLConstList openOptions,
                         refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);

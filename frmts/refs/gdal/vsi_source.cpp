@@ -128,10 +128,7 @@ refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
         return refs_fail(err, errno == EACCES ? REFS_FORBIDDEN : REFS_IO, "%s: %s", location,
                          strerror(errno));
-    return refs_fail(err, REFS_IO,
-                     "%s: expected a file, found a folder without data files or sets (x.nc, x.h5, "
-                     "x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
-                     location);
+    return refs_fail(err, REFS_IO, "%s: expected the bytes of a file, found a folder", location);
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
