@@ -10,6 +10,7 @@ BUILD is a build folder (build/release), whose program `refs` is used. The Pytho
     pip install xarray==2026.9.0 numpy==2.5.5 h5py==3.16.0 kerchunk==0.2.10 fsspec==2026.9.0 aiohttp==3.14.5 \\
         virtualizarr==2.8.0 obstore==0.12.1 async-hdf5==0.1.0 gribberish==1.9.0 virtual-tiff==0.5.0 \\
         tifffile==2026.11.8 eccodes==2.50.0 cfgrib==0.9.15.1 rasterio==1.5.2
+    pip uninstall eccodeslib eckitlib  # see docs/python.md; the system's libeccodes takes their place
 
     refs          refs index, a whole process
     kerchunk      SingleHdf5ToZarr and MultiZarrToZarr, or scan_grib, 16 threads over a network; coordinates

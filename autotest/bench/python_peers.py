@@ -20,6 +20,8 @@ that runs this has xarray and what its peers need, with the versions that were m
     rioxarray  the set by rasterio and the driver REFS, one band a step; the plugin comes from the
                wheel (sh packaging/wheel.sh), which has to be installed
 
+Where the package eccodeslib is installed, Python ends in a crash: see docs/python.md.
+
 A server of this machine serves one netCDF-4 file of so many time steps of EDGE x EDGE shorts, a chunk
 each, of 50 KB by default, and waits before each answer. Each read is in a process of its own; its figure is the
 run with the least seconds. A peer that is not installed is left out, and says so.
@@ -93,7 +95,9 @@ def open_rioxarray(base, chunks):
     import rioxarray
 
     array = rioxarray.open_rasterio(f'REFS:"{base}/set.json":/v', chunks=chunks)
-    return array.rename(band="time").to_dataset(name="v")
+    array = array.rename(dict(zip(array.dims, ("time", "y", "x"))))
+    # The driver turns rows that no coordinate places, as GDAL's netCDF driver does.
+    return array.isel(y=slice(None, None, -1)).to_dataset(name="v")
 
 
 OPEN = {"refs": open_refs, "icechunk": open_icechunk, "obstore": open_obstore, "zarr": open_zarr,
@@ -128,14 +132,14 @@ def read(peer, what, base):
 
 
 def child(arguments):
-    import xarray  # what it takes to import is nobody's
+    if arguments.child[0] == "rioxarray":
+        import gdal_refs  # noqa: F401  (brings the driver, before rasterio)
+    importlib.import_module(IMPORTS[arguments.child[0]])  # what it takes to import is nobody's
+    import xarray
 
     import dask.array  # noqa: F401
 
     xarray.backends.list_engines()
-    if arguments.child[0] == "rioxarray":
-        import gdal_refs  # noqa: F401  (brings the driver, before rasterio)
-    importlib.import_module(IMPORTS[arguments.child[0]])
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.monotonic()
     value = read(*arguments.child)

@@ -7,6 +7,7 @@ import concurrent.futures
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -261,6 +262,18 @@ class Files(unittest.TestCase):
         self.assertEqual(dataset["c"][0].tobytes(), b"abcd")
         self.assertEqual(dataset.groups[""]["words"], ["one", "two"])
         self.assertEqual(dataset.groups[""]["number"], 3)
+
+    @unittest.skipIf(shutil.which("cc") is None, "there is no cc")
+    def test_takes_no_functions_of_libraries_that_others_show_to_all(self):
+        source, library = self.path("others.c"), self.path("libothers.so")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <stdlib.h>\n" + "".join(
+                f"void {name}(void) {{ abort(); }}\n" for name in ("inflateInit2_", "libdeflate_alloc_decompressor")))
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        code = (f"import ctypes, sys\nctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\nsys.path.insert(0, {PACKAGE!r})\n"
+                f"import gdal_refs\nprint(gdal_refs.open({SAMPLE!r})['t2m'][0].shape)")
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{SHAPE[1:]}\n"))
 
 
 if __name__ == "__main__":

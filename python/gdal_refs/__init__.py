@@ -28,7 +28,9 @@ register_when_loaded()
 
 def __getattr__(name):
     if name == "__version__":
-        return importlib.import_module("._refs", __name__).version
+        from ._extension import load
+
+        return load().version
     if name in _MODULES:
         return getattr(importlib.import_module("." + _MODULES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

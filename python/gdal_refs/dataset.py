@@ -13,8 +13,10 @@ import weakref
 
 import numpy as np
 
-from . import _refs
+from ._extension import load
 from .errors import RefsError
+
+_refs = load()
 
 # Datasets that came by pickling and are kept open: each task of a cluster brings its own copy.
 MAX_KEPT = 16
