@@ -1261,7 +1261,7 @@ class Unlike(Folder):
         self.write_levels("1.nc", [350, 400], "cm", "i4")
         self.assertIn("cannot convert 350 to the units", run("index", *names, "-a", "depth", "-o", "b.json", status=1))
         names = [self.write_levels("0.nc", [1, 2], "m"), self.write_levels("1.nc", [1000 / 3], "cm")]
-        self.assertIn("of the first source exactly", run("index", *names, "-a", "depth", "-o", "b.json", status=1))
+        self.assertIn('333.333333 to the units "m" exactly', run("index", *names, "-a", "depth", "-o", "b.json", status=1))
         names = [self.write_levels("0.nc", [10.5, 20], "degC"), self.write_levels("1.nc", [300.15, 310.4], "K")]
         run("index", *names, "-a", "depth", "-q", "-o", "k.json")
         np.testing.assert_array_equal(read("k.json", "depth"), [10.5, 20, 27, 37.25])

@@ -15,6 +15,7 @@
 #define REFS_AGGREGATION_H
 
 #include "refs/array.h"
+#include "refs/cf.h"
 #include "refs/vfs.h"
 #include "refs/zarr.h"
 
@@ -100,12 +101,6 @@ typedef enum refs_missing {
 /** Whether elements outside the valid range of their own fragment are missing. */
 typedef enum refs_ranges { REFS_RANGES_HONOURED, REFS_RANGES_IGNORED } refs_ranges;
 
-/** The treatment of fragments in units that cannot be converted into those of the aggregation. */
-typedef enum refs_other_units {
-    REFS_OTHER_UNITS_NOTED, /**< values are read as they are, with one warning for an aggregation */
-    REFS_OTHER_UNITS_ERROR  /**< reading them is REFS_UNSUPPORTED */
-} refs_other_units;
-
 typedef struct refs_fragments_options {
     size_t struct_size;                  /**< sizeof(refs_fragments_options) */
     const refs_hierarchy *hierarchy;     /**< of the aggregations */
@@ -128,7 +123,8 @@ typedef struct refs_fragments_options {
                            program, or NULL; must outlive the fragments */
     const struct refs_task_context *context; /**< that opening a file in the background takes along
                                                 (pool.h), or NULL; must outlive the fragments */
-    refs_other_units other_units;
+    refs_cf_policy units; /**< of fragments whose units differ; REFS_CF_KEEP: with one warning for
+                             an aggregation */
     int changed; /**< a refs_changed (fetch.h): what becomes of a fragment that is not as the
                     aggregation's file recorded it */
 } refs_fragments_options;

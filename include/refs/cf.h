@@ -555,16 +555,51 @@ typedef enum refs_cf_unit_kind {
 /** The kind of a unit, written in any case. */
 refs_cf_unit_kind refs_cf_unit_kind_of(refs_str unit);
 
-typedef enum refs_cf_conversion {
+typedef enum refs_cf_conversion_kind {
     REFS_CF_CONVERSION_NONE,   /**< both are the same, or are not known to differ */
     REFS_CF_CONVERSION_LINEAR, /**< y = x * scale + offset */
     REFS_CF_CONVERSION_UNKNOWN /**< the conversion is not known */
+} refs_cf_conversion_kind;
+
+/** The treatment of units that cannot be converted, and of numbers that would be rounded. */
+typedef enum refs_cf_policy {
+    REFS_CF_KEEP,  /**< numbers in units that cannot be converted stay as they are */
+    REFS_CF_ROUND, /**< such units are REFS_UNSUPPORTED; numbers are rounded */
+    REFS_CF_EXACT  /**< so are numbers that would have to be rounded */
+} refs_cf_policy;
+
+/** How numbers of one unit become those of another. */
+typedef struct refs_cf_conversion {
+    refs_cf_conversion_kind kind;
+    refs_cf_policy policy;
+    refs_cf_units to;
+    double scale, offset;           /**< y = x * scale + offset; 1 and 0 where that is not known */
+    double back_scale, back_offset; /**< x = y * back_scale + back_offset */
 } refs_cf_conversion;
 
-/** How numbers of one unit become those of another: times that count in other steps or from another
- * instant of the same calendar, and units of one kind as UDUNITS writes them (decision 21). */
-refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
-                                         double *scale, double *offset);
+/** Finds how: for times that count in other steps or from another instant of the same calendar, and
+ * units of one kind as UDUNITS writes them (decision 21). REFS_UNSUPPORTED, with both units, where
+ * that is not known and the policy does not allow it. `to` must outlive the conversion. */
+refs_status refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
+                                  refs_cf_policy policy, refs_cf_conversion *conversion,
+                                  refs_error *err);
+
+/** Whether units differ, and can be converted. */
+refs_cf_conversion_kind refs_cf_compare_units(const refs_cf_units *from, const refs_cf_units *to);
+
+/** Decimal digits that a double, or a float, keeps with some to spare. */
+#define REFS_CF_DOUBLE_DIGITS 13
+#define REFS_CF_FLOAT_DIGITS  6
+
+/** Converts a number of so many decimal digits, which is no time (clock.h), in place.
+ * REFS_UNSUPPORTED where it would have to be rounded and the policy does not allow it. Numbers that
+ * are not finite stay. Thread-safe. */
+refs_status refs_cf_convert_number(const refs_cf_conversion *conversion, int digits, double *value,
+                                   refs_error *err);
+
+/** REFS_UNSUPPORTED: a number would have to be rounded. */
+refs_status refs_cf_fail_inexact(const refs_cf_conversion *conversion, double value,
+                                 refs_error *err);
 
 #ifdef __cplusplus
 }

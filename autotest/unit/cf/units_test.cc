@@ -30,16 +30,14 @@ TEST(Units, TellLatitudesAndLongitudes) {
         EXPECT_EQ(kindOf(other), REFS_CF_UNIT_OTHER) << other;
 }
 
-struct Conversion {
-    refs_cf_conversion kind;
-    double scale, offset;
-};
+using Conversion = refs_cf_conversion;
 
 Conversion convert(const std::string &from, const std::string &to) {
     const refs_cf_units a = {refs_str_from(from.c_str()), refs_str_view(nullptr, 0)};
     const refs_cf_units b = {refs_str_from(to.c_str()), refs_str_view(nullptr, 0)};
     Conversion made;
-    made.kind = refs_cf_convert_units(&a, &b, &made.scale, &made.offset);
+    EXPECT_EQ(refs_cf_convert_units(&a, &b, REFS_CF_KEEP, &made, nullptr), REFS_OK);
+    EXPECT_EQ(made.kind, refs_cf_compare_units(&a, &b));
     return made;
 }
 
@@ -280,10 +278,31 @@ TEST(Units, OfFewLettersAreThoseOfUdunits) {
 double rebased(const char *from, const char *to, double value) {
     const refs_cf_units a = {refs_str_from(from), refs_str_view(nullptr, 0)};
     const refs_cf_units b = {refs_str_from(to), refs_str_view(nullptr, 0)};
-    refs_cf_rebase rebase;
-    if (refs_cf_rebase_open(&a, &b, &rebase, nullptr) != REFS_OK) return NAN;
-    EXPECT_TRUE(refs_cf_rebase_number(&rebase, REFS_CF_DOUBLE_DIGITS, &value));
-    return value;
+    refs_cf_conversion by;
+    if (refs_cf_convert_units(&a, &b, REFS_CF_EXACT, &by, nullptr) != REFS_OK) return NAN;
+    const refs_status status = refs_cf_convert_number(&by, REFS_CF_DOUBLE_DIGITS, &value, nullptr);
+    return status == REFS_OK ? value : NAN;
+}
+
+TEST(Units, AreConvertedAsThePolicySays) {
+    const refs_cf_units feet = {refs_str_from("0.3 m"), refs_str_view(nullptr, 0)},
+                        metres = {refs_str_from("m"), refs_str_view(nullptr, 0)},
+                        kelvin = {refs_str_from("K"), refs_str_view(nullptr, 0)};
+    refs_cf_conversion by;
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_cf_convert_units(&kelvin, &metres, REFS_CF_KEEP, &by, nullptr), REFS_OK);
+    EXPECT_EQ(by.kind, REFS_CF_CONVERSION_UNKNOWN);
+    EXPECT_EQ(by.scale, 1);
+    for (auto policy : {REFS_CF_ROUND, REFS_CF_EXACT})
+        EXPECT_EQ(refs_cf_convert_units(&kelvin, &metres, policy, &by, nullptr), REFS_UNSUPPORTED);
+    for (auto policy : {REFS_CF_KEEP, REFS_CF_ROUND, REFS_CF_EXACT}) {
+        double value = 1;
+        ASSERT_EQ(refs_cf_convert_units(&metres, &feet, policy, &by, nullptr), REFS_OK);
+        const refs_status status =
+            refs_cf_convert_number(&by, REFS_CF_DOUBLE_DIGITS, &value, &error);
+        EXPECT_EQ(status, policy == REFS_CF_EXACT ? REFS_UNSUPPORTED : REFS_OK);
+    }
+    EXPECT_STREQ(error.message, "cannot convert 1 to the units \"0.3 m\" exactly");
 }
 
 TEST(Units, RebaseDecimalsExactly) {

@@ -543,8 +543,7 @@ static refs_status note_units(const refs_fragments *fragments, refs_aggregation 
         opened->name, REFS_STR_ARG(other.units), other.calendar.size > 0 ? " of calendar " : "",
         REFS_STR_ARG(other.calendar), REFS_STR_ARG(own.units),
         own.calendar.size > 0 ? " of calendar " : "", REFS_STR_ARG(own.calendar));
-    if (fragments->options.other_units == REFS_OTHER_UNITS_ERROR)
-        return refs_fail(err, status, "%s", text.message);
+    if (fragments->options.units != REFS_CF_KEEP) return refs_fail(err, status, "%s", text.message);
     refs_lock(&aggregation->lock);
     bool is_first = !aggregation->has_noted_units;
     aggregation->has_noted_units = true;

@@ -90,12 +90,12 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     packing from = packing_of(variable->attributes), to = packing_undone(aggregation);
     const refs_cf_units units = units_of_fragment(fragment, variable),
                         wanted = refs_cf_units_of(attributes);
-    double scale, offset;
-    refs_cf_conversion conversion = refs_cf_convert_units(&units, &wanted, &scale, &offset);
-    values->has_other_units = conversion == REFS_CF_CONVERSION_UNKNOWN;
+    refs_cf_conversion by;
+    REFS_TRY(refs_cf_convert_units(&units, &wanted, REFS_CF_KEEP, &by, err));
+    values->has_other_units = by.kind == REFS_CF_CONVERSION_UNKNOWN;
     if (fragment != NULL && fragment->layout != NULL) values->units_told = fragment->layout->units;
-    bool is_alike = from.scale == to.scale && from.offset == to.offset &&
-                    conversion != REFS_CF_CONVERSION_LINEAR;
+    bool is_alike =
+        from.scale == to.scale && from.offset == to.offset && by.kind != REFS_CF_CONVERSION_LINEAR;
     if (!is_alike && (to.scale == 0 || isnan(to.scale)))
         return refs_fail(
             err, REFS_CORRUPT,
@@ -104,8 +104,8 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     values->is_linear = !is_alike;
     values->to_scale = to.scale;
     values->to_offset = to.offset;
-    values->scale = is_alike ? 1 : from.scale * scale / to.scale;
-    values->offset = is_alike ? 0 : (from.offset * scale + offset - to.offset) / to.scale;
+    values->scale = is_alike ? 1 : from.scale * by.scale / to.scale;
+    values->offset = is_alike ? 0 : (from.offset * by.scale + by.offset - to.offset) / to.scale;
     const bool is_packed = from.scale != 1 || from.offset != 0 || to.scale != 1 || to.offset != 0;
     values->are_times = !is_alike && !is_packed && refs_cf_clock_of(&units, &values->from_clock) &&
                         refs_cf_clock_of(&wanted, &values->to_clock);

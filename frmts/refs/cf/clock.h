@@ -75,27 +75,6 @@ double refs_cf_number_of_instant(const refs_cf_clock *clock, refs_cf_instant at)
 /** The same as an integer; false where it is none. */
 bool refs_cf_integer_of_instant(const refs_cf_clock *clock, refs_cf_instant at, int64_t *value);
 
-/* -- exact conversion of other numbers ----------------------------------------------------------
- */
-
-/** How numbers in one unit, which are not times, become numbers in another. */
-typedef struct refs_cf_rebase {
-    bool is_same; /**< nothing is to be done */
-    double scale, offset, back_scale, back_offset;
-} refs_cf_rebase;
-
-/** Decimal digits that a double, or a float, keeps with some to spare. */
-#define REFS_CF_DOUBLE_DIGITS 13
-#define REFS_CF_FLOAT_DIGITS  6
-
-/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Thread-safe. */
-refs_status refs_cf_rebase_open(const refs_cf_units *from, const refs_cf_units *to,
-                                refs_cf_rebase *rebase, refs_error *err);
-
-/** Converts a number of so many decimal digits in place. False where the result had to be rounded.
- * Numbers that are not finite stay. Thread-safe. */
-bool refs_cf_rebase_number(const refs_cf_rebase *rebase, int digits, double *value);
-
 #ifdef __cplusplus
 }
 #endif

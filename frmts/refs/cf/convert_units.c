@@ -2,7 +2,10 @@
 #include "cf_internal.h"
 #include "clock.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static bool read_clock(const refs_cf_units *of, refs_cf__clock *ticks) {
     char *text = refs_str_copy(of->units), *calendar = refs_str_copy(of->calendar);
@@ -87,21 +90,82 @@ static bool is_clock(const refs_cf_units *of) {
     return read_clock(of, &ticks);
 }
 
-refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
-                                         double *scale, double *offset) {
+/* y = x * scale + offset. */
+typedef struct line {
+    double scale, offset;
+} line;
+
+static refs_cf_conversion_kind find(const refs_cf_units *from, const refs_cf_units *to,
+                                    line *found) {
     const refs_cf_units a = {refs_str_trim(from->units, " "), refs_str_trim(from->calendar, " ")};
     const refs_cf_units b = {refs_str_trim(to->units, " "), refs_str_trim(to->calendar, " ")};
-    *scale = 1;
-    *offset = 0;
+    const line none = {1, 0};
+    *found = none;
     if (a.units.size == 0 || b.units.size == 0 ||
         (refs_str_equal(a.units, b.units) && have_one_calendar(&a, &b)))
         return REFS_CF_CONVERSION_NONE;
-    const bool is_known = is_clock(&a) || is_clock(&b) ? convert_times(&a, &b, scale, offset)
-                                                       : convert(a.units, b.units, scale, offset);
+    const bool is_known = is_clock(&a) || is_clock(&b)
+                              ? convert_times(&a, &b, &found->scale, &found->offset)
+                              : convert(a.units, b.units, &found->scale, &found->offset);
     if (!is_known) {
-        *scale = 1;
-        *offset = 0;
+        *found = none;
         return REFS_CF_CONVERSION_UNKNOWN;
     }
-    return *scale == 1 && *offset == 0 ? REFS_CF_CONVERSION_NONE : REFS_CF_CONVERSION_LINEAR;
+    return found->scale == 1 && found->offset == 0 ? REFS_CF_CONVERSION_NONE
+                                                   : REFS_CF_CONVERSION_LINEAR;
+}
+
+refs_cf_conversion_kind refs_cf_compare_units(const refs_cf_units *from, const refs_cf_units *to) {
+    line found;
+    return find(from, to, &found);
+}
+
+refs_status refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
+                                  refs_cf_policy policy, refs_cf_conversion *conversion,
+                                  refs_error *err) {
+    line there, back;
+    *conversion = (refs_cf_conversion){.kind = find(from, to, &there), .policy = policy, .to = *to};
+    conversion->scale = there.scale;
+    conversion->offset = there.offset;
+    if (policy != REFS_CF_KEEP && conversion->kind == REFS_CF_CONVERSION_UNKNOWN)
+        return refs_fail(err, REFS_UNSUPPORTED, "cannot convert units \"%.*s\" to \"%.*s\"",
+                         REFS_STR_ARG(from->units), REFS_STR_ARG(to->units));
+    (void)find(to, from, &back);
+    conversion->back_scale = back.scale;
+    conversion->back_offset = back.offset;
+    return REFS_OK;
+}
+
+/* -- numbers ----------------------------------------------------------------------------------- */
+
+/* People write numbers in decimals: those are converted. */
+static double to_decimal(double value, int digits) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return strtod(text, NULL); /* of the same locale */
+}
+
+static bool convert_linear(const refs_cf_conversion *by, int digits, double *value) {
+    const double now = *value * by->scale + by->offset;
+    const double decimal = to_decimal(now, digits);
+    const double back = to_decimal(decimal * by->back_scale + by->back_offset, digits);
+    const double size = fmax(fabs(now), fabs(by->offset)); /* what was rounded */
+    const bool is_exact = fabs(now - decimal) <= 4 * DBL_EPSILON * size && back == *value;
+    *value = decimal;
+    return is_exact;
+}
+
+refs_status refs_cf_fail_inexact(const refs_cf_conversion *conversion, double value,
+                                 refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED, "cannot convert %.9g to the units \"%.*s\" exactly",
+                     value, REFS_STR_ARG(conversion->to.units));
+}
+
+refs_status refs_cf_convert_number(const refs_cf_conversion *conversion, int digits, double *value,
+                                   refs_error *err) {
+    const double before = *value;
+    if (conversion->kind != REFS_CF_CONVERSION_LINEAR || !isfinite(*value) ||
+        convert_linear(conversion, digits, value) || conversion->policy != REFS_CF_EXACT)
+        return REFS_OK;
+    return refs_cf_fail_inexact(conversion, before, err);
 }

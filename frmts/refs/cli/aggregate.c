@@ -352,9 +352,7 @@ static refs_status make_master(aggregation *all, refs_error *err) {
 static refs_status check_date(const char *date, refs_error *err) {
     const refs_cf_units units = {refs_str_from(date), refs_str_from("")};
     const refs_cf_units known = {refs_str_from("days since 1970-01-01"), refs_str_from("")};
-    double scale, offset;
-    if (refs_cf_convert_units(&units, &known, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN)
-        return REFS_OK;
+    if (refs_cf_compare_units(&units, &known) != REFS_CF_CONVERSION_UNKNOWN) return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
         "--common-date: expected units of time such as \"days since 1970-01-01\", found \"%s\"",

@@ -299,7 +299,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.locations = session->locations;
     options.arrays = arrays->context;
     options.missing = arrays->missing;
-    options.other_units = arrays->other_units;
+    options.units = arrays->units;
     options.changed = arrays->changed;
     options.advice =
         "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
@@ -358,9 +358,8 @@ refs_status tool_arrays_open_part(const tool_session *session, const char *name,
 
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err) {
-    const tool_arrays whole = {.missing = REFS_MISSING_ERROR,
-                               .other_units = REFS_OTHER_UNITS_ERROR,
-                               .changed = REFS_CHANGED_STRICT};
+    const tool_arrays whole = {
+        .missing = REFS_MISSING_ERROR, .units = REFS_CF_ROUND, .changed = REFS_CHANGED_STRICT};
     return open_as(&whole, session, name, arrays, err);
 }
 

@@ -25,7 +25,7 @@ typedef struct tool_arrays {
     const char **dims;
     bool keeps_nothing;   /**< that was read: what is one of many parts */
     refs_missing missing; /**< what files of fragments that do not exist are */
-    refs_other_units other_units;
+    refs_cf_policy units;
     refs_changed changed; /**< what becomes of fragments that are not as the master recorded them */
 } tool_arrays;
 

@@ -443,9 +443,9 @@ refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combin
 
 /** How values of one part become those of another: UNKNOWN also where only one of them has units.
  */
-refs_cf_conversion refs_combine__conversion(const refs_combine *join,
-                                            const refs_combine_array *from,
-                                            const refs_combine_array *to);
+refs_cf_conversion_kind refs_combine__conversion(const refs_combine *join,
+                                                 const refs_combine_array *from,
+                                                 const refs_combine_array *to);
 
 /** Whether units are those of times, "days since ...". */
 bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array);
@@ -453,7 +453,7 @@ bool refs_combine__counts_time(const refs_combine *join, const refs_combine_arra
 /** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value cannot
  * be said exactly, so that another change of units gives what one would have, or where they are
  * packed. */
-refs_status refs_combine__apply(const refs_cf_rebase *rebase, const refs_combine_array *array,
+refs_status refs_combine__apply(const refs_cf_conversion *by, const refs_combine_array *array,
                                 refs_buf *values, refs_error *err);
 
 /** Whether a type is a float of 32 bits. */

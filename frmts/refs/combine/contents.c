@@ -855,9 +855,7 @@ static const char since_epoch[] = "seconds since 1970-01-01";
 static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
     const refs_cf_units own = refs_cf_units_of(meta->attributes);
     const refs_cf_units wanted = {refs_str_from(unit), own.calendar};
-    double scale, offset;
-    return own.units.size > 0 &&
-           refs_cf_convert_units(&own, &wanted, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN;
+    return own.units.size > 0 && refs_cf_compare_units(&own, &wanted) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
 /* Whether an array is one more time of a part that is one step along a time or a duration, as the

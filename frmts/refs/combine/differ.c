@@ -94,7 +94,7 @@ static refs_status differ_in_units(const refs_combine *join, const refs_combine_
     const bool one_has_none = a->units == REFS_COMBINE_NONE || b->units == REFS_COMBINE_NONE;
     if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
         return REFS_OK;
-    const refs_cf_conversion found = refs_combine__conversion(join, a, b);
+    const refs_cf_conversion_kind found = refs_combine__conversion(join, a, b);
     const bool is_converted = refs_combine__is_of_fields(join) && a->is_thin && b->is_thin &&
                               found != REFS_CF_CONVERSION_UNKNOWN;
     if (found == REFS_CF_CONVERSION_NONE || is_converted) return REFS_OK;

@@ -30,10 +30,9 @@ static refs_values values_of(const refs_array_meta *meta, refs_str bytes) {
 static bool count_alike(const refs_array_meta *const metas[2]) {
     const refs_cf_units one = refs_cf_units_of(metas[0]->attributes),
                         other = refs_cf_units_of(metas[1]->attributes);
-    double scale, offset;
     return refs_str_equal(one.units, other.units) ||
            (refs_cf_counts_since(one.units) && refs_cf_counts_since(other.units) &&
-            refs_cf_convert_units(&one, &other, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN);
+            refs_cf_compare_units(&one, &other) != REFS_CF_CONVERSION_UNKNOWN);
 }
 
 /* Whether values differ, or what they are counted in. */

@@ -358,12 +358,12 @@ static bool convert_units(const refs_combine *join, const refs_combine_array *mi
                           const refs_combine_array *theirs, refs_values *values) {
     const refs_cf_units from = refs_combine__count_of(join, theirs),
                         to = refs_combine__count_of(join, mine);
-    double scale, offset;
-    if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+    refs_cf_conversion by;
+    if (refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) != REFS_OK)
         return mine->is_grid && theirs->is_grid;
     if (values->are_times) return true;
-    values->unpacking.scale *= scale;
-    values->unpacking.offset = values->unpacking.offset * scale + offset;
+    values->unpacking.scale *= by.scale;
+    values->unpacking.offset = values->unpacking.offset * by.scale + by.offset;
     return true;
 }
 

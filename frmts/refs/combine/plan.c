@@ -221,14 +221,14 @@ static bool common_value(const refs_combine *join, const refs_combine_array *fir
                          const refs_combine_array *array, refs_value *value) {
     const refs_cf_units from = refs_combine__count_of(join, array),
                         to = refs_combine__count_of(join, first);
-    double scale, offset;
+    refs_cf_conversion by;
     if (value->kind == REFS_VALUE_TIME) return true;
     if (from.units.size == 0 || to.units.size == 0 ||
-        refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) != REFS_OK)
         return false;
     value->kind = REFS_VALUE_NUMBER;
-    value->number = value->number * scale + offset;
-    return scale > 0;
+    value->number = value->number * by.scale + by.offset;
+    return by.scale > 0;
 }
 
 /* If two are the same but for what converting rounds, which is nothing of times, the one in the
@@ -296,9 +296,8 @@ static bool are_packed(const refs_combine_array *array) {
 static bool gets_units(const refs_combine *join, const refs_combine_array *array,
                        const counting *to) {
     const refs_cf_units own = refs_combine__count_of(join, array);
-    double scale, offset;
     return (to->are_own && are_packed(array)) ||
-           refs_cf_convert_units(&own, &to->units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+           refs_cf_compare_units(&own, &to->units) != REFS_CF_CONVERSION_NONE;
 }
 
 static bool is_of_type(const refs_combine_array *array, const refs_dtype *type) {
@@ -417,14 +416,14 @@ static refs_status count_times(line_steps *all, refs_combine_line *line, size_t 
 
 static refs_status rebase_coordinate(refs_combine *join, refs_combine_array *array,
                                      const refs_cf_units *units, refs_error *err) {
-    refs_cf_rebase rebase;
+    refs_cf_conversion by;
     refs_buf values = REFS_BUF_INIT;
     if (array->dtype.size == 0) return REFS_OK;
     const refs_cf_units from = refs_combine__count_of(join, array);
-    REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
-    if (rebase.is_same) return REFS_OK;
+    REFS_TRY(refs_cf_convert_units(&from, units, REFS_CF_EXACT, &by, err));
+    if (by.kind == REFS_CF_CONVERSION_NONE) return REFS_OK;
     refs_status status = refs_buf_append_str(&values, refs_combine__text(join, array->values), err);
-    if (status == REFS_OK) status = refs_combine__apply(&rebase, array, &values, err);
+    if (status == REFS_OK) status = refs_combine__apply(&by, array, &values, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),

@@ -334,21 +334,21 @@ static refs_status rebase_times(rebasing *to, const refs_combine_place *at,
 
 static refs_status rebase_numbers(rebasing *to, const refs_combine_place *at, refs_values *before,
                                   refs_error *err) {
-    refs_cf_rebase rebase;
+    refs_cf_conversion by;
     const refs_cf_units own = refs_combine__count_in(to->join, at->member, at->array);
-    REFS_TRY(refs_cf_rebase_open(&own, to->units, &rebase, err));
-    if (rebase.is_same) before->missing.size = 0;
-    if (!hide_missing(before->missing, to->dtype.size, &to->values)) rebase.is_same = true;
-    return refs_combine__apply(&rebase, at->array, &to->values, err);
+    REFS_TRY(refs_cf_convert_units(&own, to->units, REFS_CF_EXACT, &by, err));
+    if (by.kind == REFS_CF_CONVERSION_NONE) before->missing.size = 0;
+    if (!hide_missing(before->missing, to->dtype.size, &to->values))
+        by.kind = REFS_CF_CONVERSION_NONE;
+    return refs_combine__apply(&by, at->array, &to->values, err);
 }
 
 /* Whether values of a part get other units than they have: those of coordinates have them. */
 static bool changes_units(const refs_combine *join, const refs_cf_units *units,
                           const refs_combine_place *at) {
     const refs_cf_units own = refs_combine__count_in(join, at->member, at->array);
-    double scale, offset;
     return own.units.size > 0 && !refs_combine__is_coordinate(join, at->member, at->array) &&
-           refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+           refs_cf_compare_units(&own, units) != REFS_CF_CONVERSION_NONE;
 }
 
 static refs_status widen_all(rebasing *to, const refs_values *before, refs_error *err) {

@@ -8,13 +8,12 @@ static bool counts_time(const refs_combine *join, size_t first, size_t line) {
     static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
     const refs_combine_member *member = &join->members[first];
     const uint32_t number = member->axes[line].array;
-    double scale, offset;
     if (number == REFS_COMBINE_NONE) return false;
     const refs_combine_array *array = &member->arrays[number];
     const refs_cf_units units = refs_combine__count_of(join, array);
     return refs_combine__has_ticks(&array->dtype) || refs_combine__counts_time(join, array) ||
            (units.units.size > 0 &&
-            refs_cf_convert_units(&units, &seconds, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN);
+            refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN);
 }
 
 static bool is_along_time(const refs_combine *join, const refs_combine_array *array) {

@@ -11,27 +11,20 @@ refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combin
                            refs_combine__text(join, array->calendar)};
 }
 
-refs_cf_conversion refs_combine__conversion(const refs_combine *join,
-                                            const refs_combine_array *from,
-                                            const refs_combine_array *to) {
+refs_cf_conversion_kind refs_combine__conversion(const refs_combine *join,
+                                                 const refs_combine_array *from,
+                                                 const refs_combine_array *to) {
     const refs_cf_units one = refs_combine__count_of(join, from);
     const refs_cf_units other = refs_combine__count_of(join, to);
-    double scale, offset;
     const bool has_units = one.units.size > 0 && other.units.size > 0;
     if (from->units == to->units && from->calendar == to->calendar) return REFS_CF_CONVERSION_NONE;
-    return has_units ? refs_cf_convert_units(&one, &other, &scale, &offset)
-                     : REFS_CF_CONVERSION_UNKNOWN;
+    return has_units ? refs_cf_compare_units(&one, &other) : REFS_CF_CONVERSION_UNKNOWN;
 }
 
 bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array) {
     const refs_cf_units units = refs_combine__count_of(join, array);
     refs_cf_clock clock;
     return refs_cf_clock_of(&units, &clock);
-}
-
-static refs_status fail_inexact(double value, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "cannot convert %.9g to the units of the first source exactly", value);
 }
 
 static refs_status fail_type(refs_error *err) {
@@ -52,7 +45,7 @@ static refs_status fail_time(const refs_value *time, refs_error *err) {
 }
 
 /* Levels, heights: of a decimal that single precision holds. */
-static refs_status apply_float(const refs_cf_rebase *rebase, uint8_t *at, refs_error *err) {
+static refs_status apply_float(const refs_cf_conversion *by, uint8_t *at, refs_error *err) {
     float single;
     char text[40];
     memcpy(&single, at, sizeof single);
@@ -60,33 +53,31 @@ static refs_status apply_float(const refs_cf_rebase *rebase, uint8_t *at, refs_e
     snprintf(text, sizeof text, "%.*g", REFS_CF_FLOAT_DIGITS, (double)single);
     double value = strtod(text, NULL); /* of the same locale */
     const bool is_decimal = (float)value == single;
-    if (!refs_cf_rebase_number(rebase, REFS_CF_FLOAT_DIGITS, &value) || !is_decimal)
-        return fail_inexact((double)single, err);
+    if (!is_decimal) return refs_cf_fail_inexact(by, (double)single, err);
+    REFS_TRY(refs_cf_convert_number(by, REFS_CF_FLOAT_DIGITS, &value, err));
     single = (float)value;
     memcpy(at, &single, sizeof single);
     return REFS_OK;
 }
 
-static refs_status apply_double(const refs_cf_rebase *rebase, uint8_t *at, refs_error *err) {
-    double value, before;
+static refs_status apply_double(const refs_cf_conversion *by, uint8_t *at, refs_error *err) {
+    double value;
     memcpy(&value, at, sizeof value);
-    before = value;
-    if (!refs_cf_rebase_number(rebase, REFS_CF_DOUBLE_DIGITS, &value))
-        return fail_inexact(before, err);
+    REFS_TRY(refs_cf_convert_number(by, REFS_CF_DOUBLE_DIGITS, &value, err));
     memcpy(at, &value, sizeof value);
     return REFS_OK;
 }
 
-static refs_status convert_integer(const refs_cf_rebase *rebase, int64_t *value, refs_error *err) {
+static refs_status convert_integer(const refs_cf_conversion *by, int64_t *value, refs_error *err) {
     double number = (double)*value;
-    if (!refs_cf_rebase_number(rebase, REFS_CF_DOUBLE_DIGITS, &number) || fabs(number) >= 0x1p53 ||
-        number != floor(number))
-        return fail_inexact((double)*value, err);
+    REFS_TRY(refs_cf_convert_number(by, REFS_CF_DOUBLE_DIGITS, &number, err));
+    if (fabs(number) >= 0x1p53 || number != floor(number))
+        return refs_cf_fail_inexact(by, (double)*value, err);
     *value = (int64_t)number;
     return REFS_OK;
 }
 
-static refs_status apply_integer(const refs_cf_rebase *rebase, size_t size, uint8_t *at,
+static refs_status apply_integer(const refs_cf_conversion *by, size_t size, uint8_t *at,
                                  refs_error *err) {
     int64_t value;
     int32_t narrow;
@@ -96,17 +87,17 @@ static refs_status apply_integer(const refs_cf_rebase *rebase, size_t size, uint
         memcpy(&narrow, at, 4);
         value = narrow;
     }
-    REFS_TRY(convert_integer(rebase, &value, err));
+    REFS_TRY(convert_integer(by, &value, err));
     narrow = (int32_t)value;
     if (size == 4 && narrow != value) return fail_type(err);
     memcpy(at, size == 8 ? (const void *)&value : &narrow, size);
     return REFS_OK;
 }
 
-static refs_status apply_one(const refs_cf_rebase *rebase, const refs_dtype *dtype, uint8_t *at,
+static refs_status apply_one(const refs_cf_conversion *by, const refs_dtype *dtype, uint8_t *at,
                              refs_error *err) {
-    if (dtype->type == REFS_TYPE_INT) return apply_integer(rebase, dtype->size, at, err);
-    return dtype->size == 8 ? apply_double(rebase, at, err) : apply_float(rebase, at, err);
+    if (dtype->type == REFS_TYPE_INT) return apply_integer(by, dtype->size, at, err);
+    return dtype->size == 8 ? apply_double(by, at, err) : apply_float(by, at, err);
 }
 
 /* A scale of zero is that of arrays that no part has. */
@@ -124,14 +115,14 @@ bool refs_combine__is_single(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
-refs_status refs_combine__apply(const refs_cf_rebase *rebase, const refs_combine_array *array,
+refs_status refs_combine__apply(const refs_cf_conversion *by, const refs_combine_array *array,
                                 refs_buf *values, refs_error *err) {
     const refs_dtype *dtype = &array->dtype;
-    if (rebase->is_same) return REFS_OK;
+    if (by->kind == REFS_CF_CONVERSION_NONE) return REFS_OK;
     if (!has_units(dtype)) return fail_type(err);
     if (refs_combine__is_packed(&array->unpacking)) return refs_combine__fail_packed(err);
     for (size_t i = 0; i < values->size / dtype->size; i++)
-        REFS_TRY(apply_one(rebase, dtype, values->data + i * dtype->size, err));
+        REFS_TRY(apply_one(by, dtype, values->data + i * dtype->size, err));
     return REFS_OK;
 }
 
