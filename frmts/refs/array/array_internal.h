@@ -25,8 +25,12 @@ typedef struct refs_span {
 /** A region cut at chunk borders: the chunks it needs are all combinations of spans. */
 typedef struct refs_cut {
     size_t rank;
-    refs_span *spans[REFS_MAX_RANK];
-    size_t n_spans[REFS_MAX_RANK];
+    uint64_t start[REFS_MAX_RANK]; /**< of the region; and so on */
+    uint64_t count[REFS_MAX_RANK];
+    int64_t step[REFS_MAX_RANK];
+    uint64_t chunk[REFS_MAX_RANK];    /**< elements of a chunk */
+    refs_span *listed[REFS_MAX_RANK]; /**< spans of elements that are listed; or NULL */
+    uint64_t n_spans[REFS_MAX_RANK];
     bool is_backwards[REFS_MAX_RANK]; /**< the region goes from the last element to the first */
     uint64_t n_chunks;
 } refs_cut;
@@ -46,8 +50,11 @@ void refs_array__cut_clear(refs_cut *cut);
 refs_status refs_array__cut_selection(const refs_array_meta *meta, const refs_selection *selection,
                                       refs_cut *cut, refs_error *err);
 
+/** Span number `i` of a dimension. */
+refs_span refs_array__span(const refs_cut *cut, size_t dim, uint64_t i);
+
 /** Splits the number of a chunk of the cut, below n_chunks, into one span per dimension. */
-void refs_array__cut_at(const refs_cut *cut, uint64_t number, const refs_span **spans);
+void refs_array__cut_at(const refs_cut *cut, uint64_t number, refs_span *spans);
 
 /* -- scatter.c: moving elements ---------------------------------------------------------------- */
 

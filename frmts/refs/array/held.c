@@ -9,9 +9,9 @@ static uint64_t length_of(const refs_array_meta *meta, size_t dim, uint64_t chun
 
 static bool takes_whole_chunks(const refs_array_meta *meta, const refs_cut *cut) {
     for (size_t dim = 0; dim < cut->rank; dim++)
-        for (size_t i = 0; i < cut->n_spans[dim]; i++) {
-            const refs_span *span = &cut->spans[dim][i];
-            if (span->n < length_of(meta, dim, span->chunk)) return false;
+        for (uint64_t i = 0; i < cut->n_spans[dim]; i++) {
+            const refs_span span = refs_array__span(cut, dim, i);
+            if (span.n < length_of(meta, dim, span.chunk)) return false;
         }
     return true;
 }
@@ -29,19 +29,18 @@ typedef struct part {
 } part;
 
 static part part_of(const refs_array *array, const refs_cut *cut, uint64_t item) {
-    const refs_span *spans[REFS_MAX_RANK];
+    refs_span spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
     part read = {.n_read = 1, .n_all = 1};
     refs_array__cut_at(cut, item, spans);
     for (size_t dim = 0; dim < cut->rank; dim++) {
-        uint64_t length = length_of(array->meta, dim, spans[dim]->chunk);
-        index[dim] = spans[dim]->chunk;
-        read.n_read *= spans[dim]->n;
+        uint64_t length = length_of(array->meta, dim, spans[dim].chunk);
+        index[dim] = spans[dim].chunk;
+        read.n_read *= spans[dim].n;
         read.n_all *= length;
-        if (read.end > 0 || spans[dim]->n == length) continue;
-        read.at =
-            cut->is_backwards[dim] ? spans[dim]->begin + 1 - spans[dim]->n : spans[dim]->begin;
-        read.end = read.at + spans[dim]->n;
+        if (read.end > 0 || spans[dim].n == length) continue;
+        read.at = cut->is_backwards[dim] ? spans[dim].begin + 1 - spans[dim].n : spans[dim].begin;
+        read.end = read.at + spans[dim].n;
     }
     read.number = refs_grid__number(&array->grid, index);
     return read;

@@ -81,13 +81,13 @@ refs_status refs_array_locate(refs_array *array, const uint64_t *element,
 
 /* -- which elements are there ------------------------------------------------------------------ */
 
-static refs_status is_present(refs_array *array, const refs_span *const *spans, bool *present,
+static refs_status is_present(refs_array *array, const refs_span *spans, bool *present,
                               refs_error *err) {
     uint64_t index[REFS_MAX_RANK];
     refs_store_part part;
     refs_store_extent extent;
     refs_buf key = REFS_BUF_INIT;
-    for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] = spans[dim]->chunk;
+    for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] = spans[dim].chunk;
     refs_status status = refs_array_find_part(array, index, &part, err);
     if (status == REFS_OK) status = refs_chunk_key(array->stored, index, &key, err);
     if (status == REFS_OK)
@@ -100,11 +100,11 @@ static refs_status is_present(refs_array *array, const refs_span *const *spans, 
 
 static refs_status count_cut(refs_array *array, const refs_cut *cut, uint64_t *n, refs_error *err) {
     for (uint64_t i = 0; i < cut->n_chunks; i++) {
-        const refs_span *spans[REFS_MAX_RANK];
+        refs_span spans[REFS_MAX_RANK];
         uint64_t elements = 1;
         bool present;
         refs_array__cut_at(cut, i, spans);
-        for (size_t dim = 0; dim < cut->rank; dim++) elements *= spans[dim]->n;
+        for (size_t dim = 0; dim < cut->rank; dim++) elements *= spans[dim].n;
         REFS_TRY(is_present(array, spans, &present, err));
         *n += present ? elements : 0;
     }

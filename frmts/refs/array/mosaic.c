@@ -371,10 +371,10 @@ static refs_status add_chunks(const refs_piece *piece, uint64_t box, refs_ahead 
     refs_cut cut = {0};
     refs_status status = refs_array__cut(piece->array->meta, &region, &cut, NULL);
     for (uint64_t i = 0; i < cut.n_chunks && status == REFS_OK; i++) {
-        const refs_span *spans[REFS_MAX_RANK];
+        refs_span spans[REFS_MAX_RANK];
         uint64_t index[REFS_MAX_RANK];
         refs_array__cut_at(&cut, i, spans);
-        for (size_t dim = 0; dim < cut.rank; dim++) index[dim] = spans[dim]->chunk;
+        for (size_t dim = 0; dim < cut.rank; dim++) index[dim] = spans[dim].chunk;
         if (ahead->n == REFS_MAX_AHEAD || !refs_grow((void **)&ahead->expected, &ahead->capacity,
                                                      ahead->n, sizeof *ahead->expected))
             status = REFS_LIMIT;

@@ -81,18 +81,18 @@ static refs_status convert(const reading *job, const refs_copy *copy, const uint
  * other along these, boxes along the others. */
 typedef struct listed_copy {
     const refs_copy *copy;
-    const refs_span *const *spans;
+    const refs_span *spans;
     const uint64_t *chunk; /* elements */
 } listed_copy;
 
 static void copy_listed(const listed_copy *of, size_t dim, const uint8_t *src, uint8_t *dst) {
     const refs_copy *copy = of->copy;
-    while (dim < copy->rank && of->spans[dim]->index == NULL) dim++;
+    while (dim < copy->rank && of->spans[dim].index == NULL) dim++;
     if (dim == copy->rank) {
         refs_array__copy(copy, src, dst);
         return;
     }
-    const refs_span *span = of->spans[dim];
+    const refs_span *span = &of->spans[dim];
     for (uint64_t i = 0; i < span->n; i++) {
         const uint64_t at = span->index[i] - span->chunk * of->chunk[dim];
         copy_listed(of, dim + 1, src + copy->src_stride[dim] * (int64_t)at,
@@ -108,23 +108,23 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     const refs_array *array = job->array;
     const uint8_t *src = elements != NULL ? elements : array->meta->fill;
     const int64_t *src_stride = elements != NULL ? array->stride : no_stride;
-    const refs_span *spans[REFS_MAX_RANK];
+    refs_span spans[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, number, spans);
 
     refs_copy copy = {.rank = array->meta->rank, .element_size = array->meta->dtype.size};
     uint8_t *dst = job->dst;
     uint64_t n_listed = 0;
     for (size_t dim = 0; dim < copy.rank; dim++) {
-        const bool is_listed = spans[dim]->index != NULL;
+        const bool is_listed = spans[dim].index != NULL;
         int64_t step = job->step != NULL && !is_listed ? job->step[dim] : 1;
-        copy.n[dim] = is_listed ? 1 : (size_t)spans[dim]->n;
+        copy.n[dim] = is_listed ? 1 : (size_t)spans[dim].n;
         copy.src_stride[dim] = src_stride[dim] * step;
         copy.dst_stride[dim] = job->stride[dim];
         if (is_listed)
-            n_listed = (n_listed > 0 ? n_listed : 1) * spans[dim]->n;
+            n_listed = (n_listed > 0 ? n_listed : 1) * spans[dim].n;
         else
-            src += src_stride[dim] * (int64_t)spans[dim]->begin;
-        dst += job->stride[dim] * (int64_t)spans[dim]->first;
+            src += src_stride[dim] * (int64_t)spans[dim].begin;
+        dst += job->stride[dim] * (int64_t)spans[dim].first;
     }
     atomic_fetch_add(&job->array->bytes_copied, bytes_of(&copy) * (n_listed > 0 ? n_listed : 1));
     if (n_listed > 0) {
@@ -160,12 +160,12 @@ static bool may_decode_in_place(const reading *job, uint64_t all_bytes) {
 static uint8_t *place(void *user, uint64_t number) {
     const reading *job = user;
     const refs_array_meta *meta = job->array->meta;
-    const refs_span *spans[REFS_MAX_RANK];
+    refs_span spans[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, number, spans);
     uint8_t *dst = job->dst;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        if (spans[dim]->n != meta->chunk[dim] || spans[dim]->index != NULL) return NULL;
-        dst += job->stride[dim] * (int64_t)spans[dim]->first;
+        if (spans[dim].n != meta->chunk[dim] || spans[dim].index != NULL) return NULL;
+        dst += job->stride[dim] * (int64_t)spans[dim].first;
     }
     return (uintptr_t)dst % ELEMENT_ALIGNMENT == 0 ? dst : NULL;
 }
@@ -178,10 +178,10 @@ static uint64_t count_items(const reading *job) {
 
 /* Chunk number `item` of the cut, by its number in the array. */
 static uint64_t number_of(const reading *job, uint64_t item) {
-    const refs_span *spans[REFS_MAX_RANK];
+    refs_span spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, item, spans);
-    for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim]->chunk;
+    for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim].chunk;
     return refs_grid__number(&job->array->grid, index);
 }
 

@@ -13,17 +13,42 @@ static bool fits(uint64_t size, uint64_t start, uint64_t count, int64_t step) {
     return (count - 1) <= room / stride;
 }
 
+static uint64_t stride_of(const refs_cut *cut, size_t dim) {
+    return cut->step[dim] > 0 ? (uint64_t)cut->step[dim] : 0 - (uint64_t)cut->step[dim];
+}
+
 /* The part of a region along one dimension, from element `first` on, that is in one chunk. */
-static refs_span span_from(const refs_region *region, size_t dim, uint64_t chunk_size,
-                           uint64_t first) {
-    int64_t step = step_of(region, dim);
-    uint64_t position = region->start[dim] + first * (uint64_t)step;
-    refs_span span = {
-        .chunk = position / chunk_size, .first = first, .begin = position % chunk_size};
-    uint64_t left = step > 0 ? chunk_size - 1 - span.begin : span.begin;
-    span.n = left / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step) + 1;
-    if (span.n > region->count[dim] - first) span.n = region->count[dim] - first;
+static refs_span span_from(const refs_cut *cut, size_t dim, uint64_t first) {
+    const uint64_t chunk = cut->chunk[dim],
+                   position = cut->start[dim] + first * (uint64_t)cut->step[dim];
+    refs_span span = {.chunk = position / chunk, .first = first, .begin = position % chunk};
+    uint64_t left = cut->step[dim] > 0 ? chunk - 1 - span.begin : span.begin;
+    span.n = left / stride_of(cut, dim) + 1;
+    if (span.n > cut->count[dim] - first) span.n = cut->count[dim] - first;
     return span;
+}
+
+/* The first element of span number `i`. Steps as long as chunks have one element in each; shorter
+ * ones leave no chunk out. */
+static uint64_t first_of(const refs_cut *cut, size_t dim, uint64_t i) {
+    const uint64_t chunk = cut->chunk[dim], start = cut->start[dim], stride = stride_of(cut, dim);
+    if (stride >= chunk || i == 0) return i;
+    const uint64_t at = cut->step[dim] > 0 ? (start / chunk + i) * chunk - start
+                                           : start - ((start / chunk - i) * chunk + chunk - 1);
+    return (at + stride - 1) / stride;
+}
+
+refs_span refs_array__span(const refs_cut *cut, size_t dim, uint64_t i) {
+    return cut->listed[dim] != NULL ? cut->listed[dim][i]
+                                    : span_from(cut, dim, first_of(cut, dim, i));
+}
+
+static uint64_t count_spans(const refs_cut *cut, size_t dim) {
+    const uint64_t first = cut->start[dim],
+                   last = first + (cut->count[dim] - 1) * (uint64_t)cut->step[dim];
+    const uint64_t begin = first / cut->chunk[dim], end = last / cut->chunk[dim];
+    if (stride_of(cut, dim) >= cut->chunk[dim]) return cut->count[dim];
+    return (begin < end ? end - begin : begin - end) + 1;
 }
 
 /* Elements of an index from number `first` on that are in one chunk. */
@@ -87,21 +112,31 @@ refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_s
     return REFS_OK;
 }
 
-static refs_status cut_dim(const refs_array_meta *meta, const refs_selection *selection, size_t dim,
-                           refs_cut *cut, refs_error *err) {
-    const refs_region *region = &selection->region;
-    const uint64_t *index = index_of(selection, dim);
-    const uint64_t count = region->count[dim];
+static refs_status list_spans(refs_cut *cut, size_t dim, const uint64_t *index, refs_error *err) {
     size_t capacity = 0;
-    cut->is_backwards[dim] = index == NULL && step_of(region, dim) < 0;
-    for (uint64_t first = 0; first < count;) {
-        if (!refs_grow((void **)&cut->spans[dim], &capacity, cut->n_spans[dim], sizeof(refs_span)))
+    for (uint64_t first = 0; first < cut->count[dim];) {
+        if (!refs_grow((void **)&cut->listed[dim], &capacity, (size_t)cut->n_spans[dim],
+                       sizeof(refs_span)))
             return refs_fail_nomem(err);
-        refs_span span = index != NULL ? span_of_index(index, count, meta->chunk[dim], first)
-                                       : span_from(region, dim, meta->chunk[dim], first);
-        cut->spans[dim][cut->n_spans[dim]++] = span;
+        const refs_span span = span_of_index(index, cut->count[dim], cut->chunk[dim], first);
+        cut->listed[dim][cut->n_spans[dim]++] = span;
         first += span.n;
     }
+    return REFS_OK;
+}
+
+static refs_status cut_dim(const refs_array_meta *meta, const refs_selection *selection, size_t dim,
+                           refs_cut *cut, refs_error *err) {
+    const uint64_t *index = index_of(selection, dim);
+    cut->start[dim] = selection->region.start[dim];
+    cut->count[dim] = selection->region.count[dim];
+    cut->step[dim] = step_of(&selection->region, dim);
+    cut->chunk[dim] = meta->chunk[dim];
+    cut->is_backwards[dim] = index == NULL && cut->step[dim] < 0;
+    if (index != NULL)
+        REFS_TRY(list_spans(cut, dim, index, err));
+    else
+        cut->n_spans[dim] = count_spans(cut, dim);
     if (!refs_mul_u64(cut->n_chunks, cut->n_spans[dim], &cut->n_chunks))
         return refs_fail(err, REFS_LIMIT, "%s: the region has too many chunks", meta->path);
     return REFS_OK;
@@ -125,13 +160,13 @@ refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *regi
 }
 
 void refs_array__cut_clear(refs_cut *cut) {
-    for (size_t dim = 0; dim < cut->rank; dim++) refs_free(cut->spans[dim]);
+    for (size_t dim = 0; dim < cut->rank; dim++) refs_free(cut->listed[dim]);
     memset(cut, 0, sizeof *cut);
 }
 
-void refs_array__cut_at(const refs_cut *cut, uint64_t number, const refs_span **spans) {
+void refs_array__cut_at(const refs_cut *cut, uint64_t number, refs_span *spans) {
     for (size_t dim = cut->rank; dim-- > 0;) {
-        spans[dim] = &cut->spans[dim][number % cut->n_spans[dim]];
+        spans[dim] = refs_array__span(cut, dim, number % cut->n_spans[dim]);
         number /= cut->n_spans[dim];
     }
 }

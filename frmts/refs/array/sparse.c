@@ -21,20 +21,19 @@ void refs_sparse__clear(refs_item_list *list) {
 }
 
 /* The span of a dimension that is in `chunk`; false: none is. Spans ascend or descend. */
-static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, size_t *found) {
-    const refs_span *spans = cut->spans[dim];
-    size_t low = 0, high = cut->n_spans[dim];
+static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, uint64_t *found) {
+    uint64_t low = 0, high = cut->n_spans[dim];
     while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const bool is_before =
-            cut->is_backwards[dim] ? spans[middle].chunk > chunk : spans[middle].chunk < chunk;
+        const uint64_t middle = low + (high - low) / 2;
+        const uint64_t at = refs_array__span(cut, dim, middle).chunk;
+        const bool is_before = cut->is_backwards[dim] ? at > chunk : at < chunk;
         if (is_before)
             low = middle + 1;
         else
             high = middle;
     }
     *found = low;
-    return low < cut->n_spans[dim] && spans[low].chunk == chunk;
+    return low < cut->n_spans[dim] && refs_array__span(cut, dim, low).chunk == chunk;
 }
 
 /* Any failure ends the walk: then chunks are looked up one by one, and what is wrong is said there.
@@ -47,7 +46,7 @@ static refs_status visit(void *user, const uint64_t *index, const refs_ref *ref,
     (void)err;
     if (at->n_left-- == 0) return REFS_LIMIT;
     for (size_t dim = 0; dim < at->cut->rank; dim++) {
-        size_t span;
+        uint64_t span;
         if (!find_span(at->cut, dim, index[dim], &span)) return REFS_OK;
         item = item * at->cut->n_spans[dim] + span;
     }

@@ -69,16 +69,17 @@ bool refs_box_read__describe(const refs_array_meta *meta, const refs_grid *grid,
     uint64_t index[REFS_MAX_RANK];
     *read = (refs_box_read){.is_point = cut->n_chunks == 1};
     for (size_t dim = 0; dim < cut->rank; dim++) {
-        const refs_span *first = &cut->spans[dim][0], *last = first + cut->n_spans[dim] - 1;
-        uint64_t element = first->chunk * meta->chunk[dim] + first->begin;
+        const refs_span first = refs_array__span(cut, dim, 0),
+                        last = refs_array__span(cut, dim, cut->n_spans[dim] - 1);
+        uint64_t element = first.chunk * meta->chunk[dim] + first.begin;
         bool backwards = cut->is_backwards[dim];
-        index[dim] = first->chunk;
-        read->box[dim] = (backwards ? first->chunk - last->chunk : last->chunk - first->chunk) + 1;
+        index[dim] = first.chunk;
+        read->box[dim] = (backwards ? first.chunk - last.chunk : last.chunk - first.chunk) + 1;
         read->element[dim] = backwards ? meta->shape[dim] - 1 - element : element;
-        read->left[dim] = backwards ? first->begin : meta->chunk[dim] - 1 - first->begin;
+        read->left[dim] = backwards ? first.begin : meta->chunk[dim] - 1 - first.begin;
         if (backwards) read->mirrored |= (uint32_t)1 << dim;
         if (read->box[dim] != cut->n_spans[dim]) return false;
-        read->is_point = read->is_point && first->n == 1;
+        read->is_point = read->is_point && first.n == 1;
     }
     refs_grid__mirror(grid, read->mirrored, index);
     read->number = refs_grid__number(grid, index);

@@ -33,13 +33,13 @@ static refs_status add_piece(strings_reading *job, piece *element, refs_bytes te
 }
 
 /* The place in the array of the element at `position` of a chunk; false where that is outside. */
-static bool place_of(const strings_reading *job, const refs_span *const *spans, size_t position,
+static bool place_of(const strings_reading *job, const refs_span *spans, size_t position,
                      size_t *element) {
     const refs_array_meta *meta = job->array->meta;
     uint64_t index[REFS_MAX_RANK];
     for (size_t i = meta->rank; i-- > 0;) {
         size_t dim = meta->order[i];
-        index[dim] = spans[dim]->chunk * meta->chunk[dim] + position % meta->chunk[dim];
+        index[dim] = spans[dim].chunk * meta->chunk[dim] + position % meta->chunk[dim];
         position /= (size_t)meta->chunk[dim];
         if (index[dim] >= meta->shape[dim]) return false;
     }
@@ -57,7 +57,7 @@ static bool next_text(refs_bytes *items, refs_bytes *text) {
     return true;
 }
 
-static refs_status take_items(strings_reading *job, const refs_span *const *spans, refs_bytes items,
+static refs_status take_items(strings_reading *job, const refs_span *spans, refs_bytes items,
                               refs_error *err) {
     size_t n = job->array->chunk_elements;
     if (items.size < 4 || refs_load_le32(items.data) != n)
@@ -75,16 +75,16 @@ static refs_status take_items(strings_reading *job, const refs_span *const *span
 }
 
 /* Fills the chunk with one text, which all its elements share. */
-static refs_status take_fill(strings_reading *job, const refs_span *const *spans, refs_error *err) {
+static refs_status take_fill(strings_reading *job, const refs_span *spans, refs_error *err) {
     piece fill;
     refs_str text = refs_str_from(job->array->meta->fill_text);
     REFS_TRY(add_piece(job, &fill, refs_bytes_view(text.data, text.size), err));
     size_t rank = job->cut.rank, n = 1;
-    for (size_t dim = 0; dim < rank; dim++) n *= (size_t)spans[dim]->n;
+    for (size_t dim = 0; dim < rank; dim++) n *= (size_t)spans[dim].n;
     for (size_t i = 0; i < n; i++) { /* those inside the array: the chunk may be any size */
         size_t element = 0, step = 1, left = i;
-        for (size_t dim = rank; dim-- > 0; left /= (size_t)spans[dim]->n) {
-            element += step * (size_t)(spans[dim]->first + left % spans[dim]->n);
+        for (size_t dim = rank; dim-- > 0; left /= (size_t)spans[dim].n) {
+            element += step * (size_t)(spans[dim].first + left % spans[dim].n);
             step *= (size_t)job->array->meta->shape[dim];
         }
         job->pieces[element] = fill;
@@ -93,7 +93,7 @@ static refs_status take_fill(strings_reading *job, const refs_span *const *spans
 }
 
 /* Decodes a chunk and takes its strings. */
-static refs_status take_stored(strings_reading *job, const refs_span *const *spans,
+static refs_status take_stored(strings_reading *job, const refs_span *spans,
                                const refs_stored *stored, refs_error *err) {
     refs_chain *made;
     refs_bytes items;
@@ -107,7 +107,7 @@ static refs_status take_stored(strings_reading *job, const refs_span *const *spa
 static refs_status receive(void *user, size_t index, const refs_store_value *value,
                            refs_error *err) {
     strings_reading *job = user;
-    const refs_span *spans[REFS_MAX_RANK];
+    refs_span spans[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, index, spans);
     if (!value->is_present) return take_fill(job, spans, err);
     const refs_stored stored = {value->bytes, value->filter_mask};
@@ -118,10 +118,10 @@ static refs_status receive(void *user, size_t index, const refs_store_value *val
 
 static refs_status name_chunks(const strings_reading *job, refs_key_list *keys, refs_error *err) {
     for (size_t number = 0; number < job->cut.n_chunks; number++) {
-        const refs_span *spans[REFS_MAX_RANK];
+        refs_span spans[REFS_MAX_RANK];
         uint64_t index[REFS_MAX_RANK];
         refs_array__cut_at(&job->cut, number, spans);
-        for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim]->chunk;
+        for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim].chunk;
         REFS_TRY(refs_key_list__add(keys, job->array, index, err));
     }
     return REFS_OK;
