@@ -291,3 +291,41 @@ TEST(RefsetMemory, IsSixteenBytesForAReferenceOfAFullGrid) {
     EXPECT_EQ(live_bytes, 0u);
     refs_allocator_set(nullptr);
 }
+
+TEST(RefsetMemory, HoldsNoIndicesThatCountUp) {
+    const refs_allocator counted = {CountedMalloc, CountedRealloc, CountedFree};
+    const uint64_t n = 200000;
+    for (const bool breaks_off : {false, true}) {
+        refs_allocator_set(&counted);
+        live_bytes = most_bytes = 0;
+        refs_set_builder *builder = nullptr;
+        refs_set *set = nullptr;
+        const auto add = [&builder](uint64_t index, uint64_t offset) {
+            ASSERT_EQ(refs_set_builder_range(builder, View("v/" + std::to_string(index)), View("u"),
+                                             {offset, 100}, nullptr),
+                      REFS_OK);
+        };
+        EXPECT_EQ(refs_set_builder_open("refs.json", nullptr, &builder, nullptr), REFS_OK);
+        for (uint64_t i = 0; i < n; i++) add(i, i);
+        EXPECT_LT(most_bytes, n * 25);
+        add(7, 70);
+        if (breaks_off) add(n + 1, n + 1);
+        add(8, 80);
+        EXPECT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);
+        EXPECT_EQ(refs_set_size(set), n + (breaks_off ? 1 : 0));
+        for (uint64_t i = 0; i < n + 3; i += i < 20 || i + 40 >= n ? 1 : 40) {
+            refs_ref ref;
+            const bool is_there = i < n || (breaks_off && i == n + 1);
+            const std::string key = "v/" + std::to_string(i);
+            ASSERT_EQ(refs_set_find(set, View(key), &ref, nullptr),
+                      is_there ? REFS_OK : REFS_NOT_FOUND)
+                << key;
+            if (is_there) {
+                EXPECT_EQ(ref.offset, i == 7 || i == 8 ? i * 10 : i) << key;
+            }
+        }
+        refs_set_free(set);
+        EXPECT_EQ(live_bytes, 0u);
+        refs_allocator_set(nullptr);
+    }
+}

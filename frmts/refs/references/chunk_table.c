@@ -10,8 +10,34 @@ void refs_references__chunk_table_clear(refs_chunk_table *table) {
     memset(table, 0, sizeof *table);
 }
 
+static refs_status append(refs_chunk_table *table, refs_entry entry, refs_error *err) {
+    if (table->count == UINT32_MAX)
+        return refs_fail(err, REFS_LIMIT, "an array has more than %zu chunks", table->count);
+    if (!refs_grow((void **)&table->entries, &table->entry_capacity, table->count,
+                   sizeof *table->entries))
+        return refs_fail_nomem(err);
+    table->entries[table->count++] = entry;
+    return REFS_OK;
+}
+
+/* While indices count up from 0, the place is the index. */
+static refs_status write_keys(refs_chunk_table *table, refs_error *err) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (!refs_grow((void **)&table->keys, &table->key_capacity, i, sizeof *table->keys))
+            return refs_fail_nomem(err);
+        table->keys[i] = i;
+    }
+    return REFS_OK;
+}
+
 refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t packed,
                                              refs_entry entry, refs_error *err) {
+    if (table->keys == NULL && packed == table->count) return append(table, entry, err);
+    if (table->keys == NULL && packed < table->count) {
+        table->entries[packed] = entry;
+        return REFS_OK;
+    }
+    if (table->keys == NULL) REFS_TRY(write_keys(table, err));
     if (table->count > 0 && packed <= table->keys[table->count - 1]) {
         if (packed == table->keys[table->count - 1]) {
             table->entries[table->count - 1] = entry;
@@ -19,16 +45,10 @@ refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t p
         }
         table->unsorted = true;
     }
-    if (table->count == UINT32_MAX)
-        return refs_fail(err, REFS_LIMIT, "an array has more than %zu chunks", table->count);
-    if (!refs_grow((void **)&table->keys, &table->key_capacity, table->count,
-                   sizeof *table->keys) ||
-        !refs_grow((void **)&table->entries, &table->entry_capacity, table->count,
-                   sizeof *table->entries))
+    if (!refs_grow((void **)&table->keys, &table->key_capacity, table->count, sizeof *table->keys))
         return refs_fail_nomem(err);
     table->keys[table->count] = packed;
-    table->entries[table->count++] = entry;
-    return REFS_OK;
+    return append(table, entry, err);
 }
 
 /* -- sorting ----------------------------------------------------------------------------------- */
@@ -112,7 +132,8 @@ static refs_status sort(refs_chunk_table *table, refs_error *err) {
 
 /* Gives back what growth left over; a shrinking that fails changes nothing. */
 static void shrink(refs_chunk_table *table) {
-    uint64_t *keys = refs_realloc(table->keys, table->count * sizeof *keys);
+    uint64_t *keys =
+        table->keys != NULL ? refs_realloc(table->keys, table->count * sizeof *keys) : NULL;
     if (keys != NULL) table->keys = keys;
     refs_entry *entries = refs_realloc(table->entries, table->count * sizeof *entries);
     if (entries != NULL) table->entries = entries;
@@ -123,6 +144,11 @@ static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
     const unsigned bits = refs_references__chunk_index_bits(table->rank);
     const uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
     uint64_t cells = 1;
+    if (table->keys == NULL) {
+        for (size_t dim = 0; dim < table->rank; dim++) extent[dim] = 1;
+        if (table->rank > 0) extent[table->rank - 1] = table->count;
+        return true;
+    }
     for (size_t dim = 0; dim < table->rank; dim++) {
         const unsigned shift = bits * (unsigned)(table->rank - 1 - dim);
         uint64_t last = 0;

@@ -14,7 +14,7 @@ typedef struct refs_chunk_table {
     char separator;
     size_t rank;
 
-    uint64_t *keys; /**< packed indices; NULL in a dense table */
+    uint64_t *keys; /**< packed indices; NULL in a dense table, and while they count up from 0 */
     refs_entry *entries;
     size_t count;
     size_t key_capacity, entry_capacity;
