@@ -1,5 +1,6 @@
 /* profile_test.cc -- keys of AWS, from files and variables. */
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -100,6 +101,20 @@ TEST_F(ProfileOfFiles, TakesTheProfileThatIsNamed) {
 
 TEST_F(ProfileOfFiles, NeedsNeitherFile) {
     EXPECT_EQ(read({}), "- - - -");
+}
+
+TEST_F(ProfileOfFiles, MayHaveOneThatCannotBeReadWhereKeysAreKnown) {
+    ASSERT_EQ(mkdir((folder.path + "/config").c_str(), 0700), 0);
+    const std::string problem = "AWS credentials: " + folder.path + "/config: ";
+    EXPECT_EQ(read({}).compare(0, problem.size(), problem), 0) << read({});
+    EXPECT_NE(read({}).find(": make it readable, or set AWS_ACCESS_KEY_ID"), std::string::npos);
+    EXPECT_EQ(read({"AWS_ACCESS_KEY_ID=V", "AWS_SECRET_ACCESS_KEY=W"}), "V W - -");
+    EXPECT_EQ(read({"AWS_ACCESS_KEY_ID=V", "AWS_SECRET_ACCESS_KEY=W", "AWS_PROFILE=other"})
+                  .compare(0, problem.size(), problem),
+              0)
+        << "it may have that profile";
+    folder.Write("credentials", "[default]\naws_access_key_id=A\naws_secret_access_key=S\n");
+    EXPECT_EQ(read({}), "A S - -");
 }
 
 TEST_F(ProfileOfFiles, SaysWhichWayToKeysIsNotKnown) {

@@ -11,7 +11,7 @@
 void refs_aws_profile__clear(refs_aws_profile *profile) {
     char **strings[] = {&profile->access_key, &profile->secret_key, &profile->session_token,
                         &profile->region,     &profile->endpoint,   &profile->style,
-                        &profile->method,     &profile->name};
+                        &profile->method,     &profile->name,       &profile->problem};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
         if (*strings[i] != NULL) memset(*strings[i], 0, strlen(*strings[i]));
         refs_free(*strings[i]);
@@ -31,7 +31,7 @@ bool refs_aws_profile__is_same(const refs_aws_profile *one, const refs_aws_profi
            is_same_text(one->region, other->region) &&
            is_same_text(one->endpoint, other->endpoint) && is_same_text(one->style, other->style) &&
            is_same_text(one->method, other->method) && is_same_text(one->name, other->name) &&
-           one->is_missing == other->is_missing;
+           is_same_text(one->problem, other->problem) && one->is_missing == other->is_missing;
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -89,29 +89,35 @@ bool refs_aws_profile__take(refs_str text, const char *name, refs_aws_profile *p
     return at.found;
 }
 
-/* The file that `setting` names, or that of this name in ~/.aws. A file that is not there is empty.
- */
-static refs_status read_file(const refs_settings *settings, const char *setting, const char *name,
-                             refs_buf *text, refs_error *err) {
-    const char *file = refs_settings__get(settings, setting);
+/* The file that `setting` names, or that of this name in ~/.aws: file[0] and file[1]. A file that
+ * is not there is empty, and so is one that cannot be read, which the profile records. */
+static refs_status read_file(const refs_settings *settings, const char *const file[2],
+                             refs_aws_profile *profile, refs_buf *text, refs_error *err) {
+    const char *named = refs_settings__get(settings, file[0]);
     const char *home = refs_settings__get(settings, "HOME");
     refs_buf path = REFS_BUF_INIT;
-    if (file == NULL && home == NULL) return REFS_OK;
-    refs_status status = file != NULL ? refs_buf_printf(&path, err, "%s", file)
-                                      : refs_buf_printf(&path, err, "%s/.aws/%s", home, name);
+    if (named == NULL && home == NULL) return REFS_OK;
+    refs_status status = named != NULL ? refs_buf_printf(&path, err, "%s", named)
+                                       : refs_buf_printf(&path, err, "%s/.aws/%s", home, file[1]);
     if (status != REFS_OK) return status;
     refs_error problem = REFS_ERROR_INIT;
     status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_FILE_BYTES, text,
                                  &problem);
+    if (strstr(problem.message, (const char *)path.data) == NULL)
+        refs_error_prefix(&problem, "%s", (const char *)path.data);
     refs_buf_clear(&path);
     if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
-    return refs_fail(err, status, "keys of AWS: %s", problem.message);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (text->size > 0) memset(text->data, 0, text->size);
+    text->size = 0;
+    keep(&profile->problem, refs_str_from(problem.message));
+    return profile->problem != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 static refs_status take_file(const refs_settings *settings, const char *const file[2],
                              const char *name, taking *at, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = read_file(settings, file[0], file[1], &text, err);
+    refs_status status = read_file(settings, file, at->profile, &text, err);
     if (status == REFS_OK && text.size > 0 &&
         refs_aws_profile__take(refs_str_view((const char *)text.data, text.size), name,
                                at->profile))
@@ -124,6 +130,11 @@ static refs_status take_file(const refs_settings *settings, const char *const fi
 /* -- all --------------------------------------------------------------------------------------- */
 
 refs_status refs_aws_profile__check_keys(const refs_aws_profile *profile, refs_error *err) {
+    if (profile->problem != NULL && (profile->is_missing || profile->access_key == NULL))
+        return refs_fail(err, REFS_IO,
+                         "AWS credentials: %s: make it readable, or set AWS_ACCESS_KEY_ID and "
+                         "AWS_SECRET_ACCESS_KEY, or AWS_NO_SIGN_REQUEST=YES",
+                         profile->problem);
     if (profile->is_missing)
         return refs_fail(err, REFS_INVALID, "AWS credentials: no file has the profile \"%s\"",
                          profile->name);
