@@ -19,6 +19,7 @@ struct refs_combine_sources {
     pthread_mutex_t lock; /* guards what follows */
     recorded *items;
     size_t n, capacity;
+    bool is_sorted; /* by URL */
 };
 
 refs_status refs_combine_sources_open(const refs_vfs *vfs, const refs_combine_urls *urls,
@@ -53,6 +54,7 @@ static refs_status record(refs_combine_sources *sources, const refs_source_state
         status = refs_fail_nomem(err);
     } else {
         recorded *source = &sources->items[sources->n++];
+        sources->is_sorted = false;
         *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
                              state->modified_s, state->modified_ns};
         if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
@@ -120,21 +122,45 @@ static int by_url(const void *left, const void *right) {
     return strcmp(a->url, b->url);
 }
 
+static void sort(refs_combine_sources *sources) {
+    if (!sources->is_sorted && sources->n > 0)
+        qsort(sources->items, sources->n, sizeof *sources->items, by_url);
+    sources->is_sorted = true;
+}
+
+/* The first of those that do not come before `url`. */
+static size_t find(const refs_combine_sources *sources, const char *url) {
+    size_t low = 0, high = sources->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(sources->items[middle].url, url) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 refs_status refs_combine_sources_count(refs_combine_sources *sources, const char *location,
                                        size_t *n, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
     refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
     if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
     *n = 0;
-    for (size_t i = 0; i < sources->n && status == REFS_OK; i++)
-        *n += strcmp(sources->items[i].url, (const char *)url.data) == 0;
+    if (status == REFS_OK) {
+        sort(sources);
+        const size_t first = find(sources, (const char *)url.data);
+        while (first + *n < sources->n &&
+               strcmp(sources->items[first + *n].url, (const char *)url.data) == 0)
+            ++*n;
+    }
     refs_buf_clear(&url);
     return status;
 }
 
 refs_status refs_combine_sources_each(refs_combine_sources *sources,
                                       const refs_source_visitor *visitor, refs_error *err) {
-    if (sources->n > 0) qsort(sources->items, sources->n, sizeof *sources->items, by_url);
+    sort(sources);
     for (size_t i = 0; i < sources->n; i++) {
         const recorded *source = &sources->items[i];
         if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
