@@ -2300,6 +2300,31 @@ class Together(Folder):
         self.assertIn("another program", run("append", MASTER, self.part(1), status=1))
         self.assertNotIn("/archive/m.nca", self.server.objects)
 
+    def test_what_arrived_is_written_though_its_answer_is_lost(self):
+        """The store does what it is asked, and says that it failed: the next attempt finds the first."""
+        lost = []
+
+        def lose_once(path):
+            lost.append(path)
+            return path == "/archive/m.nca" and lost.count(path) == 1
+
+        self.server.is_lost = lose_once
+        environment = {**os.environ, "GDAL_HTTP_MAX_RETRY": "2", "GDAL_HTTP_RETRY_DELAY": "0.01"}
+        for day in (1, 2):
+            lost.clear()
+            done = subprocess.run([REFS, "append", MASTER, self.part(day), "-q"], capture_output=True, text=True, check=False, env=environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(lost, ["/archive/m.nca"])
+            np.testing.assert_array_equal(read(MASTER), self.values()[:day + 1])
+
+    def test_are_not_grown_where_states_of_them_cannot_be_told_apart(self):
+        before = dict(self.server.objects)
+        for tag in (lambda content: None, lambda content: f'W/"{len(content)}"'):
+            self.server.tag = tag
+            for arguments in (("append", MASTER, self.part(1)), ("mv", MASTER, "--rewrite", "s3://=>s4://")):
+                self.assertIn("expected an ETag that is strong", run(*arguments, status=1))
+            self.assertEqual(self.server.objects, before)
+
     def test_stores_without_conditions_are_asked_again(self):
         for conditions in ((501, "NotImplemented"), "passed over"):
             self.server.conditions = conditions

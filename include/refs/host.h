@@ -172,6 +172,11 @@ typedef struct refs_validator {
 refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
                                 refs_error *err);
 
+/** REFS_UNSUPPORTED for one that does not distinguish states: "*", or weak (RFC 9110, section
+ * 8.8.3.2). */
+refs_status refs_host_check_validator(const refs_validator *validator, const char *location,
+                                      refs_error *err);
+
 /** The file to send, and the object that it replaces. */
 typedef struct refs_replacement {
     const char *path;     /**< of a local file */
@@ -181,8 +186,9 @@ typedef struct refs_replacement {
 
 /** Sends a file as refs_host_upload does, but only in place of an object that is as it was when its
  * validator was asked for: REFS_INVALID where another program has changed it, made it or removed it
- * since. The store itself sees to that (If-Match, If-None-Match); where it knows no such
- * conditions, its validator is asked for again right before. */
+ * since, REFS_UNSUPPORTED as refs_host_check_validator. The store itself sees to that (If-Match,
+ * If-None-Match); where it knows no such conditions, its validator is asked for again right before.
+ */
 refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
                               refs_error *err);
 

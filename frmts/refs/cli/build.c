@@ -510,23 +510,14 @@ static refs_status append_object(const remote_repository *remote, const char *na
 }
 
 /* Writers of repositories exclude each other by conditional writes alone. */
-static refs_status check_validator(const refs_validator *was, const char *location,
-                                   refs_error *err) {
-    const bool is_weak = strncmp(was->text, "W/", 2) == 0;
-    if (!is_weak && strcmp(was->text, "*") != 0) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: the store cannot tell whether another program has written it meanwhile: "
-                     "expected an ETag that is strong, found %s: write the repository elsewhere",
-                     location, is_weak ? was->text : "none");
-}
-
 static refs_status look_at_object(void *self, const char *name, refs_error *err) {
     remote_repository *remote = self;
     refs_buf location = REFS_BUF_INIT;
     refs_status status = append_object(remote, name, &location, err);
     if (status == REFS_OK)
         status = refs_host_validator(remote->host, (const char *)location.data, &remote->was, err);
-    if (status == REFS_OK) status = check_validator(&remote->was, (const char *)location.data, err);
+    if (status == REFS_OK)
+        status = refs_host_check_validator(&remote->was, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }

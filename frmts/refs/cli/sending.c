@@ -58,7 +58,8 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
 refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     sending->is_guarded = true;
-    return refs_host_validator(sending->session->host, sending->location, &sending->was, err);
+    REFS_TRY(refs_host_validator(sending->session->host, sending->location, &sending->was, err));
+    return refs_host_check_validator(&sending->was, sending->location, err);
 }
 
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
@@ -117,14 +118,36 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     return status;
 }
 
+/* Whether the object is the file: an attempt may have been carried out and its answer lost, and the
+ * next one finds the object changed. */
+static bool has_arrived(const tool_sending *sending) {
+    refs_buf sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
+    const bool is_read = refs_vfs_read_whole(refs_vfs_posix(), sending->path, MAX_FETCHED_BYTES,
+                                             &sent, NULL) == REFS_OK &&
+                         refs_vfs_read_whole(sending->session->vfs, sending->location, sent.size,
+                                             &found, NULL) == REFS_OK;
+    const bool is_same = is_read && sent.size == found.size &&
+                         (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
+    refs_buf_clear(&sent);
+    refs_buf_clear(&found);
+    return is_same;
+}
+
+static refs_status replace_object(const tool_sending *sending, refs_error *err) {
+    const refs_replacement replacement = {sending->path, sending->location, sending->was};
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = refs_host_replace(sending->session->host, &replacement, &problem);
+    if (status == REFS_OK || (status == REFS_INVALID && has_arrived(sending))) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     tool_sending each = *sending;
     const refs_folder_visitor visitor = {send_folder, &each};
     REFS_TRY(refs_folder_each(sending->folder, &visitor, err));
-    if (!sending->is_guarded) return send_file(sending, sending->path, err);
-    const refs_replacement replacement = {sending->path, sending->location, sending->was};
-    return refs_host_replace(sending->session->host, &replacement, err);
+    return sending->is_guarded ? replace_object(sending, err)
+                               : send_file(sending, sending->path, err);
 }
 
 void tool_sending_close(tool_sending *sending) {

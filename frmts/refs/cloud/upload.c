@@ -258,9 +258,14 @@ refs_status refs_host_validator(refs_host *host, const char *location, refs_vali
     return ask_validator(&of, validator, err);
 }
 
-/* RFC 9110, section 8.8.3.2: one that is weak matches nothing. */
-static bool is_strong(const refs_validator *validator) {
-    return strncmp(validator->text, "W/", 2) != 0;
+refs_status refs_host_check_validator(const refs_validator *validator, const char *location,
+                                      refs_error *err) {
+    const bool is_weak = strncmp(validator->text, "W/", 2) == 0;
+    if (!is_weak && strcmp(validator->text, "*") != 0) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: the store cannot tell whether another program has written it meanwhile: "
+                     "expected an ETag that is strong, found %s: write it elsewhere",
+                     location, is_weak ? validator->text : "none");
 }
 
 refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
@@ -268,10 +273,11 @@ refs_status refs_host_replace(refs_host *host, const refs_replacement *replaceme
     upload of;
     refs_validator now;
     REFS_TRY(set_up(host, replacement->location, &of, err));
+    REFS_TRY(refs_host_check_validator(&replacement->of, replacement->location, err));
     REFS_TRY(ask_validator(&of, &now, err));
     if (strcmp(now.text, replacement->of.text) != 0)
         return refs_host__fail_changed(&of.sending, err);
-    if (is_strong(&now)) of.if_match = replacement->of.text;
+    of.if_match = replacement->of.text;
     return send_file(&of, replacement->path, err);
 }
 
