@@ -210,32 +210,21 @@ class Stac(Folder):
                           "t": {"href": "t.png", "roles": ["thumbnail"]}})
         found, _ = source.variables_of(item)
         self.assertEqual([(one.asset, str(one.name)) for one in found],
-                         [("a", f'REFS:"{self.path("a.nc")}":/t2m'), ("a", f'REFS:"{self.path("a.nc")}":/z'),
-                          ("b", f'REFS:"{SAMPLE}":/t2m'), ("b", f'REFS:"{SAMPLE}":/z')])
-        self.assertTrue(refs_qgis.open_layer(item, "z[level=500]").source().endswith('a.nc":/z[level=500]'))
+                         [(asset, f'REFS:"{item}":#{number}{path}') for number, asset in enumerate("ab") for path in ("/t2m", "/z")])
+        self.assertTrue(refs_qgis.open_layer(item, "z[level=500]").source().endswith('item.json":#0/z[level=500]'))
 
     def test_assets_are_told_by_their_types_where_none_has_a_role(self):
         item = self.item({"a": {"href": SAMPLE_FILE, "type": "application/x-netcdf"}, "t": {"href": "t.png", "type": "image/png"}})
-        self.assertEqual([one.asset for one in source.variables_of(item)[0]], ["a", "a"])
+        self.assertEqual([str(one.name) for one in source.variables_of(item)[0]], [f'REFS:"{item}":/{name}' for name in ("t2m", "z")])
 
     def assert_says(self, path, text):
         with self.assertRaises(source.SourceError) as caught:
             source.variables_of(path)
         self.assertIn(text, str(caught.exception))
 
-    def test_other_documents_are_no_items(self):
-        self.assert_says(self.item({}, type="FeatureCollection"), "expected a STAC item, found a FeatureCollection: refs index")
-        self.assert_says(self.item({"t": {"href": "t.png", "type": "image/png"}}), "no asset has the role data")
-        self.assert_says(self.write("b.json", '{"stac_version": '), "damaged STAC item")
-
-    def test_remote_items_name_no_files_of_this_machine(self):
-        for base, href, wanted in (("https://h/a/i.json", "../b.nc", "https://h/b.nc"), ("https://h/a/i.json", "s3://b/c.nc", "s3://b/c.nc"),
-                                   ("/a/i.json", "b.nc", "/a/b.nc"), ("/a/i.json", "https://h/b.nc", "https://h/b.nc")):
-            self.assertEqual(source._location_of(base, href), wanted)
-        for href in "file:///etc/passwd", "http://169.254.169.254/x", "http://[fe80::1]/x":
-            with self.assertRaises(source.SourceError):
-                source._location_of("https://h/a/i.json", href)
-        self.assertEqual(source._location_of("https://h/a/i.json", "/vsizip//etc/x"), "https://h/vsizip//etc/x")
+    def test_without_data_say_so(self):
+        self.assert_says(self.item({"t": {"href": "t.png", "type": "image/png"}}), "no asset of this STAC document is a set or a data file")
+        self.assert_says(self.write("b.json", '{"stac_version": '), "b.json: line 1, column 18: the text ends")
 
 
 class Names(unittest.TestCase):

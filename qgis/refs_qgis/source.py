@@ -6,12 +6,9 @@ Nothing here needs QGIS, and all of it may run in a thread of its own.
 import contextlib
 import dataclasses
 import datetime
-import ipaddress
-import json
 import math
 import os
 import re
-import urllib.parse
 
 import numpy as np
 from osgeo import gdal
@@ -123,7 +120,10 @@ def warnings_of(messages):
 class Variable:
     name: Name
     text: str  # what the driver says of it
-    asset: str = ""  # of the STAC item that names its file
+    asset: str = ""  # which of the sets of a file it is in: the asset of a STAC item
+
+
+_TITLED_SET = re.compile(r"set \d+ \((.*)\)")
 
 
 def _listed(name, dataset, messages):
@@ -138,7 +138,9 @@ def _listed(name, dataset, messages):
             found.append(Variable(one, text))
         else:
             inner = open_raster(one, messages)  # one of several sets of a file
-            found += _listed(one, inner, messages) if inner is not None else []
+            below = _listed(one, inner, messages) if inner is not None else []
+            titled = _TITLED_SET.fullmatch(text)
+            found += [dataclasses.replace(each, asset=titled[1]) for each in below] if titled else below
     return found
 
 
@@ -147,94 +149,30 @@ def variables_of(source):
     name = name_of(source)
     with collected_messages() as messages:
         dataset = open_raster(name, messages)
-        if dataset is not None:
-            found = _listed(name, dataset, messages)
-            if not found:
-                raise SourceError(f"{name.set}: no variable has two or more dimensions")
-            return found, warnings_of(messages)
-        failure = reason(name, messages)
-    assets = stac_assets(name.set)
-    if not assets:
-        raise SourceError(failure)
-    found, warnings = [], []
-    for key, location in assets:
-        below, said = variables_of(location)
-        found += [dataclasses.replace(one, asset=key) for one in below]
-        warnings += said
-    return found, warnings
+        if dataset is None:
+            raise SourceError(reason(name, messages))
+        found = _listed(name, dataset, messages)
+        if not found:
+            raise SourceError(f"{name.set}: no variable has two or more dimensions")
+        return found, warnings_of(messages)
+
+
+def _sets_of(name, messages):
+    """The Names of the sets of a file that has several."""
+    dataset = open_raster(name, messages)
+    names = [parse(sub) for sub, _ in dataset.GetSubDatasets()] if dataset is not None else []
+    return [one for one in names if one is not None and not one.path]
 
 
 def find_variable(source, variable):
     """The Name of a variable of a source, of which it may select a part: t2m, /group/t2m, t2m[level=850]."""
-    name = name_of(source).variable(variable)
+    whole = name_of(source)
+    name = whole.variable(variable)
     with collected_messages() as messages:
         if open_raster(name, messages) is not None:
             return name
-        others = [name_of(location).variable(variable) for _, location in stac_assets(name.set)]
+        others = [one.variable(variable) for one in _sets_of(whole, messages)]
         return next((one for one in others if open_raster(one, messages) is not None), name)
-
-
-# -- STAC -----------------------------------------------------------------------------------------
-
-_MOST_STAC_BYTES = 16 << 20
-_DATA_TYPES = ("application/x-netcdf", "application/netcdf", "application/x-hdf", "application/wmo-GRIB", "application/x-grib",
-               "image/tiff", "application/vnd+zarr+kerchunk")
-_VSI = {"http": "/vsicurl/http://", "https": "/vsicurl/https://", "s3": "/vsis3/", "gs": "/vsigs/", "az": "/vsiaz/"}
-
-
-def _read(location):
-    """The bytes of a file or an object, or None."""
-    scheme, separator, rest = location.partition("://")
-    path = _VSI.get(scheme, "") + rest if separator else location
-    if os.path.isdir(path):
-        return None
-    with collected_messages():
-        file = None
-        with contextlib.suppress(RuntimeError):
-            file = gdal.VSIFOpenL(path, "rb")
-        if file is None:
-            return None
-        try:
-            return bytes(gdal.VSIFReadL(1, _MOST_STAC_BYTES, file) or b"")
-        finally:
-            gdal.VSIFCloseL(file)
-
-
-def _location_of(base, href):
-    """An asset's URL or path, relative to that of its item. A remote item names nothing on this machine."""
-    location = urllib.parse.urljoin(base, href) if "://" in base else href
-    if "://" not in base and "://" not in href:
-        location = os.path.join(os.path.dirname(base), href)
-    if "://" not in base:
-        return location
-    host = urllib.parse.urlsplit(location).hostname or ""
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(host).is_link_local:
-            raise SourceError(f"{base} names {location}: a link-local address is refused")
-    if location.partition("://")[0] not in _VSI:
-        raise SourceError(f"{base} names {location}: expected a URL, since the item is on another machine")
-    return location
-
-
-def stac_assets(location):
-    """[(key, location)] of the data assets of a STAC item; [] where the file is none."""
-    content = _read(location)
-    if content is None or b'"stac_version"' not in content:
-        return []
-    try:
-        item = json.loads(content)
-    except ValueError as error:
-        raise SourceError(f"{location}: damaged STAC item: {error}") from error
-    if item.get("type") != "Feature":
-        raise SourceError(f"{location}: expected a STAC item, found a {item.get('type')}: "
-                          f"refs index '{location}' -o set.parq makes one set of its items")
-    assets = [(key, one) for key, one in item.get("assets", {}).items() if one.get("href")]
-    chosen = [(key, one) for key, one in assets if "data" in one.get("roles", [])]
-    if not chosen:
-        chosen = [(key, one) for key, one in assets if str(one.get("type", "")).startswith(_DATA_TYPES)]
-    if not chosen:
-        raise SourceError(f"{location}: no asset has the role data or the type of a data file")
-    return [(key, _location_of(location, one["href"])) for key, one in chosen]
 
 
 # -- times ----------------------------------------------------------------------------------------
