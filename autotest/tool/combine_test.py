@@ -479,6 +479,14 @@ class Times(InFolder):
         write("e.json", array("time", ["time"], np.array((1.,)), units="days since 2000-01-01"), array("v", ["time", "x"], np.zeros((1, 20), "<f4")))
         self.assertIn("a.json and e.json cannot be ordered along time", run("combine", "a.json", "e.json", "-o", "all.json", "--along", "time", status=1))
 
+    def test_beyond_all_calendars_are_compared(self):
+        """datetime64 has seconds of 10^11 years, of which no calendar has a date."""
+        for name, day, far in (("a.json", 0, 5 * 10**18), ("b.json", 1, 6 * 10**18)):
+            write(name, array("time", ["time"], np.array((day,), "i4"), units="days since 2000-01-01"),
+                  array("far", ["x"], np.array((far,)).astype("M8[s]")), array("v", ["time", "x"], np.zeros((1, 20), "<f4")))
+        said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "time")
+        self.assertIn("far: not the same in a.json and b.json, element 0 of far is 5000000000000000000 and 6000000000000000000", said)
+
     def forecast(self, time, step):
         """One field of a forecast, as files of GRIB are: its times are scalars."""
         return write(f"{time}_{step}.json", array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

@@ -222,20 +222,29 @@ static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, 
     return refs_combine__compare_values(a, b) == 0;
 }
 
-static bool are_one_time(const refs_values *a, const refs_value *one, const refs_values *b,
-                         const refs_value *other) {
-    if (one->kind != REFS_VALUE_TIME || other->kind != REFS_VALUE_TIME)
-        return one->kind != REFS_VALUE_TIME && other->kind != REFS_VALUE_TIME;
-    if (refs_cf_compare_instants(one->instant, other->instant) == 0) return true;
-    if (is_float(a->dtype) == is_float(b->dtype)) return false;
-    return is_float(a->dtype) ? refs_combine__is_float_of(one, &a->clock, other)
-                              : refs_combine__is_float_of(other, &b->clock, one);
-}
-
 static bool have_one_clock(const refs_values *a, const refs_values *b) {
     return a->are_times == b->are_times &&
            (!a->are_times || (a->clock.unit == b->clock.unit &&
                               refs_cf_compare_instants(a->clock.origin, b->clock.origin) == 0));
+}
+
+/* Two that are no instants: missing, NaN, or too far from now to be one, which counts in one unit
+ * only. */
+static bool are_without_instant(const refs_values *a, const refs_value *one, const refs_values *b,
+                                const refs_value *other) {
+    return one->kind != REFS_VALUE_TIME && other->kind != REFS_VALUE_TIME &&
+           are_equal(one, other, false, 0) &&
+           (one->is_missing || !isfinite(one->number) || have_one_clock(a, b));
+}
+
+static bool are_one_time(const refs_values *a, const refs_value *one, const refs_values *b,
+                         const refs_value *other) {
+    if (one->kind != REFS_VALUE_TIME || other->kind != REFS_VALUE_TIME)
+        return are_without_instant(a, one, b, other);
+    if (refs_cf_compare_instants(one->instant, other->instant) == 0) return true;
+    if (is_float(a->dtype) == is_float(b->dtype)) return false;
+    return is_float(a->dtype) ? refs_combine__is_float_of(one, &a->clock, other)
+                              : refs_combine__is_float_of(other, &b->clock, one);
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
