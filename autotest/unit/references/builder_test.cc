@@ -292,6 +292,26 @@ TEST(RefsetMemory, IsSixteenBytesForAReferenceOfAFullGrid) {
     refs_allocator_set(nullptr);
 }
 
+// Of eight dimensions the last may have 256 chunks: the indices of its rows count up without a gap.
+TEST(RefsetMemory, TellsRowsApartWhoseIndicesCountUp) {
+    refs_set_builder *builder = nullptr;
+    refs_set *set = nullptr;
+    const auto key = [](uint64_t i) {
+        return "v/0.0.0.0.0.0." + std::to_string(i / 256) + "." + std::to_string(i % 256);
+    };
+    ASSERT_EQ(refs_set_builder_open("refs.json", nullptr, &builder, nullptr), REFS_OK);
+    for (uint64_t i = 0; i < 512; i++)
+        ASSERT_EQ(refs_set_builder_range(builder, View(key(i)), View("u"), {i, 100}, nullptr),
+                  REFS_OK);
+    ASSERT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);
+    for (uint64_t i = 0; i < 512; i++) {
+        refs_ref ref;
+        ASSERT_EQ(refs_set_find(set, View(key(i)), &ref, nullptr), REFS_OK) << key(i);
+        EXPECT_EQ(ref.offset, i) << key(i);
+    }
+    refs_set_free(set);
+}
+
 TEST(RefsetMemory, HoldsNoIndicesThatCountUp) {
     const refs_allocator counted = {CountedMalloc, CountedRealloc, CountedFree};
     const uint64_t n = 200000;

@@ -20,7 +20,13 @@ static refs_status append(refs_chunk_table *table, refs_entry entry, refs_error 
     return REFS_OK;
 }
 
-/* While indices count up from 0, the place is the index. */
+/* The largest packed index of the first row: those that count up further are of other rows. */
+static uint64_t last_of_row(const refs_chunk_table *table) {
+    const unsigned bits = refs_references__chunk_index_bits(table->rank);
+    return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+}
+
+/* Without keys, entry i has the packed index i. */
 static refs_status write_keys(refs_chunk_table *table, refs_error *err) {
     for (size_t i = 0; i < table->count; i++) {
         if (!refs_grow((void **)&table->keys, &table->key_capacity, i, sizeof *table->keys))
@@ -32,7 +38,8 @@ static refs_status write_keys(refs_chunk_table *table, refs_error *err) {
 
 refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t packed,
                                              refs_entry entry, refs_error *err) {
-    if (table->keys == NULL && packed == table->count) return append(table, entry, err);
+    if (table->keys == NULL && packed == table->count && packed <= last_of_row(table))
+        return append(table, entry, err);
     if (table->keys == NULL && packed < table->count) {
         table->entries[packed] = entry;
         return REFS_OK;
@@ -142,7 +149,7 @@ static void shrink(refs_chunk_table *table) {
 /* Distinct indices inside a grid of as many cells are all of that grid, in its order. */
 static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
     const unsigned bits = refs_references__chunk_index_bits(table->rank);
-    const uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+    const uint64_t mask = last_of_row(table);
     uint64_t cells = 1;
     if (table->keys == NULL) {
         for (size_t dim = 0; dim < table->rank; dim++) extent[dim] = 1;
