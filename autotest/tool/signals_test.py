@@ -77,6 +77,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def begin(self):
         self.send_response(200)
         self.send_header("Connection", "close")
+        self.send_header("ETag", "\"1\"")  # as stores have one of each object
         self.end_headers()
 
     def be_slow(self):

@@ -92,8 +92,7 @@ const char *refs_combine_advice_for(const char *name) {
     const size_t size = strlen(name);
     if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
     return "folders of HTTP servers cannot be listed: give a list of URLs, or the name of the "
-           "object "
-           "store that has them (s3://bucket/folder/)";
+           "object store that has them (s3://bucket/folder/)";
 }
 
 /* -- how many at a time ------------------------------------------------------------------------ */
@@ -393,8 +392,9 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
     refs_status status = match(&all, folder, sign, 0, err);
     refs_free(folder);
     if (status != REFS_OK || names->size > before) return status;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s", name,
-                     strstr(name, "**") != NULL
-                         ? " (** is as *, of one folder: the name of a folder stands for all below)"
-                         : "");
+    const char *advice = refs_combine_advice_for(name);
+    if (advice == NULL && strstr(name, "**") != NULL)
+        advice = "** is as *, of one folder: the name of a folder stands for all below";
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s%s", name,
+                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
