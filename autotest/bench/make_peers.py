@@ -38,6 +38,8 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 
+from costs import bodies, peak_memory  # noqa: E402
+
 CASES = {"one": "one HDF5 file, 20 000 chunks", "hundred": "100 HDF5 files, 2 400 chunks",
          "thousands": "HDF5 files of one step each", "grib": "one GRIB file, 400 messages",
          "tiff": "1000 COGs"}
@@ -227,12 +229,6 @@ IMPORTS = {"kerchunk": ("kerchunk.hdf", "kerchunk.combine", "kerchunk.grib2", "c
 
 # The measuring.
 
-def peak_memory():
-    """MB of this process alone: getrusage(2) counts what its parent had before exec(2)."""
-    with open("/proc/self/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
-
-
 def child(peer, names, output):
     """In a process of its own, for a peer in Python."""
     for module in IMPORTS[peer]:
@@ -271,12 +267,6 @@ def size_of(path):
     if os.path.isfile(path):
         return os.path.getsize(path)
     return sum(os.path.getsize(entry.path) for entry in os.scandir(path))
-
-
-def bodies(folder):
-    """Bytes of the body of each answer so far."""
-    with open(folder.file("log"), encoding="utf-8") as file:
-        return [int(line.rsplit("\t", 1)[1]) for line in file]
 
 
 def measure(arguments, folder, peer, names, options):

@@ -39,6 +39,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 
+from costs import bodies, peak_memory  # noqa: E402
+
 PEERS = ("refs", "icechunk", "obstore", "zarr", "h5netcdf", "rioxarray")
 READS = {"open": "open", "step": "one step", "series": "a series at a point",
          "points": "1000 points", "all": "all", "mean": "mean over time, dask threads"}
@@ -134,7 +136,7 @@ def read(peer, what, base):
 def child(arguments):
     if arguments.child[0] == "rioxarray":
         import gdal_refs  # noqa: F401  (brings the driver, before rasterio)
-    importlib.import_module(IMPORTS[arguments.child[0]])  # what it takes to import is nobody's
+    importlib.import_module(IMPORTS[arguments.child[0]])  # before the clock starts
     import xarray
 
     import dask.array  # noqa: F401
@@ -200,18 +202,6 @@ def write_repository(folder, base):
                               parser=KerchunkJSONParser(skip_variables=["time"])) as dataset:
         dataset.vz.to_icechunk(session.store)
     session.commit("all")
-
-
-def bodies(folder):
-    """Bytes of the body of each answer so far."""
-    with open(folder.file("log"), encoding="utf-8") as file:
-        return [int(line.rsplit("\t", 1)[1]) for line in file]
-
-
-def peak_memory():
-    """MB of this process alone: getrusage(2) counts what its parent had before exec(2)."""
-    with open("/proc/self/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
 
 
 def environment(arguments, peer):

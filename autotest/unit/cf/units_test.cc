@@ -384,6 +384,13 @@ TEST(Instants, OfFloatsAreTheRoundestThatRoundToThem) {
     EXPECT_EQ(refs_cf_number_of_instant(&hours, at), 17531400 - 719164 * 24);
 }
 
+/* 10000 years are more nanoseconds than an int64_t holds. */
+TEST(Instants, ThatAreFarAwayAreCounted) {
+    EXPECT_NEAR(counted("days since 2000-01-01", "nanoseconds since 2000-01-01", 3652425.0000001) /
+                    3.155695200000000086e20,
+                1, 1e-12);
+}
+
 TEST(Instants, OfIntegersAreExact) {
     const refs_cf_clock ns = clockOf("nanoseconds since 1970-01-01"),
                         later = clockOf("nanoseconds since 1970-01-02"),

@@ -89,6 +89,22 @@ TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
               said.substr(0, said.size() - 1) + "; this reads it anyway)");
 }
 
+// A date within a second of the answer proves nothing, and is a date.
+TEST_F(Expected, DatesThatAreRecentAreTold) {
+    refs_expected expected = {};
+    refs_vfs_validators known = {};
+    char text[320];
+    expected.modified_s = seen;
+    known.fresh_s = seen + 60;
+    EXPECT_TRUE(refs_expected_differs(&expected, &known, text, sizeof text));
+    EXPECT_STREQ(text,
+                 "it was modified at 2024-05-01T00:01:00Z, and before at 2024-05-01T00:00:00Z");
+    expected.modified_s = 0;
+    expected.not_after_s = seen;
+    EXPECT_TRUE(refs_expected_differs(&expected, &known, text, sizeof text));
+    EXPECT_STREQ(text, "it was modified at 2024-05-01T00:01:00Z, after 2024-05-01T00:00:00Z");
+}
+
 TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {
     EXPECT_EQ(Read({ETag().c_str(), 0, 0, 0, false, 0}), "34");
     EXPECT_EQ(Read({("\"" + ETag() + "\"").c_str(), 0, 0, 0, false, 0}), "34");

@@ -461,9 +461,12 @@ static refs_status count_integers(const refs_agg_values *values, const bool *is_
                                   int64_t *numbers, size_t n, refs_error *err) {
     for (size_t i = 0; i < n; i++) {
         refs_cf_instant at;
-        if (!is_missing[i] && (!refs_cf_instant_of_integer(&values->from_clock, numbers[i], &at) ||
-                               !refs_cf_integer_of_instant(&values->to_clock, at, &numbers[i])))
+        int64_t number;
+        if (is_missing[i]) continue;
+        if (!refs_cf_instant_of_integer(&values->from_clock, numbers[i], &at) ||
+            !refs_cf_integer_of_instant(&values->to_clock, at, &number))
             return fail_integer(values, numbers[i], err);
+        numbers[i] = number;
     }
     return REFS_OK;
 }

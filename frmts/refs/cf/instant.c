@@ -166,7 +166,8 @@ double refs_cf_number_of_instant(const refs_cf_clock *clock, refs_cf_instant at)
     double number;
     for (int64_t step = SECOND; step >= 1; step /= 1000)
         if (is_quotient(clock, passed, step, &number)) return number;
-    if (!divide(clock, at, &units, &rest)) return (double)NAN;
+    if (!divide(clock, at, &units, &rest)) /* more units than an int64_t holds */
+        return ((double)passed.seconds * SECOND + passed.nanoseconds) / (double)clock->unit;
     return (double)units + (double)rest / (double)clock->unit;
 }
 

@@ -51,18 +51,20 @@ static void tell_later(const refs_expected *expected, const refs_vfs_validators 
 bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validators *known,
                            char *text, size_t size) {
     const refs_vfs_validators was = validators_of(expected);
-    const char *what = refs_validators_difference(&was, known);
-    const refs_str now = refs_etag_opaque(known->etag), then = refs_etag_opaque(was.etag);
-    const bool have_etags = was.etag[0] != '\0' && known->etag[0] != '\0';
+    refs_vfs_validators is = *known;
+    is.modified_s = refs_validators_date_s(known); /* one that is recent is a date, too */
+    const char *what = refs_validators_difference(&was, &is);
+    const refs_str now = refs_etag_opaque(is.etag), then = refs_etag_opaque(was.etag);
+    const bool have_etags = was.etag[0] != '\0' && is.etag[0] != '\0';
     if (strcmp(what, "size") == 0)
-        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, known->size, was.size);
+        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, is.size, was.size);
     else if (strcmp(what, "ETag") == 0)
         snprintf(text, size, "its ETag is \"%.*s\", and was \"%.*s\"", REFS_STR_ARG(now),
                  REFS_STR_ARG(then));
-    else if (!have_etags && expected->not_after_s != 0 && known->modified_s > expected->not_after_s)
-        tell_later(expected, known, text, size);
+    else if (!have_etags && expected->not_after_s != 0 && is.modified_s > expected->not_after_s)
+        tell_later(expected, &is, text, size);
     else if (*what != '\0')
-        tell_times(&was, known, text, size);
+        tell_times(&was, &is, text, size);
     else
         return false;
     return true;
@@ -124,7 +126,6 @@ refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, re
     refs_vfs_validators answered;
     if (expected == NULL || !refs_fetch__answered(queue->fetcher, range->location_id, &answered))
         return REFS_OK;
-    answered.modified_s = refs_validators_date_s(&answered);
     return refs_fetch__check_expected(queue->fetcher, range, expected, &answered, err);
 }
 

@@ -26,10 +26,10 @@ refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_
 refs_status refs_scan__grib_next(refs_source *source, uint64_t at, refs_source_range *place,
                                  refs_error *err);
 
-/** Has the source keep the heads of messages from byte `at` on, where one begins, so that going
- * from one to the next needs no request each: from several places of the file at once. What is kept
- * is a guess. Nothing is left out and nothing is wrong where it fails. [at, *end) was looked at;
- * with *end, the next call is due. */
+/** Has the source keep the heads of messages from byte `at` on, where one begins: reading from one
+ * to the next then needs no request each, since several places of the file are read at once. Where
+ * messages begin is guessed. A wrong guess costs requests and nothing else; a read that fails is an
+ * error. [at, *end) was looked at; at *end the next call is due. */
 refs_status refs_scan__grib_look_ahead(refs_source *source, uint64_t at, uint64_t *end,
                                        refs_error *err);
 

@@ -64,7 +64,8 @@ static refs_status add_links(const refs_json *links, const refs_stac *found, ref
         const refs_json *link = refs_json_at(links, i);
         const refs_str href = refs_json_text(refs_json_get(link, "href"));
         const refs_str method = refs_json_text(refs_json_get(link, "method"));
-        if (href.size == 0 || (method.size > 0 && !refs_str_is(method, "GET")) ||
+        if (href.size == 0 || refs_str_find(href, '\0') != SIZE_MAX ||
+            (method.size > 0 && !refs_str_is(method, "GET")) ||
             !is_link_on(refs_json_text(refs_json_get(link, "rel"))))
             continue;
         REFS_TRY(append_href(found->base, href, found->links, err));
