@@ -277,7 +277,7 @@ TEST(Location, OfALocalDocumentMayBeAny) {
             EXPECT_EQ(Confine(document, location), "") << document << ' ' << location;
 }
 
-std::string StoreOf(const char *name) {
+std::string StoreOf(const std::string &name) {
     refs_str object{nullptr, 0};
     const refs_url_scheme *scheme = refs_url_store_of(View(name), &object);
     return scheme == nullptr ? "" : scheme->prefix + std::string(object.data, object.size);
