@@ -36,6 +36,18 @@ TEST(Time, CountsInAnyUnitFromAnyOrigin) {
     EXPECT_EQ(timeOf(12, "Hours Since 1999-12-31 12"), "2000-01-01T00:00:00");
 }
 
+TEST(Time, MayBeADateAsCdoWritesIt) {
+    const std::string units = "day as %Y%m%d.%f";
+    EXPECT_EQ(timeOf(20000102, units), "2000-01-02T00:00:00");
+    EXPECT_EQ(timeOf(20000102.5, units), "2000-01-02T12:00:00");
+    EXPECT_EQ(timeOf(20240229 + 5 / 24.0, units), "2024-02-29T05:00:00");
+    EXPECT_EQ(timeOf(20010230.25, units, "360_day"), "2001-02-30T06:00:00");
+    EXPECT_EQ(timeOf(-440315, units, "proleptic_gregorian"), "-0044-03-15T00:00:00");
+    EXPECT_EQ(timeOf(20011301, units, "noleap"), "");
+    for (double none : {20010229.0, 20001301.0, 20000100.0, 1e12})
+        EXPECT_EQ(timeOf(none, units), "") << none;
+}
+
 TEST(Time, UndoesTheTimeZoneOfTheOrigin) {
     EXPECT_EQ(timeOf(0, "days since 2000-01-01 00:00 +1:00"), "1999-12-31T23:00:00");
     EXPECT_EQ(timeOf(0, "days since 2000-01-01 00:00 -0530"), "2000-01-01T05:30:00");

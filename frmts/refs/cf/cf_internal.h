@@ -507,6 +507,7 @@ typedef struct refs_cf__clock {
     int64_t origin_day;
     double origin_seconds; /**< since the beginning of that day, time zone undone */
     bool numpy;            /**< the least integer is not a time */
+    bool is_date;          /**< values are dates such as 20000102.5: origin and unit do not count */
     double scale;          /**< of packed times: multiplied first, … */
     double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
@@ -519,7 +520,8 @@ bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds);
 /** The clock of units and calendar as they are written; false where they are none of time. */
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
 
-/** The same as instants need it; false for units shorter than a nanosecond. Packing is ignored. */
+/** The same as instants need it; false for units shorter than a nanosecond, and for dates. Packing
+ * is ignored. */
 struct refs_cf_clock;
 bool refs_cf__clock_from(const refs_cf__clock *ticks, struct refs_cf_clock *clock);
 

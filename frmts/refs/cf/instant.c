@@ -25,7 +25,7 @@ int refs_cf_compare_instants(refs_cf_instant a, refs_cf_instant b) {
 
 bool refs_cf__clock_from(const refs_cf__clock *ticks, refs_cf_clock *clock) {
     const double unit = ticks->unit_seconds * 1e9, whole = floor(ticks->origin_seconds);
-    if (!(unit >= 0.5 && unit < 0x1p62)) return false;
+    if (ticks->is_date || !(unit >= 0.5 && unit < 0x1p62)) return false;
     clock->unit = llround(unit);
     clock->origin = normalise(ticks->origin_day * 86400 + (int64_t)whole,
                               llround((ticks->origin_seconds - whole) * (double)SECOND));

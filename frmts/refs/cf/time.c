@@ -136,12 +136,33 @@ static refs_str without_spaces(refs_str text) {
     return text;
 }
 
+/* CDO's absolute times (`cdo -a`): 20000102.5 is noon of January 2nd, 2000. */
+static const char dates[] = "day as %Y%m%d.%f";
+
+static bool find_days_of_date(const refs_cf__clock *ticks, double value, double *days) {
+    const double whole = floor(fabs(value)), part = fabs(value) - whole;
+    if (!(whole < 1e9)) return false;
+    const int64_t number = (int64_t)whole, year = number / 10000;
+    const refs_cf__date date = {value < 0 ? -year : year, (int)(number / 100 % 100),
+                                (int)(number % 100)};
+    if (date.month < 1 || date.month > 12) return false;
+    const int64_t day = refs_cf__day_of_date(ticks->calendar, date);
+    const refs_cf__date found = refs_cf__date_of_day(ticks->calendar, day);
+    *days = (double)(day - ticks->origin_day) + part;
+    return found.year == date.year && found.month == date.month && found.day == date.day;
+}
+
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks) {
     *ticks = (refs_cf__clock){
         .calendar = REFS_CF__STANDARD, .scale = ticks->scale, .offset = ticks->offset};
     if (units == NULL ||
         !refs_cf__find_calendar(refs_str_from(calendar != NULL ? calendar : ""), &ticks->calendar))
         return false;
+    if (refs_str_is(refs_str_from(units), dates)) {
+        ticks->is_date = true;
+        ticks->unit_seconds = 86400;
+        return true;
+    }
     refs_str text = refs_str_from(units), name, since;
     if (!refs_str_next_word(&text, " ", &name) || !refs_str_next_word(&text, " ", &since) ||
         !refs_cf__same_word(since, "since") ||
@@ -200,6 +221,10 @@ bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *millis
     refs_cf_clock clock;
     refs_cf_instant at;
     value = value * ticks->scale + ticks->offset;
+    if (ticks->is_date) {
+        if (!find_days_of_date(ticks, value, &value)) return false;
+        unit.is_date = false;
+    }
     if (unit.unit_seconds < 1e-9) { /* datetime64 in picoseconds */
         value *= unit.unit_seconds / 1e-9;
         unit.unit_seconds = 1e-9;
