@@ -109,6 +109,39 @@ TEST_F(Fetcher, SpansNothingThatIsOnItsWay) {
     EXPECT_EQ(stats().bytes, 6u);
 }
 
+/* Others search the plan of a queue, also while transfers that it dropped are left out of it. */
+TEST_F(Fetcher, SpansNothingThatIsOnItsWayBehindWhatWasDropped) {
+    refs_request first[3] = {};
+    for (size_t i = 0; i < 3; i++) {
+        first[i].is_present = true;
+        first[i].ref.kind = REFS_REF_RANGE;
+        first[i].ref.location = "digits";
+        first[i].ref.offset = 4 * i;
+        first[i].ref.length = 1;
+        first[i].next = i < 2 ? &first[i + 1] : nullptr;
+    }
+    refs_queue *queue = nullptr;
+    refs_offer offer, along;
+    ASSERT_EQ(refs_queue_open(fetcher, first, &queue, &error), REFS_OK);
+    ASSERT_EQ(refs_queue_offer(queue, &offer, &error), REFS_OK);
+    ASSERT_EQ(offer.n, 3u) << "they are read in one go";
+    first[0].is_dropped = first[1].is_dropped = true;
+    ASSERT_EQ(refs_submit(queue, &along, &error), REFS_OK);
+    EXPECT_EQ(fetch({{0, "digits", 7, 1, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 9, 1, 0, REFS_RANGE_REQUIRED}}),
+              REFS_OK);
+    EXPECT_EQ(stats().requests, 3u);
+    EXPECT_EQ(stats().bytes, 2u);
+    refs_request *finished = nullptr;
+    EXPECT_EQ(refs_next(queue, 50, &finished, &error), REFS_OK);
+    ASSERT_EQ(finished, &first[2]);
+    EXPECT_EQ(std::string(reinterpret_cast<const char *>(finished->bytes.data), 1), "8");
+    refs_block_release(finished->block);
+    finished->block = nullptr;
+    EXPECT_TRUE(refs_queue_is_done(queue));
+    refs_queue_close(queue);
+}
+
 TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
     ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, REFS_RANGE_REQUIRED},
                      {0, "digits", 2, 2, 0, REFS_RANGE_REQUIRED},

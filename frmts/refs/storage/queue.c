@@ -330,24 +330,28 @@ static bool narrow_next(refs_queue *queue) {
     return is_any;
 }
 
-/* Transfers that nobody needs are put behind those that are read. */
+/* Moves those of the transfers in [begin, end) that are needed to the end, and returns the first of
+ * them. Copies of it take the place of the others: the plan stays in the order that it is searched
+ * by. */
+static size_t move_needed(refs_queue *queue, size_t begin, size_t end) {
+    refs_planned *transfers = queue->plan.requests;
+    size_t first = end;
+    for (size_t i = end; i-- > begin;)
+        if (is_any_needed(queue, i)) transfers[--first] = transfers[i];
+    for (size_t i = begin; i < first && first < end; i++) transfers[i] = transfers[first];
+    return first;
+}
+
 static void submit_vfs(refs_queue *queue, refs_offer *along) {
-    const size_t begin = queue->next, end = begin + queue->n_offered;
-    refs_planned *requests = queue->plan.requests;
-    size_t next = begin;
+    const size_t end = queue->next + queue->n_offered;
     refs_lock(&queue->fetcher->lock); /* others look at the plan */
-    for (size_t i = begin; i < end; i++) {
-        if (!is_any_needed(queue, i)) continue;
-        const refs_planned needed = requests[i];
-        requests[i] = requests[next];
-        requests[next++] = needed;
-    }
+    const size_t begin = move_needed(queue, queue->next, end);
     refs_unlock(&queue->fetcher->lock);
     queue->next = end;
     queue->reading.begin = begin;
-    queue->reading.end = next;
-    atomic_fetch_add(&queue->fetcher->requests, next - begin);
-    for (size_t i = begin; i < next; i++) list_members(queue, i, REFS_RANGE_OPTIONAL, along);
+    queue->reading.end = end;
+    atomic_fetch_add(&queue->fetcher->requests, end - begin);
+    for (size_t i = begin; i < end; i++) list_members(queue, i, REFS_RANGE_OPTIONAL, along);
 }
 
 refs_status refs_submit(refs_queue *queue, refs_offer *along, refs_error *err) {
