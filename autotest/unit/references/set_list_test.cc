@@ -65,6 +65,23 @@ TEST(RefsetList, MayBeEmpty) {
                  "refs.json: has 0 reference sets: choose one by its number, counted from 0");
 }
 
+// GDAL lists nothing of an archive without members.
+TEST(RefsetList, OfAnEmptyArchiveIsEmptyAndNoFailure) {
+    MemoryVfs memory;
+    memory.files["sets.zip"] = "PK\3\4";
+    refs_vfs vfs = *memory.get();
+    vfs.list = [](void *, const char *location, const refs_vfs_listing *, refs_error *err) {
+        return refs_fail(err, REFS_NOT_FOUND, "%s: no such folder", location);
+    };
+    const refs_set_visitor visitor = {
+        [](void *, const refs_set_summary *, refs_error *) { return REFS_OK; }, nullptr};
+    refs_error err = REFS_ERROR_INIT;
+    size_t n = 7;
+    EXPECT_EQ(refs_set_each_of_list(&vfs, "sets.zip", &visitor, &n, &err), REFS_OK);
+    EXPECT_EQ(n, 0u);
+    EXPECT_EQ(err.status, REFS_OK) << err.message;
+}
+
 TEST(RefsetList, TellsTheNamesInADictionary) {
     const Listed listed = ListSets(
         R"({"temperature": {"x": [], "refs": {}, "version": 1}, "wind": {".zgroup": "{}"}})");

@@ -46,7 +46,9 @@ static refs_status list(const refs_set_input *input, const char *folder, listing
     if (status == REFS_OK)
         status = input->vfs->list(input->vfs->self, (const char *)name.data, &receiver, err);
     refs_buf_clear(&name);
-    return status == REFS_NOT_FOUND ? REFS_OK : status;
+    if (status != REFS_NOT_FOUND) return status;
+    refs_error_clear(err);
+    return REFS_OK;
 }
 
 /* Archives of this machine are named by what follows the folder, which the base has. */
