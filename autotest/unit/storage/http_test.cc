@@ -5,6 +5,8 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "driven_queue.h"
 #include "loopback_server.h"
@@ -389,6 +391,33 @@ TEST_F(HttpVfs, ReadsAgainWhatItLookedAtLongAgo) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5100));
     EXPECT_EQ(readWhole(server.url("/changing")), "abcdefghij");
     EXPECT_EQ(server.nRequests(), 2);
+}
+
+/* As many threads may look at objects as there are; the oldest of these are fetched again. */
+TEST_F(HttpVfs, HoldsFewBytesOfWhatManyThreadsLookedAt) {
+    refs_http_vfs *large = nullptr;
+    ASSERT_EQ(refs_http_vfs_open(options.http, &other, REFS_MIB, &large, nullptr), REFS_OK);
+    files = refs_http_vfs_functions(large);
+    std::promise<void> over;
+    const std::shared_future<void> isOver(over.get_future());
+    std::vector<std::thread> threads;
+    const auto path = [](int i) { return "/rangeless/o" + std::to_string(i); };
+    for (int i = 0; i < 12; i++) {
+        server.files["/o" + std::to_string(i)] = std::string(REFS_MIB, 'o');
+        std::promise<void> looked;
+        threads.emplace_back([&, i] {
+            EXPECT_EQ(readTwo(server.url(path(i)), 3), "oooo");
+            looked.set_value();
+            isOver.wait();
+        });
+        looked.get_future().wait();
+    }
+    over.set_value();
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(server.nRequests(), 12);
+    for (int i = 11; i >= 0; i--) EXPECT_EQ(readWhole(server.url(path(i))).size(), REFS_MIB);
+    EXPECT_EQ(server.nRequests(), 12 + 4);
+    refs_http_vfs_free(large);
 }
 
 TEST_F(HttpVfs, ReadsWhatIsWantedWholeWithOneRequest) {

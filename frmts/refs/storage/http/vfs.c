@@ -17,6 +17,9 @@
 /* An object of which more is held while it was only looked at is one of all threads. */
 #define LARGE_BYTES (1 * REFS_MIB)
 
+/* The bytes of all others that are held while they were only looked at. */
+#define MAX_LOOKED_AT_BYTES (8 * REFS_MIB)
+
 /* What was looked at longer ago is fetched again: it may have changed, and whoever looks opens it
  * soon. */
 #define LOOKED_AT_MS 5000
@@ -194,7 +197,7 @@ static refs_status fail_at(const char *location, long http_status, refs_error *p
 /* -- validators -------------------------------------------------------------------------------- */
 
 /* An ETag that cannot tell states apart is none. */
-static refs_vfs_validators told_by(const refs_vfs_validators *answered) {
+static refs_vfs_validators distinguishing_validators(const refs_vfs_validators *answered) {
     refs_vfs_validators validators = *answered;
     if (!refs_validators_distinguish(answered)) validators.etag[0] = '\0';
     return validators;
@@ -234,13 +237,13 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
     refs_http_vfs *vfs = self;
     refs_vfs_validators kept;
     if (kept_validators(vfs, location, &kept)) {
-        *validators = told_by(&kept);
+        *validators = distinguishing_validators(&kept);
         return REFS_OK;
     }
     refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
-    *validators = told_by(&transfer.validators);
+    *validators = distinguishing_validators(&transfer.validators);
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK) return REFS_OK;
@@ -559,16 +562,36 @@ static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     return unused > 0 ? unused : 1 + vfs->next_looked_at++ % (N_LOOKED_AT - 1);
 }
 
-/* Returns the one whose place it takes, or NULL. */
-static opened *keep_looked_at(refs_http_vfs *vfs, opened *object) {
-    refs_lock(&vfs->lock);
-    const size_t i = place_of_looked_at(vfs, object);
-    opened *previous = vfs->looked_at[i];
-    object->looked_ms = refs_now_ms();
-    vfs->looked_at[i] = object;
-    vfs->looked_by[i] = pthread_self();
-    refs_unlock(&vfs->lock);
-    return previous;
+/* With the lock held: the place of the oldest object, if all are too many bytes beside the one that
+ * takes `place`; 0: none. */
+static size_t find_excess(const refs_http_vfs *vfs, const opened *object, size_t place) {
+    uint64_t bytes = object->held;
+    size_t oldest = 0;
+    for (size_t i = 1; i < N_LOOKED_AT; i++) {
+        const opened *other = vfs->looked_at[i];
+        if (other == NULL || i == place) continue;
+        bytes += other->held;
+        if (oldest == 0 || other->looked_ms < vfs->looked_at[oldest]->looked_ms) oldest = i;
+    }
+    return place > 0 && bytes > MAX_LOOKED_AT_BYTES ? oldest : 0;
+}
+
+/* Keeps an object in the place of another one, and discards that. */
+static void keep_looked_at(refs_http_vfs *vfs, opened *object) {
+    bool is_kept = false;
+    while (!is_kept) {
+        refs_lock(&vfs->lock);
+        const size_t place = place_of_looked_at(vfs, object);
+        const size_t excess = find_excess(vfs, object, place);
+        const size_t i = excess > 0 ? excess : place;
+        opened *previous = vfs->looked_at[i];
+        is_kept = excess == 0;
+        object->looked_ms = refs_now_ms();
+        vfs->looked_at[i] = is_kept ? object : NULL;
+        vfs->looked_by[i] = pthread_self();
+        refs_unlock(&vfs->lock);
+        discard(vfs, previous);
+    }
 }
 
 static void close_object(void *self, void *handle) {
@@ -576,8 +599,9 @@ static void close_object(void *self, void *handle) {
     opened *object = handle;
     if (object->block == NULL) vfs->other->close(vfs->other->self, object->other);
     if (object->block != NULL && object->read_to <= LOOK_BYTES)
-        object = keep_looked_at(vfs, object);
-    discard(vfs, object);
+        keep_looked_at(vfs, object);
+    else
+        discard(vfs, object);
 }
 
 static refs_status peek(void *self, const char *location, void *handle, refs_vfs_validators *known,
