@@ -340,7 +340,7 @@ typedef struct refs_source_state {
     refs_str url;         /**< as references have it */
     uint64_t size;        /**< bytes, or REFS_SOURCE_UNKNOWN */
     int64_t modified_s;   /**< seconds since 1970; 0: not known */
-    refs_str etag;        /**< as HTTP sent it; empty: not known */
+    refs_str etag;        /**< as HTTP sent it, or of a long one its hash; empty: not known */
     uint32_t modified_ns; /**< and billionths; 0: not known */
 } refs_source_state;
 

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "http/response.h"
+#include "refs/fetch.h"
 #include "refs/validators.h"
 }
 
@@ -90,9 +91,25 @@ TEST(Response, ForgetsWhatCameBeforeAStatusLine) {
     EXPECT_EQ(response.retry_after_ms, 0u);
 }
 
-TEST(Response, CutsTextsThatAreTooLong) {
-    const refs_response response = response_of({"ETag: " + std::string(1000, 'x')});
-    EXPECT_EQ(std::string(response.validators.etag).size(), sizeof response.validators.etag - 1);
+/* As long as a server may send them. */
+TEST(Response, TellsLongETagsApart) {
+    const auto of = [](const std::string &etag) {
+        return response_of({"ETag: " + etag, "\r\n"}).validators;
+    };
+    const std::string same(127, 'x'), quoted = "\"" + same + "\"";
+    const refs_vfs_validators one = of(same + "1"), other = of(same + "2"), bare = of(same),
+                              in_quotes = of(quoted), weak = of("W/" + quoted);
+    EXPECT_STREQ(refs_validators_difference(&one, &other), "ETag");
+    EXPECT_TRUE(refs_validators_prove_same(&one, &one));
+    EXPECT_TRUE(refs_validators_prove_same(&bare, &in_quotes));
+    EXPECT_TRUE(refs_validators_prove_same(&bare, &weak));
+    EXPECT_FALSE(refs_validators_contradict(&weak, &weak));
+    EXPECT_TRUE(refs_validators_distinguish(&in_quotes));
+    refs_expected expected = {};
+    char text[320];
+    expected.etag = same.c_str(); // some writers leave the quotes out
+    EXPECT_FALSE(refs_expected_differs(&expected, &in_quotes, text, sizeof text)) << text;
+    EXPECT_TRUE(refs_expected_differs(&expected, &one, text, sizeof text));
 }
 
 /* The dates of two answers, and of the object in each. */

@@ -1,6 +1,8 @@
 /* sha256.c -- see sha256.h. The names are those of FIPS 180-4, sections 4 to 6. */
 #include "sha256.h"
 
+#include <stdio.h>
+
 #define BLOCK   64
 #define N_WORDS 8
 
@@ -83,6 +85,10 @@ void refs_sha256(refs_bytes message, uint8_t hash[REFS_SHA256_SIZE]) {
     for (size_t at = 0; at + BLOCK <= message.size; at += BLOCK) add_block(H, message.data + at);
     add_end(H, message);
     for (unsigned i = 0; i < N_WORDS; i++) store(hash + 4 * (size_t)i, H[i]);
+}
+
+void refs_sha256_print(const uint8_t hash[REFS_SHA256_SIZE], char hex[REFS_SHA256_TEXT]) {
+    for (size_t i = 0; i < REFS_SHA256_SIZE; i++) (void)snprintf(hex + 2 * i, 3, "%02x", hash[i]);
 }
 
 static refs_status hash_both(const uint8_t first[BLOCK], refs_bytes second,

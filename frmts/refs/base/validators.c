@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "refs/sha256.h"
+
 refs_status refs_validators_fail(const char *location, refs_error *err) {
     return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
 }
@@ -13,11 +15,30 @@ static bool is_weak(const char *etag) {
     return strncmp(etag, "W/", 2) == 0;
 }
 
+static refs_str opaque_of(refs_str etag) {
+    if (refs_str_starts(etag, "W/")) etag = refs_str_part(etag, 2, etag.size);
+    if (etag.size >= 2 && refs_str_starts(etag, "\"") && refs_str_ends(etag, "\""))
+        etag = refs_str_part(etag, 1, etag.size - 1);
+    return etag;
+}
+
 refs_str refs_etag_opaque(const char *etag) {
-    refs_str text = refs_str_from(etag + (is_weak(etag) ? 2 : 0));
-    if (text.size >= 2 && refs_str_starts(text, "\"") && refs_str_ends(text, "\""))
-        text = refs_str_part(text, 1, text.size - 1);
-    return text;
+    return opaque_of(refs_str_from(etag));
+}
+
+void refs_validators_set_etag(refs_vfs_validators *validators, refs_str etag) {
+    const size_t size = sizeof validators->etag;
+    const refs_str opaque = opaque_of(etag);
+    uint8_t hash[REFS_SHA256_SIZE];
+    char hex[REFS_SHA256_TEXT];
+    if (opaque.size < size - strlen("W/\"\"")) {
+        (void)snprintf(validators->etag, size, "%.*s", REFS_STR_ARG(etag));
+        return;
+    }
+    refs_sha256(refs_bytes_view(opaque.data, opaque.size), hash);
+    refs_sha256_print(hash, hex);
+    (void)snprintf(validators->etag, size, "%s\"sha256:%s\"",
+                   refs_str_starts(etag, "W/") ? "W/" : "", hex);
 }
 
 static bool have_etags(const refs_vfs_validators *one, const refs_vfs_validators *other) {

@@ -1,6 +1,7 @@
 /* validators.h -- the states of files and objects: whether two are the same.
  *
- * A validator that is not known cannot differ: servers state some of them, and file systems others.
+ * Validators are compared only where both states have them: servers report some, file systems
+ * others.
  *
  * Read before this: vfs.h.
  */
@@ -19,6 +20,10 @@ extern "C" {
 
 /** The failure where a location has no validators: REFS_NOT_FOUND. */
 refs_status refs_validators_fail(const char *location, refs_error *err);
+
+/** Sets the ETag to the one that a server sent, or a set recorded; to the SHA-256 of its opaque
+ * part where that is longer than is kept: such are equal where that is. */
+void refs_validators_set_etag(refs_vfs_validators *validators, refs_str etag);
 
 /** The opaque part of an ETag, without the mark of weak ones and without quotes, which some writers
  * keep and others do not. */

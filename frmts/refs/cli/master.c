@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "refs/file_name.h"
+#include "refs/validators.h"
 
 /* The receiver of the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
@@ -143,7 +144,7 @@ static void record_state(const refs_source_state *state, refs_vfs_validators *wa
     if (state->size == REFS_SOURCE_UNKNOWN) return;
     *was = (refs_vfs_validators){
         .size = state->size, .modified_s = state->modified_s, .modified_ns = state->modified_ns};
-    (void)snprintf(was->etag, sizeof was->etag, "%.*s", REFS_STR_ARG(state->etag));
+    refs_validators_set_etag(was, state->etag);
 }
 
 /* Small variables lie in a joined master itself: no partition names the files that they are of. */

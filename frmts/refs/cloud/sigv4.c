@@ -101,10 +101,6 @@ static refs_status make_query(const refs_signer *signer, const scope *in, refs_s
 
 /* -- the signature ----------------------------------------------------------------------------- */
 
-static void to_hex(const uint8_t hash[REFS_SHA256_SIZE], char hex[2 * REFS_SHA256_SIZE + 1]) {
-    for (size_t i = 0; i < REFS_SHA256_SIZE; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
-}
-
 static refs_status make_key(const refs_signer *signer, const char *day,
                             uint8_t key[REFS_SHA256_SIZE], refs_error *err) {
     const char *const parts[] = {day, signer->region, "s3", "aws4_request"};
@@ -123,25 +119,25 @@ static refs_status make_key(const refs_signer *signer, const char *day,
 }
 
 static refs_status make_signature(const refs_signer *signer, const scope *in, refs_bytes canonical,
-                                  char hex[2 * REFS_SHA256_SIZE + 1], refs_error *err) {
+                                  char hex[REFS_SHA256_TEXT], refs_error *err) {
     uint8_t hash[REFS_SHA256_SIZE], key[REFS_SHA256_SIZE];
     refs_buf text = REFS_BUF_INIT;
     refs_sha256(canonical, hash);
-    to_hex(hash, hex);
+    refs_sha256_print(hash, hex);
     REFS_TRY(make_key(signer, in->day, key, err));
     refs_status status =
         refs_buf_printf(&text, err, METHOD "\n%s\n%s\n%s", in->moment, in->text, hex);
     if (status == REFS_OK)
         status =
             refs_sha256_hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
-    if (status == REFS_OK) to_hex(hash, hex);
+    if (status == REFS_OK) refs_sha256_print(hash, hex);
     refs_buf_clear(&text);
     return status;
 }
 
 refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *asked, refs_buf *query,
                              refs_error *err) {
-    char hex[2 * REFS_SHA256_SIZE + 1];
+    char hex[REFS_SHA256_TEXT];
     refs_buf canonical = REFS_BUF_INIT;
     size_t begin = query->size;
     scope in;

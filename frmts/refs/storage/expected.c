@@ -26,7 +26,7 @@ static refs_vfs_validators validators_of(const refs_expected *expected) {
     refs_vfs_validators was = {.modified_s = expected->modified_s,
                                .modified_ns = expected->modified_ns,
                                .size = expected->size};
-    if (expected->etag != NULL) snprintf(was.etag, sizeof was.etag, "%s", expected->etag);
+    if (expected->etag != NULL) refs_validators_set_etag(&was, refs_str_from(expected->etag));
     return was;
 }
 

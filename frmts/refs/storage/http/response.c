@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "refs/validators.h"
+
 #define BLANKS " \t\r\n"
 
 static bool starts(refs_str text, const char *with) {
@@ -150,7 +152,7 @@ void refs_response__line(refs_response *response, refs_str line) {
     else if (starts(name, "retry-after:"))
         read_retry_after(value, response);
     else if (starts(name, "etag:"))
-        copy_text(value, response->validators.etag, sizeof response->validators.etag);
+        refs_validators_set_etag(&response->validators, value);
     else if (starts(name, "last-modified:"))
         response->validators.modified_s = date_or_zero(value);
     else if (starts(name, "date:"))
