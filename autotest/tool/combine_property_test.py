@@ -12,25 +12,15 @@ import json
 import os
 import random
 import subprocess
-import sys
 import unittest
 
 import numpy as np
 from osgeo import gdal
+from properties import Property, take_arguments  # ends without netCDF4
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
-from command_line import take_option  # noqa: E402
-from own_folder import OwnFolder  # noqa: E402
+import netCDF4
 
-try:
-    import netCDF4
-except ImportError:
-    print("there is no module netCDF4")
-    sys.exit(77)
-
-ROUNDS, SEED, XARRAY = take_option("--rounds", 9), take_option("--seed", 35), take_option("--xarray", "")
-REFS = os.path.abspath(sys.argv.pop(1))
-gdal.UseExceptions()
+ROUNDS, SEED, XARRAY = take_arguments(rounds=9, seed=35)
 
 DIMS = ("time", "level", "lon")
 EPOCH = "hours since 2000-01-01"
@@ -44,10 +34,6 @@ with xarray.open_mfdataset(names, combine="by_coords", join="outer", data_vars="
     v = found.v.transpose("time", "level", "lon", "lat").values
     np.savez(output, time=hours, level=found.level.values, lon=found.lon.values, v=v.astype("f8"))
 """
-
-
-def attempt(*arguments):
-    return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, timeout=300)
 
 
 class Archive:
@@ -150,17 +136,11 @@ def make_v3(name, output):
     return True
 
 
-class Property(OwnFolder):
-    def setUp(self):
-        super().setUp()
-        before = os.getcwd()
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, before)
-
+class Combining(Property):
     def combine(self, archive, names, output):
         names = [*names]
         archive.chance.shuffle(names)
-        return attempt("combine", *names, "-q", "-o", output, *(word for dim in archive.along for word in ("--along", dim)))
+        return self.attempt("combine", *names, "-q", "-o", output, *(word for dim in archive.along for word in ("--along", dim)))
 
     def check(self, archive, name, what):
         axes, values = read_result(name)
@@ -182,7 +162,7 @@ class Property(OwnFolder):
         if form == "file":
             return name
         output = f"{name}.{form if form != 'v3' else 'json'}"
-        done = attempt("index", name, "-q", "-o", output, *(("--along", archive.along[0]) if form == "nc" else ()))
+        done = self.attempt("index", name, "-q", "-o", output, *(("--along", archive.along[0]) if form == "nc" else ()))
         self.assertEqual(done.returncode, 0, done.stderr)
         if form == "v3" and not make_v3(output, output):
             return name

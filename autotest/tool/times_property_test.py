@@ -8,29 +8,18 @@ PYTHON is one that has xarray and cftime.
 """
 
 import json
-import os
 import random
 import subprocess
-import sys
 import unittest
 
 import numpy as np
 from osgeo import gdal
+from properties import Property, take_arguments  # ends without netCDF4
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
-from command_line import take_option  # noqa: E402
-from own_folder import OwnFolder  # noqa: E402
+import cftime
+import netCDF4
 
-try:
-    import cftime
-    import netCDF4
-except ImportError:
-    print("there is no module netCDF4")
-    sys.exit(77)
-
-ROUNDS, SEED, XARRAY = take_option("--rounds", 12), take_option("--seed", 36), take_option("--xarray", "")
-REFS = os.path.abspath(sys.argv.pop(1))
-gdal.UseExceptions()
+ROUNDS, SEED, XARRAY = take_arguments(rounds=12, seed=36)
 
 UNITS = {"milliseconds": .001, "seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 ORIGINS = ("1970-01-01", "1900-01-01 00:00:00", "1850-01-01", "0001-01-01", "2000-01-01 12:00", "1999-12-31 18:30:00", "2000-01-01 00:00:00 +05:30")
@@ -45,10 +34,6 @@ for count in json.load(sys.stdin):
     times = CFDatetimeCoder(use_cftime=True).decode(time, name="time").values
     print(json.dumps([[t.year, t.month, t.day, t.hour, t.minute, t.second, t.microsecond] for t in times]))
 """
-
-
-def attempt(*arguments):
-    return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, timeout=300)
 
 
 class Count:
@@ -135,13 +120,7 @@ def read_result(name):
     return time.ReadAsArray(), bounds.ReadAsArray(), time.GetUnit(), calendar, v.ReadAsArray()[:, 0]
 
 
-class Times(OwnFolder):
-    def setUp(self):
-        super().setUp()
-        before = os.getcwd()
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, before)
-
+class Times(Property):
     def assert_dates(self, archive, found, indices, margin, what):
         for date, wanted in zip(found, archive.dates(indices)):
             self.assertLessEqual(abs((date - wanted).total_seconds()), margin, what)
@@ -165,7 +144,7 @@ class Times(OwnFolder):
         print(f"{len(counts)} lists of times decoded by xarray")
 
     def run_refs(self, *arguments):
-        done = attempt(*arguments)
+        done = self.attempt(*arguments)
         self.assertEqual(done.returncode, 0, (arguments, done.stderr))
         return done
 
@@ -185,7 +164,7 @@ class Times(OwnFolder):
         index = archive.chance.randrange(len(archive.names))
         tile = int(archive.names[index][:-3].rpartition("_")[2])
         archive.write(f"{archive.label}_again.nc", archive.counts[index][1], tile)
-        done = attempt("combine", *archive.chance.sample(archive.names, len(archive.names)), "-q", "-o", "twice.json", "--along", "time", "--along", "lon")
+        done = self.attempt("combine", *archive.chance.sample(archive.names, len(archive.names)), "-q", "-o", "twice.json", "--along", "time", "--along", "lon")
         self.assertEqual(done.returncode, 1, (what, done.stderr))
         self.assertIn("v: duplicate ", done.stderr, what)
         for name in (archive.names[index], archive.names[-1]):
