@@ -108,6 +108,23 @@ class Items(Documents):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.value(self.name("all.json")), 2)
 
+    def index(self, name):
+        done = subprocess.run([REFS, "index", self.name(name), "-q", "-o", self.name("all.json")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.value(self.name("all.json"))
+
+    def test_are_indexed_where_only_their_type_says_what_they_are(self):
+        listed = {"type": "FeatureCollection", "features": [{"type": "Feature", "id": "i", "assets": {"p": asset("sets/two.json", None, ["data"])}}]}
+        self.write("list.json", listed)
+        self.assertEqual(self.index("list.json"), 2)
+
+    def test_are_no_sets_with_the_attribute_of_their_version(self):
+        with open(self.name("sets/three.json"), encoding="utf-8") as file:
+            made = json.load(file)
+        made["refs"][".zattrs"] = {"stac_version": "1.0.0"}
+        self.write("made.json", made)
+        self.assertEqual(self.index("made.json"), 3)
+
     def test_of_an_api_are_opened_by_their_url(self):
         self.write("collections/c/items/i", item({"k": asset("../../../sets/two.json", "application/vnd.zarr+kerchunk")}))
         server = Server(self.folder)
@@ -183,7 +200,7 @@ class Archives(Documents):
         self.folder.write("c.yaml", "metadata:\n  version: 1\nsources:\n  era5:\n    driver: zarr\n    args:\n"
                           "      urlpath: reference://\n      storage_options:\n        fo: \"https://host/era5.json\"\n"
                           "  goes:\n    args:\n      storage_options:\n        fo: s3://bucket/goes.parq\n")
-        self.assertIn('found a catalogue of intake: open what "fo" of one of its sources says: https://host/era5.json, '
+        self.assertIn('found an Intake catalogue: open the value of "fo" of one of its sources: https://host/era5.json, '
                       "s3://bucket/goes.parq", self.problem(self.name("c.yaml")))
 
 
@@ -192,7 +209,7 @@ class Refusals(Documents):
         self.write("a.json", item({"p": asset("b.json", None, ["data"])}))
         self.write("b.json", item({"q": asset("./a.json", None, ["data"])}))
         self.assertIn(": p: ", self.problem(self.name("a.json")))
-        self.assertIn("a.json: this STAC document names itself", self.problem(self.name("a.json")))
+        self.assertIn("found one that leads back to itself through ", self.problem(self.name("a.json")))
 
     def test_of_documents_that_name_each_other_too_deep(self):
         for i in range(20):
@@ -202,6 +219,11 @@ class Refusals(Documents):
     def test_of_a_hundred_thousand_assets(self):
         self.write("many.json", item({f"a{i}": asset(f"{i}.nc", None, ["data"]) for i in range(100000)}))
         self.assertIn("many.json: the document has more assets than the limit of 65536", self.problem(self.name("many.json")))
+
+    def test_of_a_hundred_thousand_links(self):
+        links = [{"rel": "item", "href": f"{i}.json"} for i in range(100000)]
+        self.write("many.json", {"type": "Catalog", "id": "c", "stac_version": "1.0.0", "links": links})
+        self.assertIn("many.json: the document has more links than the limit of 65536", self.problem(self.name("many.json")))
 
     def test_of_local_files_in_remote_documents(self):
         server = Server(self.folder)

@@ -129,7 +129,8 @@ static refs_status add_data_of_stac(const expanding *to, const char *name, refs_
     const size_t before = to->names->n + count_skipped(to->skipped);
     REFS_TRY(refs_stac_each(&to->session->lister, name, &visitor, err));
     if (to->names->n + count_skipped(to->skipped) > before) return REFS_OK;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: no asset of it is data", name);
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%s: expected a STAC document with assets that are data, found none", name);
 }
 
 /* GDAL's "/vsis3/bucket/key" is "s3://bucket/key". */

@@ -95,8 +95,8 @@ static refs_status fail_on_intake(const char *location, refs_bytes head, refs_er
     if (status == REFS_OK)
         status =
             refs_fail(err, REFS_INVALID,
-                      "%s: expected a reference set, found a catalogue of intake: open what "
-                      "\"fo\" of one of its sources says%.*s",
+                      "%s: expected a reference set, found an Intake catalogue: open the value of "
+                      "\"fo\" of one of its sources%.*s",
                       location, (int)found.size, found.size > 0 ? (const char *)found.data : "");
     refs_buf_clear(&found);
     return status;

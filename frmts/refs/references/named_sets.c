@@ -46,9 +46,11 @@ static refs_status check_depth(const refs_set_input *input, const char *what, re
     size_t depth = 0;
     for (const refs_set_input *at = input->parent; at != NULL; at = at->parent) {
         if (strcmp(at->location, input->location) == 0)
-            return refs_fail(err, REFS_INVALID,
-                             "this %s names itself, by way of %s: name one of its data", what,
-                             input->parent->location);
+            return refs_fail(
+                err, REFS_INVALID,
+                "expected a %s that leads to data, found one that leads back to itself "
+                "through %s: open one of its data files",
+                what, input->parent->location);
         if (++depth == MAX_DEPTH)
             return refs_fail(err, REFS_LIMIT,
                              "documents name each other deeper than the limit of %d", MAX_DEPTH);

@@ -42,7 +42,7 @@ bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
     if (head != NULL &&
         refs_vfs_read_range(by->vfs, (const char *)location.data, &range, &got, NULL) != REFS_OK)
         got = 0;
-    const bool is_it = refs_stac_is(refs_str_view((const char *)head, got));
+    const bool is_it = refs_stac_sniff(refs_bytes_view(head, got));
     refs_free(head);
     refs_buf_clear(&location);
     return is_it;

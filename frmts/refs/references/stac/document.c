@@ -13,8 +13,9 @@
 #include "refs/json.h"
 #include "refs/url.h"
 
-/* The assets of one document. */
+/* The assets of one document, and its links to others. */
 #define MAX_ASSETS 65536
+#define MAX_LINKS  65536
 
 /* The media types of data files if no asset says that it is data. */
 static const char *const data_types[] = {"application/x-netcdf",
@@ -24,13 +25,6 @@ static const char *const data_types[] = {"application/x-netcdf",
                                          "application/x-grib",
                                          "image/tiff",
                                          NULL};
-
-bool refs_stac_is(refs_str head) {
-    static const char mark[] = "\"stac_version\"";
-    for (size_t i = 0; i + sizeof mark - 1 <= head.size; i++)
-        if (memcmp(head.data + i, mark, sizeof mark - 1) == 0) return true;
-    return false;
-}
 
 /* -- links ------------------------------------------------------------------------------------- */
 
@@ -60,6 +54,7 @@ static bool is_link_on(refs_str rel) {
 }
 
 static refs_status add_links(const refs_json *links, const refs_stac *found, refs_error *err) {
+    size_t n = 0;
     for (size_t i = 0; i < refs_json_size(links); i++) {
         const refs_json *link = refs_json_at(links, i);
         const refs_str href = refs_json_text(refs_json_get(link, "href"));
@@ -68,6 +63,9 @@ static refs_status add_links(const refs_json *links, const refs_stac *found, ref
             (method.size > 0 && !refs_str_is(method, "GET")) ||
             !is_link_on(refs_json_text(refs_json_get(link, "rel"))))
             continue;
+        if (n++ == MAX_LINKS)
+            return refs_fail(err, REFS_LIMIT, "the document has more links than the limit of %d",
+                             MAX_LINKS);
         REFS_TRY(append_href(found->base, href, found->links, err));
     }
     return REFS_OK;

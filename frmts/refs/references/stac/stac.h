@@ -24,9 +24,6 @@ typedef struct refs_stac {
     refs_buf *links;  /**< other documents: items, children, the next page */
 } refs_stac;
 
-/** Whether the beginning of a file is that of a STAC document. */
-bool refs_stac_is(refs_str head);
-
 /** Appends what an item, a collection, a catalog or a list of items names. */
 refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
 
@@ -35,7 +32,7 @@ refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *er
 refs_status refs_stac_each_set(const refs_vfs *vfs, const char *location,
                                const refs_set_visitor *visitor, size_t *n_sets, refs_error *err);
 
-/** Whether a document that begins so may be one, by its members. */
+/** Whether the beginning of a file is that of a STAC document, by its members. */
 bool refs_stac_sniff(refs_bytes head);
 
 #ifdef __cplusplus
