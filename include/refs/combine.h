@@ -47,8 +47,9 @@ typedef enum refs_combine_dims {
 typedef enum refs_combine_unlike {
     REFS_COMBINE_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
                             aggregation.h reads. A note says so */
-    REFS_COMBINE_FRAGMENTS_UNTOLD, /**< the same without that note: no other program sees the set */
-    REFS_COMBINE_REFUSE            /**< an error */
+    REFS_COMBINE_FRAGMENTS_NO_NOTE, /**< the same without that note: no other program sees the set
+                                     */
+    REFS_COMBINE_REFUSE             /**< an error */
 } refs_combine_unlike;
 
 /** The kind of parts. */
@@ -312,6 +313,9 @@ bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t s
 /** The fallback if nothing is found at `name`, which may be a folder or a pattern of an HTTP
  * server; NULL where it is none. */
 const char *refs_combine_advice_for(const char *name);
+
+/** The failure where a pattern, or a prefix of a store, stands for nothing: REFS_NOT_FOUND. */
+refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err);
 
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name);

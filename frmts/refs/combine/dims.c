@@ -115,11 +115,11 @@ static refs_status list_dims(const refs_combine *join, refs_intern *names, refs_
     return REFS_OK;
 }
 
-static refs_str find_near(const refs_intern *names, const char *asked) {
+static refs_str find_near(const refs_intern *names, const char *requested) {
     refs_str found = refs_str_view(NULL, 0);
     size_t least = SIZE_MAX;
     for (uint32_t i = 0; i < names->count; i++)
-        if (refs_name_is_near(refs_str_from(asked), refs_intern_get(names, i), &least))
+        if (refs_name_is_near(refs_str_from(requested), refs_intern_get(names, i), &least))
             found = refs_intern_get(names, i);
     return found;
 }
@@ -133,24 +133,24 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
 
 /* A name that is like no other is meant as it is, and may yet be a mistake; fragments cannot get a
  * dimension. */
-static refs_status tell_new(const refs_combine *join, const char *asked, const refs_intern *names,
-                            refs_error *err) {
-    const refs_str near = find_near(names, asked);
+static refs_status tell_new(const refs_combine *join, const char *requested,
+                            const refs_intern *names, refs_error *err) {
+    const refs_str near = find_near(names, requested);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = print_names(names, &text, err);
     const char *there = (const char *)text.data;
     if (status == REFS_OK && near.size > 0)
         status = refs_fail(err, REFS_INVALID,
                            "no source has a dimension \"%s\": did you mean %.*s? there are %s",
-                           asked, REFS_STR_ARG(near), there);
+                           requested, REFS_STR_ARG(near), there);
     else if (status == REFS_OK && refs_combine__is_of_fields(join))
         status = refs_fail(err, REFS_INVALID, "no source has a dimension \"%s\": there are %s",
-                           asked, there);
+                           requested, there);
     else if (status == REFS_OK)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "no source has a dimension \"%s\", which is added: each source is one step, in "
                   "their order; there are %s",
-                  asked, there);
+                  requested, there);
     refs_buf_clear(&text);
     return status;
 }

@@ -189,7 +189,8 @@ static refs_status widen_bytes(const refs_combine *join, refs_combined *joined, 
     if (!refs_combine__may_split(join, joined)) return fail_bytes(join, joined, err);
     joined->is_loaded = false;
     *splits = true;
-    if (!refs_combine__is_aggregated(join) && join->options.unlike != REFS_COMBINE_FRAGMENTS_UNTOLD)
+    if (!refs_combine__is_aggregated(join) &&
+        join->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: of its bytes all are values: it becomes an aggregation of "
                   "wider integers, with a fill value for what is missing",

@@ -188,7 +188,7 @@ static bool was_split(const refs_combine *join, const refs_combined *joined) {
 }
 
 static bool tells_of(const refs_combine *join, const refs_combined *joined) {
-    return join->options.unlike != REFS_COMBINE_FRAGMENTS_UNTOLD && !was_split(join, joined);
+    return join->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE && !was_split(join, joined);
 }
 
 /* Once for each array. */

@@ -95,6 +95,14 @@ const char *refs_combine_advice_for(const char *name) {
            "object store that has them (s3://bucket/folder/)";
 }
 
+refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
+    const char *advice = refs_combine_advice_for(pattern);
+    if (advice == NULL && strstr(pattern, "**") != NULL)
+        advice = "** matches one folder, as * does: name a folder to take all files below it";
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s%s", pattern,
+                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
+}
+
 /* -- how many at a time ------------------------------------------------------------------------ */
 
 /* Bytes of local sets that are open at a time, where there is more than a processor for each. */
@@ -392,9 +400,5 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
     refs_status status = match(&all, folder, sign, 0, err);
     refs_free(folder);
     if (status != REFS_OK || names->size > before) return status;
-    const char *advice = refs_combine_advice_for(name);
-    if (advice == NULL && strstr(name, "**") != NULL)
-        advice = "** is as *, of one folder: the name of a folder stands for all below";
-    return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s%s", name,
-                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
+    return refs_combine_fail_unmatched(name, err);
 }

@@ -171,7 +171,7 @@ static bool is_packed(const refs_values *values) {
     return values->unpacking.scale != 1 || values->unpacking.offset != 0;
 }
 
-static bool is_float(const refs_dtype *dtype) {
+static bool is_single(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
@@ -179,7 +179,7 @@ static bool is_float(const refs_dtype *dtype) {
 static void set_instant(const refs_values *values, refs_value *value) {
     const bool is_integer = value->kind == REFS_VALUE_INTEGER;
     const refs_cf_precision precision =
-        is_float(values->dtype) && !is_packed(values) ? REFS_CF_SINGLE : REFS_CF_DOUBLE;
+        is_single(values->dtype) && !is_packed(values) ? REFS_CF_SINGLE : REFS_CF_DOUBLE;
     if (is_integer ? !refs_cf_instant_of_integer(&values->clock, value->integer, &value->instant)
                    : !refs_cf_instant_of(&values->clock, value->number, precision, &value->instant))
         return;
@@ -212,11 +212,11 @@ bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *cl
 }
 
 /* A difference by the rounding of unpacking is none; `step` is one of the packed values. */
-static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
+static bool are_equal(const refs_value *a, const refs_value *b, bool as_singles, double step) {
     if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
     if (a->kind != b->kind && !(refs_combine__is_number(a) && refs_combine__is_number(b)))
         return false;
-    if (as_floats && refs_combine__is_number(a))
+    if (as_singles && refs_combine__is_number(a))
         return (float)a->number == (float)b->number || fabs(a->number - b->number) <= 1e-6 * step ||
                (isnan(a->number) && isnan(b->number));
     return refs_combine__compare_values(a, b) == 0;
@@ -242,9 +242,9 @@ static bool are_one_time(const refs_values *a, const refs_value *one, const refs
     if (one->kind != REFS_VALUE_TIME || other->kind != REFS_VALUE_TIME)
         return are_without_instant(a, one, b, other);
     if (refs_cf_compare_instants(one->instant, other->instant) == 0) return true;
-    if (is_float(a->dtype) == is_float(b->dtype)) return false;
-    return is_float(a->dtype) ? refs_combine__is_float_of(one, &a->clock, other)
-                              : refs_combine__is_float_of(other, &b->clock, one);
+    if (is_single(a->dtype) == is_single(b->dtype)) return false;
+    return is_single(a->dtype) ? refs_combine__is_float_of(one, &a->clock, other)
+                               : refs_combine__is_float_of(other, &b->clock, one);
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
@@ -263,8 +263,8 @@ uint64_t refs_combine__first_difference(const refs_values *a, const refs_values 
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
     const bool are_alike = are_unpacked_alike(a, b);
     /* If one is stored as float and the other as double, they are equal as floats. */
-    const bool as_floats =
-        is_float(a->dtype) != is_float(b->dtype) || (!are_alike && (is_packed(a) || is_packed(b)));
+    const bool as_singles = is_single(a->dtype) != is_single(b->dtype) ||
+                            (!are_alike && (is_packed(a) || is_packed(b)));
     const double step = fmax(step_of(a), step_of(b));
     if (are_alike && (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
         return UINT64_MAX;
@@ -273,7 +273,7 @@ uint64_t refs_combine__first_difference(const refs_values *a, const refs_values 
                          other = refs_combine__unpacked_at(b, i);
         const bool are_same = a->are_times && b->are_times
                                   ? are_one_time(a, &one, b, &other)
-                                  : are_equal(&one, &other, as_floats, step);
+                                  : are_equal(&one, &other, as_singles, step);
         if (!are_same) return i;
     }
     return n_a == n_b ? UINT64_MAX : (n_a < n_b ? n_a : n_b);

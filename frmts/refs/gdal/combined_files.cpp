@@ -143,7 +143,7 @@ refs_status combineFiles(const RefsCombineJob &job, const refs_set_options &opti
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
     joinOptions.notes = options.notes;
-    if (save == nullptr) joinOptions.unlike = REFS_COMBINE_FRAGMENTS_UNTOLD;
+    if (save == nullptr) joinOptions.unlike = REFS_COMBINE_FRAGMENTS_NO_NOTE;
     refs_combine_files joined = {};
     joined.location = job.location.c_str();
     joined.vfs = job.vfs;

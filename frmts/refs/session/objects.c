@@ -50,7 +50,6 @@ refs_status refs_objects_list(const refs_object_lister *by, const char *name, re
     const refs_list_request request = {begin, is_one_folder ? REFS_LIST_FOLDER : REFS_LIST_TREE};
     refs_status status = refs_host_list(by->host, by->vfs, &request, &visitor, err);
     refs_free(begin);
-    if (status == REFS_OK && names->size == before)
-        status = refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern", name);
+    if (status == REFS_OK && names->size == before) status = refs_combine_fail_unmatched(name, err);
     return status;
 }

@@ -32,7 +32,7 @@ static refs_status open_with(const refs_references *from, const char *location,
     options.go_on = from->lister.cancel.go_on;
     options.user = from->lister.cancel.user;
     options.notes = from->notes;
-    options.unlike = REFS_COMBINE_FRAGMENTS_UNTOLD;
+    options.unlike = REFS_COMBINE_FRAGMENTS_NO_NOTE;
     options.dims = from->along;
     options.pattern = from->pattern;
     if (from->sets != NULL) sets = *from->sets;
