@@ -655,7 +655,7 @@ TEST(IcechunkCommit, FollowsOneThatChangedSomethingElse) {
     refs_icechunk__find_node(&tip.nodes, refs_str_from("/g/v"))->id[0]++;
     EXPECT_EQ(refs_icechunk__nodes_rebase(&ours.nodes, &parent.nodes, &tip.nodes, &err),
               REFS_INVALID);
-    EXPECT_STREQ(err.message, "/g/v was changed by another commit meanwhile: run it again");
+    EXPECT_STREQ(err.message, "/g/v: another commit changed it during this run: run it again");
     refs_icechunk__tip_clear(&parent);
     refs_icechunk__tip_clear(&ours);
     refs_icechunk__tip_clear(&tip);

@@ -852,8 +852,8 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-/* Looks up what nobody has or loads. Chunks in shards whose indices others load come to the front
- * of `expected`. */
+/* Looks up the chunks that no cache entry holds and no reader loads. Chunks in shards whose indices
+ * others load come to the front of `expected`. */
 static void look_up_all_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
     reset_batch(job);
     job->later = expected;

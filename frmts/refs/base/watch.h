@@ -64,7 +64,7 @@ refs_watch_sum refs_watch_sum_of(refs_watch *watch);
 
 /** Whether all locations of which something is known are as they were, those that were absent
  * still absent. False where one had changed within REFS_SETTLED_S (validators.h) before it was
- * opened, so that nobody can tell. */
+ * opened: a later change may have left the same time. */
 bool refs_watch_is_current(refs_watch *watch);
 
 #ifdef __cplusplus

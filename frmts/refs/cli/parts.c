@@ -46,7 +46,7 @@ void tool_part_keep(const tool_part *part, tool_names *names) {
 refs_status tool_part_path(const tool_part *part, const char *folder, refs_buf *path,
                            refs_error *err) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return refs_fail(err, REFS_IO, "%s: cannot be made: %s", folder, strerror(errno));
+        return refs_fail(err, REFS_IO, "%s: cannot create the folder: %s", folder, strerror(errno));
     REFS_TRY(refs_buf_printf(path, err, "%s/.part-%llu-of-%llu.json", folder,
                              (unsigned long long)part->number, (unsigned long long)part->n));
     return refs_buf_append(path, "", 1, err);

@@ -263,8 +263,8 @@ refs_status refs_host_check_validator(const refs_validator *validator, const cha
     const bool is_weak = strncmp(validator->text, "W/", 2) == 0;
     if (!is_weak && strcmp(validator->text, "*") != 0) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: the store cannot tell whether another program has written it meanwhile: "
-                     "expected an ETag that is strong, found %s: write it elsewhere",
+                     "%s: the store cannot tell whether another program writes it at the same "
+                     "time: expected a strong ETag, found %s: write it elsewhere",
                      location, is_weak ? validator->text : "none");
 }
 

@@ -2,7 +2,7 @@
  *
  * Files are made in a folder of their own, with the names that they have in the repository; the
  * last one that gets its place there is "repo", by a conditional write. If another program wrote it
- * meanwhile, the commit is made to follow that one's.
+ * since, the commit is made to follow that one's.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_COMMIT_H
 #define REFS_REFERENCES_ICECHUNK_COMMIT_H

@@ -82,8 +82,8 @@ static refs_status new_parent(const writing *at, uint32_t *parent, refs_error *e
     *parent = renumber(at, *parent);
     if (is_there) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "the snapshot that the commit follows is not in the repository any more: it "
-                     "expired meanwhile");
+                     "expected the snapshot that the commit follows in the repository, found that "
+                     "it expired during this run: run it again");
 }
 
 static refs_status put_snapshots(const writing *at, refs_error *err) {
@@ -161,8 +161,8 @@ static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err
         REFS_TRY(refs_icechunk__flat_string_at(&at->before->deleted_tags, i, &name, err));
         if (refs_str_is(name, tag))
             return refs_fail(err, REFS_INVALID,
-                             "the tag \"%s\" was deleted, and cannot be made again: give another "
-                             "name",
+                             "expected a new tag, found \"%s\", which was deleted and cannot be "
+                             "reused: give another name",
                              tag);
     }
     for (*place = 0; *place < tags->n; ++*place) {

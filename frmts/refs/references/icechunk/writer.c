@@ -495,7 +495,7 @@ static refs_status follow(icechunk_writer *writer, refs_error *err) {
     return REFS_OK;
 }
 
-/* REFS_CANCELLED without a message: another program wrote the info meanwhile. */
+/* REFS_CANCELLED without a message: another program has written the info since it was read. */
 static refs_status place_commit(icechunk_writer *writer, const refs_staged *place,
                                 refs_error *err) {
     if (writer->store != NULL)
@@ -504,12 +504,13 @@ static refs_status place_commit(icechunk_writer *writer, const refs_staged *plac
     return refs_icechunk__commit_move(writer->folder, writer->repository, &writer->tip.info, err);
 }
 
-/* A repository that another program made meanwhile is not this one's. */
+/* Never replaces a repository that another program has created since. */
 static refs_status place_new(icechunk_writer *writer, refs_staged *place, refs_error *err) {
     if (writer->store == NULL) return refs_staged_move_new(place, err);
     const refs_status status = place_commit(writer, place, err);
     if (status != REFS_CANCELLED) return status;
-    return refs_fail(err, REFS_INVALID, "%s: was made by another program meanwhile: run it again",
+    return refs_fail(err, REFS_INVALID,
+                     "%s: another program created it during this run: run it again",
                      writer->store->location);
 }
 

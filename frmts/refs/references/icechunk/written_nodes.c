@@ -346,7 +346,7 @@ static refs_status rebase_path(refs_written_nodes *nodes, const refs_written_nod
     if (are_same_nodes(theirs, before) || are_same_nodes(theirs, ours)) return REFS_OK;
     if (!are_same_nodes(ours, before))
         return refs_fail(err, REFS_INVALID,
-                         "%.*s was changed by another commit meanwhile: run it again",
+                         "%.*s: another commit changed it during this run: run it again",
                          REFS_STR_ARG(path));
     REFS_TRY(refs_icechunk__node_at(nodes, path, &node, err));
     return take_over(node, theirs, err);
