@@ -248,6 +248,20 @@ class Lossless(OwnFolder):
         self.run_verb("split", "m/m.v.0.0.nc", "-o", "n.nca")
         np.testing.assert_array_equal(self.values("n.nca"), data)
 
+    def test_dimensions_that_a_group_hides_are_refused(self):
+        """In either order: both arrays are aggregations, and the dimension x of the root is hidden by one of g."""
+        for names in (("a", "b"), ("b", "a")):
+            refs = {".zgroup": '{"zarr_format":2}', "g/.zgroup": '{"zarr_format":2}'}
+            for name, size in zip(names, (2, 1)):
+                one = document([size], "<i2", np.arange(size, dtype="<i2"))
+                refs.update({key.replace("v/", f"g/{name}/"): value for key, value in one.items() if key.startswith("v/")})
+            longer = document([2], "<i2", np.arange(2, dtype="<i2"))
+            refs.update({key: value for key, value in longer.items() if key.startswith("x/")})
+            self.write("a.json", refs)
+            said = self.run_verb("index", "a.json", "-o", "m.nca", "--along", "t", status=1)
+            self.assertRegex(said, "dimensions of one name differ in length|dimension x has different sizes: 1 and 2")
+            self.assertFalse(os.path.exists("m.nca"))
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -323,6 +323,16 @@ static refs_status put_whole_range(const cfa_job *job, refs_error *err) {
     return status;
 }
 
+static refs_status name_dims(const cfa_job *job, refs_error *err) {
+    const refs_cfa_variable *variable = job->variable;
+    for (size_t d = 0; d < variable->rank; d++) {
+        const nc_dimension named = {refs_str_from(variable->dims[d]),
+                                    refs_fragment_dim_end(&job->grid->dims[d]), REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_name_dimension(job->file, job->group, variable->path, &named, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
     refs_str name;
     master->has_aggregations = true;
@@ -330,6 +340,7 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     job->name = name.data;
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
+    REFS_TRY(name_dims(job, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
     REFS_TRY(put_whole_range(job, err));
     if (master->version == REFS_CFA_CF_1_13) REFS_TRY(refs_cfa__fill(master, job, err));

@@ -210,6 +210,11 @@ void refs_cfa__file_free(nc_file *file) {
     for (size_t i = 0; i < file->n_kept; i++) refs_buf_clear(&file->kept[i].values);
     refs_free(file->kept);
     refs_free(file->growing);
+    for (size_t i = 0; i < file->n_named; i++) {
+        refs_free(file->named[i].variable);
+        refs_free(file->named[i].name);
+    }
+    refs_free(file->named);
     refs_free(file->shown);
     refs_free(file->folder);
     refs_free(file);
@@ -293,6 +298,47 @@ refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimensio
     return status;
 }
 
+refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *variable,
+                                          const nc_dimension *named, refs_error *err) {
+    if (!refs_grow((void **)&file->named, &file->named_capacity, file->n_named,
+                   sizeof *file->named))
+        return refs_fail_nomem(err);
+    nc_named_dimension *added = &file->named[file->n_named++];
+    *added = (nc_named_dimension){group, refs_str_copy(refs_str_from(variable)),
+                                  refs_str_copy(named->name), named->size};
+    return added->variable != NULL && added->name != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* The elements of a variable along its dimension `id`. */
+static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
+                             refs_error *err) {
+    for (size_t i = 0; i < file->n_growing; i++) {
+        if (file->growing[i].id != id) continue;
+        *length = file->growing[i].size;
+        return REFS_OK;
+    }
+    return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
+}
+
+/* A dimension of a group hides one of that name above it, also from variables that were defined
+ * before. */
+static refs_status check_named(const nc_file *file, refs_error *err) {
+    for (size_t i = 0; i < file->n_named; i++) {
+        const nc_named_dimension *named = &file->named[i];
+        int id;
+        size_t length = 0;
+        REFS_TRY(check(file, NC(nc_inq_dimid(named->group, named->name, &id)), named->name, err));
+        REFS_TRY(length_of(file, named->group, id, &length, err));
+        if (length != named->length)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: %s has %llu elements along dimension %s, and another variable of "
+                             "its group %zu: dimensions of one name differ in length",
+                             file->shown, named->variable, (unsigned long long)named->length,
+                             named->name, length);
+    }
+    return REFS_OK;
+}
+
 /* -- variables --------------------------------------------------------------------------------- */
 
 bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
@@ -349,17 +395,6 @@ static refs_status charge(nc_file *file, size_t size, refs_error *err) {
     return refs_fail(err, REFS_LIMIT,
                      "%s: the values of the master need more than the limit of %zu bytes",
                      file->shown, REFS_CFA_MAX_VALUE_BYTES);
-}
-
-/* The elements of a variable along its dimension `id`. */
-static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
-                             refs_error *err) {
-    for (size_t i = 0; i < file->n_growing; i++) {
-        if (file->growing[i].id != id) continue;
-        *length = file->growing[i].size;
-        return REFS_OK;
-    }
-    return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
 }
 
 /* A dimension of a group hides one of that name above it: libnetcdf would read behind the values.
@@ -515,6 +550,7 @@ static refs_status put_kept(nc_file *file, const nc_kept *kept, refs_error *err)
 }
 
 refs_status refs_cfa__file_ready(nc_file *file, refs_error *err) {
+    REFS_TRY(check_named(file, err));
     REFS_TRY(check_limit(file, err));
     REFS_TRY(check_room(file, err));
     REFS_TRY(check(file, NC(nc_enddef(file->id)), "", err));

@@ -46,6 +46,11 @@ typedef struct nc_dimension {
 refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
                                      refs_error *err);
 
+/** Notes that attributes of a scalar name a dimension: the definitions may not end while one of
+ * another length has that name for its group. `variable` is what messages call it. */
+refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *variable,
+                                          const nc_dimension *named, refs_error *err);
+
 /** Whether the group itself has a variable of this name. */
 bool refs_cfa__file_has(nc_file *file, int group, const char *name);
 

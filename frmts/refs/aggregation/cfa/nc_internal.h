@@ -18,6 +18,13 @@ typedef struct nc_growing {
     size_t size;
 } nc_growing;
 
+/** A dimension that attributes of a variable name. */
+typedef struct nc_named_dimension {
+    int group;
+    char *variable, *name;
+    uint64_t length; /**< that the variable takes it to have */
+} nc_named_dimension;
+
 struct nc_file {
     char *shown;
     char *folder; /**< that it is written in */
@@ -27,6 +34,8 @@ struct nc_file {
     bool is_ready; /**< definitions have ended */
     nc_growing *growing;
     size_t n_growing, growing_capacity;
+    nc_named_dimension *named;
+    size_t n_named, named_capacity;
     nc_kept *kept;
     size_t n_kept, kept_capacity;
     size_t kept_bytes;
