@@ -262,6 +262,16 @@ class Lossless(OwnFolder):
             self.assertRegex(said, "dimensions of one name differ in length|dimension x has different sizes: 1 and 2")
             self.assertFalse(os.path.exists("m.nca"))
 
+    def test_an_array_with_one_dimension_twice_is_not_cut(self):
+        data = np.arange(9, dtype="<u8").reshape(3, 3)
+        square = document([3, 3], "<u8", data)
+        square["v/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["x", "x"]})
+        self.write("a.json", square)
+        for options in (("--subarray-shape", "2,2"), ("--subarray-shape", "x=1"), ("--subarray-size", "16")):
+            for version in ("0.4", "0.5", "1.13"):
+                self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", version, *options)
+                np.testing.assert_array_equal(self.values("m.nca"), data)
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -52,21 +52,33 @@ static size_t dim_called(const refs_aggregation *aggregation, refs_str name) {
     return SIZE_MAX;
 }
 
+/* The first one of that name that no name before it in a list is of: a covariance has one dimension
+ * twice. */
+static size_t next_dim_called(const refs_aggregation *aggregation, refs_str name, bool *is_listed) {
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        if (is_listed[dim] || !refs_str_is(name, aggregation->names[dim])) continue;
+        is_listed[dim] = true;
+        return dim;
+    }
+    return SIZE_MAX;
+}
+
 /* -- the matrix of partitions ------------------------------------------------------------------ */
 
 static refs_status read_matrix(decoding *job, refs_error *err) {
     const refs_json *names = refs_json_get(job->root, "pmdimensions");
     const refs_json *shape = refs_json_get(job->root, "pmshape");
     refs_aggregation *aggregation = job->aggregation;
+    bool is_listed[REFS_MAX_RANK] = {false};
     job->n_split = refs_json_size(names);
     if (job->n_split > aggregation->meta.rank ||
         (shape != NULL && refs_json_size(shape) != job->n_split))
         return refs_fail(err, REFS_CORRUPT, "cfa_array: pmdimensions and pmshape differ in length");
     for (size_t i = 0; i < job->n_split; i++) {
         refs_str name = refs_json_text(refs_json_at(names, i));
-        size_t dim = dim_called(aggregation, name);
+        size_t dim = next_dim_called(aggregation, name, is_listed);
         uint64_t n = 1;
-        if (dim == SIZE_MAX || aggregation->grid.dims[dim].is_split)
+        if (dim == SIZE_MAX)
             return refs_fail(err, REFS_CORRUPT,
                              "cfa_array: pmdimensions has %.*s, which cfa_dimensions lacks",
                              REFS_STR_ARG(name));
@@ -105,19 +117,18 @@ static refs_status read_dims(const decoding *job, partition *part, refs_error *e
     const refs_json *shape = refs_json_get(part->subarray, "shape");
     refs_fragment_layout *layout = &part->layout;
     size_t rank = job->aggregation->meta.rank;
+    bool is_listed[REFS_MAX_RANK] = {false};
     layout->rank = names != NULL ? refs_json_size(names) : rank;
     if (layout->rank > REFS_MAX_RANK ||
         (shape != NULL && names != NULL && refs_json_size(shape) != layout->rank))
         return fail_at(part, REFS_CORRUPT,
                        "pdimensions and the shape of its subarray differ in length", err);
     for (size_t i = 0; i < layout->rank; i++) {
-        layout->dim[i] = names != NULL
-                             ? dim_called(job->aggregation, refs_json_text(refs_json_at(names, i)))
-                             : i;
+        const refs_str name = refs_json_text(refs_json_at(names, i));
+        layout->dim[i] = names != NULL ? next_dim_called(job->aggregation, name, is_listed) : i;
         part->has_layout |= layout->dim[i] != i;
-        for (size_t k = 0; k < i; k++)
-            if (layout->dim[i] != SIZE_MAX && layout->dim[k] == layout->dim[i])
-                return fail_at(part, REFS_CORRUPT, "pdimensions names a dimension twice", err);
+        if (layout->dim[i] == SIZE_MAX && dim_called(job->aggregation, name) != SIZE_MAX)
+            return fail_at(part, REFS_CORRUPT, "pdimensions names a dimension twice", err);
     }
     part->has_layout |= names != NULL && layout->rank != rank;
     if (shape == NULL || refs_json_size(shape) != layout->rank) return REFS_OK;
@@ -509,10 +520,11 @@ static bool selects_partition(const rewriting *job, const refs_json *listed) {
     const refs_json *names = refs_json_get(job->root, "pmdimensions");
     const refs_json *numbers = refs_json_get(listed, "index");
     uint64_t index[REFS_MAX_RANK] = {0};
+    bool is_listed[REFS_MAX_RANK] = {false};
     if (job->names->renamer->selects == NULL) return true;
     for (size_t i = 0; i < refs_json_size(names); i++) {
-        const size_t dim =
-            dim_called(job->names->aggregation, refs_json_text(refs_json_at(names, i)));
+        const size_t dim = next_dim_called(job->names->aggregation,
+                                           refs_json_text(refs_json_at(names, i)), is_listed);
         if (dim != SIZE_MAX) (void)refs_json_u64(refs_json_at(numbers, i), &index[dim]);
     }
     return refs_renaming_selects(job->names, index);

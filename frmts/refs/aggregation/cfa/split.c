@@ -14,8 +14,17 @@
 typedef struct cfa_splitting {
     const refs_cfa_array *array;
     cfa_axis axes[REFS_MAX_RANK];
-    uint64_t *n; /* fragments along each dimension */
+    uint64_t most[REFS_MAX_RANK]; /* as many as there may be */
+    uint64_t *n;                  /* fragments along each dimension */
 } cfa_splitting;
+
+/* Whether an array has a dimension twice, such as a covariance: it has one length in a file, so
+ * that fragments have all of it. */
+static bool is_repeated(const refs_cfa_array *array, size_t d) {
+    for (size_t i = 0; i < array->variable.rank; i++)
+        if (i != d && strcmp(array->variable.dims[i], array->variable.dims[d]) == 0) return true;
+    return false;
+}
 
 /* -- by size ----------------------------------------------------------------------------------- */
 
@@ -52,8 +61,8 @@ static size_t fewest(const cfa_splitting *splitting, bool (*is_meant)(cfa_axis))
     size_t found = REFS_MAX_RANK;
     uint64_t least = NEVER;
     for (size_t d = 0; d < splitting->array->variable.rank; d++) {
-        bool is_whole = splitting->n[d] < splitting->array->shape[d];
-        if (!is_whole || !is_meant(splitting->axes[d]) || splitting->n[d] >= least) continue;
+        const bool may_be_cut = splitting->n[d] < splitting->most[d];
+        if (!may_be_cut || !is_meant(splitting->axes[d]) || splitting->n[d] >= least) continue;
         least = splitting->n[d];
         found = d;
     }
@@ -69,7 +78,7 @@ static bool is_of_line(cfa_axis axis) {
 static size_t next_dimension(const cfa_splitting *splitting) {
     size_t d = fewest(splitting, is_field_next(splitting) ? is_of_field : is_of_line);
     for (size_t i = 0; d == REFS_MAX_RANK && i < splitting->array->variable.rank; i++)
-        if (splitting->n[i] < splitting->array->shape[i]) d = i;
+        if (splitting->n[i] < splitting->most[i]) d = i;
     return d;
 }
 
@@ -96,8 +105,8 @@ static void split_others(cfa_splitting *splitting) {
     size_t rank = splitting->array->variable.rank;
     for (size_t d = 0; d < rank; d++) has_others = has_others || splitting->axes[d] != AXIS_OTHER;
     for (size_t d = 0; d < rank && has_others; d++)
-        if (splitting->axes[d] == AXIS_OTHER && splitting->array->shape[d] > 0)
-            splitting->n[d] = splitting->array->shape[d];
+        if (splitting->axes[d] == AXIS_OTHER && splitting->most[d] > 0)
+            splitting->n[d] = splitting->most[d];
 }
 
 static void begin(const cfa_writing *writing, size_t i, cfa_splitting *splitting, uint64_t *n) {
@@ -105,6 +114,7 @@ static void begin(const cfa_writing *writing, size_t i, cfa_splitting *splitting
     splitting->n = n;
     for (size_t d = 0; d < splitting->array->variable.rank; d++) {
         splitting->axes[d] = refs_cfa__axis(writing->source, splitting->array, d);
+        splitting->most[d] = is_repeated(splitting->array, d) ? 1 : splitting->array->shape[d];
         n[d] = 1;
     }
 }
@@ -138,11 +148,12 @@ static bool take_size(const refs_cfa_array *array, refs_str part, size_t positio
     uint64_t size;
     refs_str number = equals == SIZE_MAX ? part : refs_str_part(part, equals + 1, part.size);
     if (!refs_str_to_u64(refs_str_trim(number, " "), &size) || size == 0) return false;
-    if (equals == SIZE_MAX && position < array->variable.rank) wanted[position] = size;
+    if (equals == SIZE_MAX && position < array->variable.rank && !is_repeated(array, position))
+        wanted[position] = size;
     if (equals == SIZE_MAX) return true;
     refs_str name = refs_str_trim(refs_str_part(part, 0, equals), " ");
     for (size_t d = 0; d < array->variable.rank; d++)
-        if (refs_str_is(name, array->variable.dims[d])) wanted[d] = size;
+        if (refs_str_is(name, array->variable.dims[d]) && !is_repeated(array, d)) wanted[d] = size;
     return true;
 }
 
