@@ -272,6 +272,37 @@ class Lossless(OwnFolder):
                 self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", version, *options)
                 np.testing.assert_array_equal(self.values("m.nca"), data)
 
+    def steps(self, name, begin, n, value, **attributes):
+        """A set with a coordinate t, and a variable v that does not have it."""
+        refs = document([2], "<i4", np.array([value, value + 1], "<i4"), None, **attributes)
+        times = document([n], "<f8", np.arange(n, dtype="<f8"))
+        times = {key.replace("x/", "t/"): value for key, value in times.items() if key.startswith("x/")}
+        times["t/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["t"], "units": "days since 2000-01-01"})
+        times["t/0"] = {"bytes": struct.pack(f"<{n}d", *range(begin, begin + n))}
+        self.write(name, {**refs, **times})
+
+    def test_append_keeps_steps_that_no_fragment_has(self):
+        for version in ("0.4", "0.5", "1.13"):
+            self.steps("a.json", 0, 3, 7)
+            self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", version)
+            self.run_verb("append", "m.nca", "m/m.outline.nca", "--along", "t")
+            np.testing.assert_array_equal(self.values("m.nca", "/t"), [0, 1, 2])
+            self.steps("b.json", 3, 2, 7)
+            self.run_verb("append", "m.nca", "b.json", "--along", "t")
+            np.testing.assert_array_equal(self.values("m.nca", "/t"), range(5))
+            np.testing.assert_array_equal(self.values("m.nca"), [7, 8])
+
+    def test_append_to_an_outline_keeps_steps_of_what_is_added(self):
+        self.steps("a.json", 0, 3, 7)
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        coordinates = {key: value for key, value in document([2], "<i4").items() if not key.startswith("v/")}
+        coordinates["t/.zarray"] = coordinates["x/.zarray"]
+        coordinates["t/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["t"], "units": "days since 2000-01-01"})
+        coordinates["t/0"] = {"bytes": struct.pack("<2d", 3, 4)}
+        self.write("b.json", coordinates)
+        self.run_verb("append", "m/m.outline.nca", "b.json", "--along", "t")
+        np.testing.assert_array_equal(self.values("m/m.outline.nca", "/t"), range(5))
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -286,8 +286,9 @@ refs_status refs_combine__read_numbers(refs_combine *join, refs_error *err);
 /** Places parts along the joined dimensions by the numbers. */
 refs_status refs_combine__place_numbers(refs_combine *join, refs_error *err);
 const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *join, uint32_t path);
-/** The elements of a joined dimension that numbers tell. */
-uint64_t refs_combine__numbered_length(const refs_combine *join, size_t line);
+/** The elements of a joined dimension; false where numbers do not say them: no numbered field has
+ * the dimension. */
+bool refs_combine__numbered_length(const refs_combine *join, size_t line, uint64_t *length);
 void refs_combine__numbers_free(refs_combine *join);
 
 /** The entry for the aggregation at a path; NULL: nothing. */

@@ -53,17 +53,19 @@ static refs_status settle_own_fields(refs_combine *join, refs_error *err) {
 
 bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_member *member,
                                 size_t line, uint64_t step) {
+    bool has_fragments = false;
     if (member->role != REFS_COMBINE_IS_OUTLINE) return false;
     for (size_t i = 0; i < member->n_told; i++) {
         const refs_combine_told *told = &member->told[i];
         for (size_t dim = 0; dim < told->array.rank; dim++) {
             if (refs_combine__line_of(join, &told->array, dim) != line) continue;
+            has_fragments = true;
             const refs_fragment_dim *along = &told->grid.dims[dim];
             const size_t at = refs_fragment_dim_find(along, step);
             if (at < along->n_intervals && !told->is_written[dim][at]) return false;
         }
     }
-    return true;
+    return has_fragments;
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */

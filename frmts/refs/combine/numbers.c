@@ -313,15 +313,17 @@ refs_status refs_combine__place_numbers(refs_combine *join, refs_error *err) {
     return status;
 }
 
-uint64_t refs_combine__numbered_length(const refs_combine *join, size_t line) {
+bool refs_combine__numbered_length(const refs_combine *join, size_t line, uint64_t *length) {
     for (size_t i = 0; i < join->n_parts; i++)
         for (size_t k = 0; k < join->members[i].n_arrays; k++) {
             const refs_combine_array *array = &join->members[i].arrays[k];
             const refs_combine_numbers *numbers =
                 array->is_field ? refs_combine__numbers_of(join, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
-                if (refs_combine__line_of(join, array, dim) == line)
-                    return refs_fragment_dim_end(&numbers->dims[dim]);
+                if (refs_combine__line_of(join, array, dim) == line) {
+                    *length = refs_fragment_dim_end(&numbers->dims[dim]);
+                    return true;
+                }
         }
-    return 0;
+    return false;
 }

@@ -27,6 +27,7 @@ typedef struct line_steps {
     size_t n, capacity;
     uint64_t n_plain;   /* steps of parts that have none */
     size_t first_plain; /* such a part */
+    bool is_numbered;   /* numbers in names, not values, say where parts are along it */
 } line_steps;
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -103,7 +104,7 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
         at->is_single =
             refs_combine__is_single(&array->dtype) && !refs_combine__is_packed(&array->unpacking);
         at->is_only_told = refs_combine__is_only_told(all->join, member, all->line, i);
-        if (all->join->numbers == NULL) REFS_TRY(check_place(all, at, err));
+        if (!all->is_numbered) REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
 }
@@ -439,7 +440,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
     if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->join))
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
                          all->join->options.dims[all->line]);
-    if (all->join->numbers == NULL) REFS_TRY(check_kinds(all, err));
+    if (!all->is_numbered) REFS_TRY(check_kinds(all, err));
     return check_packing(all, err);
 }
 
@@ -585,9 +586,8 @@ static bool find_direction(const line_steps *all) {
 }
 
 /* A part that is numbered has its steps from its own place on. */
-static void place_numbers(const line_steps *all, refs_combine_line *line) {
+static void place_numbers(const line_steps *all, const refs_combine_line *line) {
     refs_combine *join = all->join;
-    line->n = refs_combine__numbered_length(join, all->line);
     for (size_t i = 0; i < join->n_members; i++) {
         refs_combine_axis *axis = &join->members[i].axes[all->line];
         for (uint64_t k = 0; k < axis->n; k++)
@@ -711,7 +711,7 @@ static refs_status place(line_steps *all, refs_combine_line *line, refs_error *e
         axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
         if (axis->position == NULL) return refs_fail_nomem(err);
     }
-    if (join->numbers != NULL) {
+    if (all->is_numbered) {
         place_numbers(all, line);
         return REFS_OK;
     }
@@ -806,6 +806,7 @@ static refs_status plan_line(refs_combine *join, size_t number, refs_combine_lin
                              refs_error *err) {
     line_steps all = {.join = join, .line = number};
     line->first = SIZE_MAX;
+    all.is_numbered = refs_combine__numbered_length(join, number, &line->n);
     all.clocks = refs_calloc(join->n_members, sizeof *all.clocks);
     refs_status status = all.clocks != NULL ? collect(&all, err) : refs_fail_nomem(err);
     if (status == REFS_OK) status = same_units(&all, line, err);
@@ -820,7 +821,7 @@ static refs_status plan_line(refs_combine *join, size_t number, refs_combine_lin
     }
     for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++)
         status = sort_steps(&join->members[i].axes[number], err);
-    if (status == REFS_OK && join->numbers == NULL) status = look_for_gaps(&all, err);
+    if (status == REFS_OK && !all.is_numbered) status = look_for_gaps(&all, err);
     refs_free(all.steps);
     refs_free(all.clocks);
     return status;
