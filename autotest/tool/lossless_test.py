@@ -303,6 +303,34 @@ class Lossless(OwnFolder):
         self.run_verb("append", "m/m.outline.nca", "b.json", "--along", "t")
         np.testing.assert_array_equal(self.values("m/m.outline.nca", "/t"), range(5))
 
+    def test_append_finds_sources_that_have_no_fragment(self):
+        for k in range(3):
+            self.steps(f"{k}.json", 2 * k, 2, k)
+        said = self.run_verb("combine", "0.json", "1.json", "-o", "m.nca", "--along", "t", "--format", "cfa")
+        self.assertIn("v: not the same in 0.json and 1.json", said)
+        said = self.run_verb("append", "m.nca", "1.json", "--along", "t", status=1)
+        self.assertIn("1.json: is a fragment of m.nca already", said)
+        said = self.run_verb("append", "m.nca", "2.json", "--along", "t")
+        self.assertIn("v: not the same in 0.json and ", said)
+        np.testing.assert_array_equal(self.values("m.nca", "/t"), range(6))
+        self.assertEqual(self.run_verb("check", "m.nca").strip(), "")
+
+    def test_append_compares_what_fragments_share(self):
+        for name, begin, value in (("a.json", 0, 7), ("b.json", 2, 70)):
+            self.steps(name, begin, 2, value)
+            with open(name, encoding="utf-8") as file:
+                refs = json.load(file)["refs"]
+            refs.update({"w/" + key[2:]: value for key, value in document([2], "<i4").items() if key.startswith("v/")})
+            refs["w/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["t"]})
+            with open(name, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "refs": refs}, file)
+        for verb, *options in MASTERS:
+            self.run_verb(verb, "a.json", "-o", "m.nca", *options, *(("--along", "t") if verb == "combine" else ()))
+            said = self.run_verb("append", "m.nca", "b.json", "--along", "t")
+            self.assertRegex(said, "v: not the same in .*, element 0 of v is 7 and 70")
+            np.testing.assert_array_equal(self.values("m.nca"), [7, 8])
+            np.testing.assert_array_equal(self.values("m.nca", "/t"), range(4))
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

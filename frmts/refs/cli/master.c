@@ -147,7 +147,8 @@ static void record_state(const refs_source_state *state, refs_vfs_validators *wa
     refs_validators_set_etag(was, state->etag);
 }
 
-/* Small variables lie in a joined master itself: no partition names the files that they are of. */
+/* Small variables, and coordinates that no fragment has, lie in a master itself: no partition names
+ * the files that they are of. */
 static refs_status collect_named_source(const collecting *to, const refs_source_state *state,
                                         const char *file, refs_error *err) {
     tool_master *master = to->master;
@@ -155,7 +156,10 @@ static refs_status collect_named_source(const collecting *to, const refs_source_
     size_t number = SIZE_MAX;
     refs_status status = name_file(to, file, &name, err);
     const char *named = (const char *)name.data;
-    if (status == REFS_OK) status = add_named(to, &master->files, file, named, err);
+    if (status == REFS_OK) status = tool_names_find(&master->fillers, named, &number, err);
+    const bool may_be_filler = number != SIZE_MAX;
+    if (status == REFS_OK && !may_be_filler)
+        status = add_named(to, &master->files, file, named, err);
     if (status == REFS_OK) status = tool_names_find(&master->files, named, &number, err);
     if (status == REFS_OK && number != SIZE_MAX) record_state(state, &master->recorded[number].was);
     refs_buf_clear(&name);
@@ -165,7 +169,6 @@ static refs_status collect_named_source(const collecting *to, const refs_source_
 static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
     const collecting *to = user;
     to->master->has_sources = true;
-    if (to->master->how.size == 0) return REFS_OK;
     char *file = refs_str_copy(state->url);
     if (file == NULL) return refs_fail_nomem(err);
     const refs_status status = collect_named_source(to, state, file, err);

@@ -183,9 +183,30 @@ static bool hides_holes(const table *all, const refs_combine_array *array) {
            array->declares_fill;
 }
 
+/* Whether parts may lie apart along a dimension of an aggregation: where it is not known along
+ * which they do, along all that are cut. */
+static bool may_be_joined(const table *all, uint32_t dim) {
+    size_t line;
+    if (all->join->n_dims == 0) return all->is_cut[dim_at(all, dim)];
+    return refs_combine__is_dim(all->join, refs_intern_get(all->strings, dim), &line);
+}
+
+/* Whether other parts have the whole of it, too: values that are small are then compared, and those
+ * of an aggregation the file alone has. */
+static bool is_compared(const table *all, const refs_combine_told *told) {
+    uint64_t n = told->array.dtype.size;
+    for (size_t dim = 0; dim < told->array.rank; dim++)
+        if (may_be_joined(all, told->array.dims[dim]) ||
+            !refs_mul_u64(n, told->array.shape[dim], &n))
+            return false;
+    return n <= REFS_COMBINE_MAX_COMPARED_BYTES;
+}
+
 static bool says_enough(const table *all, const recorded_file *file) {
     const refs_combine_member *master = all->master;
     if (file->n_told == 0 || file->is_unclear || lacks_region(all, file)) return false;
+    for (size_t i = 0; i < file->n_told; i++)
+        if (is_compared(all, &master->told[file->told[i]])) return false;
     for (size_t i = 0; i < master->n_arrays; i++)
         if (!master->arrays[i].is_field && !can_be_cut(all, file, &master->arrays[i])) return false;
     return true;
