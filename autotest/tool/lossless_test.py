@@ -331,6 +331,25 @@ class Lossless(OwnFolder):
             np.testing.assert_array_equal(self.values("m.nca"), [7, 8])
             np.testing.assert_array_equal(self.values("m.nca", "/t"), range(4))
 
+    def test_values_that_one_source_calls_invalid_differ(self):
+        self.steps("a.json", 0, 2, 7)
+        self.steps("b.json", 2, 2, 7, valid_max=7)
+        for names in ("ab", "ba"):
+            said = self.run_verb("index", *(f"{name}.json" for name in names), "-o", "o.json", "--along", "t")
+            self.assertIn("v: not the same in a.json and b.json, element 1 of v is 8 and missing", said)
+
+    def test_coordinates_that_sources_share_lose_a_valid_range_that_differs(self):
+        for k, limit in enumerate((0.5, 2)):
+            self.steps(f"{k}.json", 2 * k, 2, 7)
+            with open(f"{k}.json", encoding="utf-8") as file:
+                made = json.load(file)
+            made["refs"]["x/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["x"], "valid_max": limit})
+            with open(f"{k}.json", "w", encoding="utf-8") as file:
+                json.dump(made, file)
+        for output in ("o.json", "o.nca"):
+            self.run_verb("index", "0.json", "1.json", "-o", output, "--along", "t")
+            self.assertIsNone(next((a for a in self.array(output, "/x")[0].GetAttributes() if a.GetName() == "valid_max"), None))
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -148,7 +148,7 @@ static refs_status translate_array(const translation *strings, refs_combine_arra
         &array->path,    &array->document, &array->attributes, &array->layout, &array->packing,
         &array->units,   &array->calendar, &array->bounds,     &array->values, &array->prefix,
         &array->whole,   &array->range,    &array->flags,      &array->digest, &array->part_prefix,
-        &array->missing, &array->problem};
+        &array->missing, &array->invalid,  &array->problem};
     refs_combine_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));

@@ -36,11 +36,21 @@ refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *l
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
                                const char *const names[2]);
 
-/** Appends a byte for each of the values of an array, 1 where its attributes and its fill value say
- * that it is missing; nothing where none is. Valid ranges do not count: coordinates lose those that
- * differ. `values` are in this machine's order. */
-refs_status refs_combine_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
-                                      refs_bytes values, refs_buf *missing, refs_error *err);
+/** Values of an array, in this machine's order. */
+typedef struct refs_combine_kept_bytes {
+    const refs_hierarchy *hierarchy;
+    const refs_array_meta *meta;
+    refs_bytes values;
+} refs_combine_kept_bytes;
+
+/** Appends a byte for each of the values, 1 where attributes and the fill value say that it is
+ * missing; nothing where none is. Valid ranges do not count: coordinates lose those that differ. */
+refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
+                                      refs_error *err);
+
+/** The same, where values that lie in no valid range count, too. */
+refs_status refs_combine_find_invalid(const refs_combine_kept_bytes *of, refs_buf *invalid,
+                                      refs_error *err);
 
 #ifdef __cplusplus
 }

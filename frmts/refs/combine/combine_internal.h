@@ -86,6 +86,7 @@ typedef struct refs_combine_array {
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     uint32_t missing; /**< of each of these values, or of the spots of the digest, a byte, 1 where
                          it is missing; or NONE: none is */
+    uint32_t invalid; /**< likewise, where it is missing or lies in no valid range */
     uint32_t digest;  /**< of values that are many: as refs_combine__digest has them; or NONE */
     refs_dtype dtype;
     refs_combine_unpacking unpacking;

@@ -540,6 +540,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
     *array = (refs_combine_array){.values = REFS_COMBINE_NONE,
                                   .missing = REFS_COMBINE_NONE,
+                                  .invalid = REFS_COMBINE_NONE,
                                   .digest = REFS_COMBINE_NONE,
                                   .whole = REFS_COMBINE_NONE,
                                   .problem = REFS_COMBINE_NONE,
@@ -717,15 +718,21 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
     return REFS_OK;
 }
 
+static refs_status number_bytes(reader *in, const refs_buf *bytes, uint32_t *id, refs_error *err) {
+    if (bytes->size == 0) return REFS_OK;
+    return number_text(in, refs_str_view((const char *)bytes->data, bytes->size), id, err);
+}
+
 static refs_status number_missing(reader *in, const refs_array_meta *meta, refs_bytes values,
                                   refs_combine_array *array, refs_error *err) {
-    refs_buf missing = REFS_BUF_INIT;
-    refs_status status =
-        refs_combine_find_missing(in->source.hierarchy, meta, values, &missing, err);
-    if (status == REFS_OK && missing.size > 0)
-        status = number_text(in, refs_str_view((const char *)missing.data, missing.size),
-                             &array->missing, err);
+    const refs_combine_kept_bytes of = {in->source.hierarchy, meta, values};
+    refs_buf missing = REFS_BUF_INIT, invalid = REFS_BUF_INIT;
+    refs_status status = refs_combine_find_missing(&of, &missing, err);
+    if (status == REFS_OK) status = number_bytes(in, &missing, &array->missing, err);
+    if (status == REFS_OK) status = refs_combine_find_invalid(&of, &invalid, err);
+    if (status == REFS_OK) status = number_bytes(in, &invalid, &array->invalid, err);
     refs_buf_clear(&missing);
+    refs_buf_clear(&invalid);
     return status;
 }
 

@@ -352,6 +352,23 @@ static refs_values values_of(const refs_combine *join, const refs_combine_array 
     return values;
 }
 
+static bool is_axis(const refs_combined *joined) {
+    return joined->rank == 1 && joined->like->dims[0] == joined->path;
+}
+
+/* Coordinates that are not joined lose a valid range that differs: where they lie is compared. */
+static bool is_shared_coordinate(const refs_combined *joined) {
+    return joined->n_lines == 0 && (is_axis(joined) || joined->like->is_grid);
+}
+
+/* What a value is taken for; of an array of the first part, and of another one. */
+static refs_values readable_of(const refs_combine *join, const refs_combined *joined,
+                               const refs_combine_array *array) {
+    refs_values values = values_of(join, array);
+    if (!is_shared_coordinate(joined)) values.missing = refs_combine__text(join, array->invalid);
+    return values;
+}
+
 /* Values of another unit in that of `mine`; false where nobody knows how. Times need not be
  * converted to be compared. */
 static bool convert_units(const refs_combine *join, const refs_combine_array *mine,
@@ -391,7 +408,7 @@ static refs_status describe_difference(const refs_combine *join, const refs_comb
                              REFS_STR_ARG(refs_combine__text(join, joined->path))));
     for (size_t k = 0; k < 2; k++) {
         char shown[REFS_VALUE_TEXT];
-        const refs_values values = values_of(join, arrays[k]);
+        const refs_values values = readable_of(join, joined, arrays[k]);
         const refs_str units = refs_combine__text(join, arrays[k]->units);
         const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
                                      ? refs_combine__unpacked_at(&values, found.element)
@@ -421,11 +438,10 @@ static refs_status fail_other_units(const refs_combine *join, const refs_combine
 /* Coordinates of which some are elsewhere are those of another grid. */
 static refs_status tell_difference(const refs_combine *join, const refs_combined *joined,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
-    const bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
     const char *one = join->members[joined->first].name, *other = at->member->name;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = describe_difference(join, joined, (difference){at, i}, &text, err);
-    if (status == REFS_OK && (is_axis || joined->like->is_grid))
+    if (status == REFS_OK && is_shared_coordinate(joined))
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "the grids of %s and %s differ: %s: sources of one grid are joined", one,
                            other, (const char *)text.data);
@@ -564,8 +580,8 @@ static refs_status compare_values(const refs_combine *join, const refs_combined 
     REFS_TRY(compare_digests(join, joined, at, err));
     if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE || *told)
         return REFS_OK;
-    const refs_values one = values_of(join, mine);
-    refs_values other = values_of(join, theirs);
+    const refs_values one = readable_of(join, joined, mine);
+    refs_values other = readable_of(join, joined, theirs);
     const bool is_known = convert_units(join, mine, theirs, &other);
     if (!is_known && !mine->gets_new && joined->rank == 0)
         return fail_other_units(join, joined, at, err);
@@ -615,8 +631,8 @@ static refs_status drop_flags(const refs_combine *join, refs_combined *joined,
     return REFS_OK;
 }
 
-/* Joined coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of
- * values in one part is not true of all. */
+/* Coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of values in
+ * one part is not true of all. */
 static refs_status compare_attributes(const refs_combine *join, refs_combined *joined,
                                       const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *like = joined->like;
@@ -625,6 +641,8 @@ static refs_status compare_attributes(const refs_combine *join, refs_combined *j
         joined->drops_range = joined->drops_range || at->array->range != like->range;
         joined->drops_stored = joined->drops_stored || at->array->packing != like->packing;
         joined->drops_actual = true;
+    } else if (is_shared_coordinate(joined)) {
+        joined->drops_range = joined->drops_range || at->array->range != like->range;
     }
     return has_other_flags ? drop_flags(join, joined, at->member, err) : REFS_OK;
 }

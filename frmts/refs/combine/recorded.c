@@ -287,9 +287,10 @@ static refs_status add_values(table *all, recorded_file *file, const refs_combin
     REFS_TRY(add_array(all, file, from, err));
     refs_combine_array *to = &file->member.arrays[file->member.n_arrays - 1];
     if (is_whole(all, file, from)) return REFS_OK;
-    const region_cut values = {file, from, from->dtype.size}, missing = {file, from, 1};
+    const region_cut values = {file, from, from->dtype.size}, flags = {file, from, 1};
     REFS_TRY(cut_bytes(all, &values, &to->values, err));
-    return cut_bytes(all, &missing, &to->missing, err);
+    REFS_TRY(cut_bytes(all, &flags, &to->missing, err));
+    return cut_bytes(all, &flags, &to->invalid, err);
 }
 
 /* -- members ----------------------------------------------------------------------------------- */

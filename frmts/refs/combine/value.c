@@ -296,20 +296,32 @@ static bool is_missing_at(const refs_cf_description *description, const refs_dty
     return refs_cf_is_missing(description, number);
 }
 
-refs_status refs_combine_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
-                                      refs_bytes values, refs_buf *missing, refs_error *err) {
-    const refs_str text = refs_str_view((const char *)values.data, values.size);
-    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_options *options,
+                        refs_buf *found, refs_error *err) {
+    const refs_dtype *dtype = &of->meta->dtype;
+    const refs_str text = refs_str_view((const char *)of->values.data, of->values.size);
     refs_cf_description description;
-    if (!may_be_missing(&meta->dtype)) return REFS_OK;
-    options.honour_valid_range = false;
-    REFS_TRY(refs_cf_describe_elements(hierarchy, meta, &options, &description, err));
-    const uint64_t n = values.size / meta->dtype.size;
+    if (!may_be_missing(dtype)) return REFS_OK;
+    REFS_TRY(refs_cf_describe_elements(of->hierarchy, of->meta, options, &description, err));
+    const uint64_t n = of->values.size / dtype->size;
     uint64_t first = 0;
-    while (first < n && !is_missing_at(&description, &meta->dtype, text, first)) first++;
+    while (first < n && !is_missing_at(&description, dtype, text, first)) first++;
     if (first == n) return REFS_OK;
-    REFS_TRY(refs_buf_resize(missing, (size_t)n, err));
-    for (uint64_t i = 0; i < n; i++)
-        missing->data[i] = is_missing_at(&description, &meta->dtype, text, i);
+    REFS_TRY(refs_buf_resize(found, (size_t)n, err));
+    for (uint64_t i = 0; i < n; i++) found->data[i] = is_missing_at(&description, dtype, text, i);
     return REFS_OK;
+}
+
+refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
+                                      refs_error *err) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    options.honour_valid_range = false;
+    return find(of, &options, missing, err);
+}
+
+refs_status refs_combine_find_invalid(const refs_combine_kept_bytes *of, refs_buf *invalid,
+                                      refs_error *err) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    options.honour_valid_range = true;
+    return find(of, &options, invalid, err);
 }
