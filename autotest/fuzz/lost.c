@@ -34,6 +34,7 @@ typedef struct comparison {
     refs_cache *cache;
     contents was, is;
     bool are_compared; /* values of the array at hand */
+    double least;      /* how far two of them may lie apart, and be one */
     char *what;
     size_t size;
 } comparison;
@@ -259,8 +260,21 @@ static double *read_values(const contents *of, const refs_array_meta *meta,
     return values;
 }
 
-static bool same_value(double a, double b) {
-    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
+static bool same_value(const comparison *at, double a, double b) {
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= fmax(1e-6 * fabs(a), at->least);
+}
+
+/* Times are instants of whole nanoseconds (docs/combining.md): 1e-20 days and 0 days are one. The
+ * result is half of one, in the units in which values are compared; 0 for what is no time. */
+static double half_a_nanosecond(const refs_array_meta *meta, double scale) {
+    static const struct {
+        const char *unit;
+        double seconds;
+    } known[] = {{"days since ", 86400}, {"hours since ", 3600}, {"seconds since ", 1}};
+    const refs_str units = refs_json_text(refs_json_get(meta->attributes, "units"));
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (refs_str_starts(units, known[i].unit)) return 0.5e-9 / known[i].seconds * scale;
+    return 0;
 }
 
 /* An array as rows along one dimension: those before it, and elements behind it. */
@@ -277,10 +291,10 @@ static rows cut(const refs_array_meta *meta, size_t dim, const double *values, s
     return of;
 }
 
-static bool same_row(const rows *was, size_t i, const rows *is, size_t j) {
+static bool same_row(const comparison *at, const rows *was, size_t i, const rows *is, size_t j) {
     for (size_t k = 0; k < was->n_before; k++)
         for (size_t l = 0; l < was->n_behind; l++)
-            if (!same_value(was->values[(k * was->n + i) * was->n_behind + l],
+            if (!same_value(at, was->values[(k * was->n + i) * was->n_behind + l],
                             is->values[(k * is->n + j) * is->n_behind + l]))
                 return false;
     return true;
@@ -301,7 +315,7 @@ static bool compare_rows(comparison *at, const refs_array_meta *meta, const rows
     for (size_t i = 0; i < was->n; i++) {
         size_t j = 0;
         if (is_empty(was, i)) continue;
-        while (j < is->n && !same_row(was, i, is, j)) j++;
+        while (j < is->n && !same_row(at, was, i, is, j)) j++;
         if (j == is->n) return report(at, "values of %s at index %zu are lost", meta->path, i);
     }
     return false;
@@ -310,7 +324,7 @@ static bool compare_rows(comparison *at, const refs_array_meta *meta, const rows
 static bool compare_values(comparison *at, const refs_array_meta *meta, const double *was,
                            const double *is, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (!same_value(was[i], is[i]))
+        if (!same_value(at, was[i], is[i]))
             return report(at, "element %zu of %s was %g and is %g", i, meta->path, was[i], is[i]);
     return false;
 }
@@ -375,6 +389,7 @@ static bool find_values(comparison *at, const refs_array_meta *was, const refs_a
         is_lost =
             at->of->dimension == NULL && report(at, "the values of %s cannot be read", was->path);
     } else {
+        at->least = at->of->dimension != NULL ? half_a_nanosecond(was, scale[0]) : 0;
         for (size_t i = 0; i <= n_was; i++) before[i] = before[i] * scale[0] + offset[0];
         for (size_t i = 0; i <= n_is; i++) after[i] = after[i] * scale[1] + offset[1];
         if (dim == SIZE_MAX) {
