@@ -71,6 +71,10 @@ RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
     switch (type) {
     case GDT_Byte:
         return applyTo<GByte>;
+#if REFS_HAS_INT8
+    case GDT_Int8:
+        return applyTo<GInt8>;
+#endif
     case GDT_UInt16:
         return applyTo<GUInt16>;
     case GDT_Int16:
@@ -83,6 +87,10 @@ RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
         return applyTo<int64_t>;
     case GDT_UInt64:
         return applyTo<uint64_t>;
+#if REFS_HAS_FLOAT16
+    case GDT_Float16:
+        return applyTo<GFloat16>;
+#endif
     case GDT_Float32:
         return applyTo<float>;
     case GDT_Float64:
@@ -95,7 +103,7 @@ RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
 RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
     : least_(-std::numeric_limits<double>::infinity()),
       most_(std::numeric_limits<double>::infinity()) {
-    const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
+    const bool isFloat = GDALDataTypeIsFloating(type) && !GDALDataTypeIsComplex(type);
     const refs_cf_nodata_kind kind = type == GDT_Int64    ? REFS_CF_NODATA_INT64
                                      : type == GDT_UInt64 ? REFS_CF_NODATA_UINT64
                                                           : REFS_CF_NODATA_DOUBLE;
