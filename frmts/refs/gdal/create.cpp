@@ -356,6 +356,12 @@ struct Kept {
     bool hasFailed = false; ///< to be written, at least once
     uint64_t nWritten = 0;  ///< times that pixels were
     uint64_t nTouched = 0;  ///< times that it was asked for anything
+
+    CPLErr note(CPLErr result) {
+        if (result == CE_Failure) hasFailed = true;
+        nWritten++;
+        return result;
+    }
 };
 
 class CreatedBand final : public GDALProxyRasterBand {
@@ -371,7 +377,7 @@ class CreatedBand final : public GDALProxyRasterBand {
 
   protected:
     CPLErr IWriteBlock(int x, int y, void *values) override {
-        return note(GDALProxyRasterBand::IWriteBlock(x, y, values));
+        return kept_.note(GDALProxyRasterBand::IWriteBlock(x, y, values));
     }
     CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *values,
                      int toWidth, int toHeight, GDALDataType type, GSpacing pixelSpace,
@@ -379,7 +385,7 @@ class CreatedBand final : public GDALProxyRasterBand {
         const CPLErr result =
             GDALProxyRasterBand::IRasterIO(flag, x, y, width, height, values, toWidth, toHeight,
                                            type, pixelSpace, lineSpace, extra);
-        return flag == GF_Write ? note(result) : result;
+        return flag == GF_Write ? kept_.note(result) : result;
     }
 
     // One of them overrides: later versions of GDAL ask whether to open it.
@@ -401,12 +407,6 @@ class CreatedBand final : public GDALProxyRasterBand {
     void UnrefUnderlyingRasterBand(GDALRasterBand *) const override {}
 
   private:
-    CPLErr note(CPLErr result) {
-        if (result == CE_Failure) kept_.hasFailed = true;
-        kept_.nWritten++;
-        return result;
-    }
-
     GDALRasterBand *band_;
     Kept &kept_;
 };
@@ -442,6 +442,15 @@ class CreatedDataset final : public GDALProxyDataset {
     }
 
   protected:
+    CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *values,
+                     int toWidth, int toHeight, GDALDataType type, int nBandsWanted,
+                     BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
+                     GSpacing bandSpace, GDALRasterIOExtraArg *extra) override {
+        const CPLErr result = GDALProxyDataset::IRasterIO(
+            flag, x, y, width, height, values, toWidth, toHeight, type, nBandsWanted, bandMap,
+            pixelSpace, lineSpace, bandSpace, extra);
+        return flag == GF_Write ? state_.note(result) : result;
+    }
     GDALDataset *RefUnderlyingDataset() const override {
         state_.nTouched++;
         return kept_.get();
