@@ -101,6 +101,10 @@ static void set_authorities(const refs_transfer *transfer, refs_http *http) {
         return;
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
     curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    /* libcurl would keep what the name meant for a day. */
+    curl_easy_setopt(transfer->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
 }
 
 /* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
@@ -449,7 +453,8 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
     bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
     if (*text == '\0' || is_other) text = curl_easy_strerror(code);
     /* GnuTLS names the file of authorities, which may be one in memory. */
-    const char *file = strstr(text, " CAfile: ");
+    const char *file = strstr(text, "CAfile: ");
+    while (file != NULL && file > text && strchr(" (", file[-1]) != NULL) file--;
     int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
     const refs_http_host *host = transfer->host;
     const char *advice =
