@@ -306,7 +306,9 @@ class Unlike(InFolder):
         values = rng.integers(0, 180, self.SHAPE).astype(TYPES[dtype])
         if day % 6 or dtype == gdal.GDT_Byte:
             values[rng.random(self.SHAPE) < 0.2] = fill
-        array.Write(values.tobytes())
+        dataset = group = array = dims = None
+        again = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE, allowed_drivers=["netCDF"])
+        again.GetRootGroup().OpenMDArray("sst").Write(values.tobytes())
         return path
 
     def expected(self, path):

@@ -282,9 +282,11 @@ class Fragments(Case):
 class Failures(Case):
     def test_leave_the_archive_where_gdal_is_told_not_to_delete_it(self):
         path = self.copy(raster(values()), SUBARRAY_SHAPE="1,6,8")
-        self.fails(raster(values() + 1), SUBARRAY_SHAPE="7,7", QUIET_DELETE_ON_CREATE_COPY="NO")
+        is_new = int(gdal.VersionInfo()) >= 3100000
+        keep = {"@QUIET_DELETE_ON_CREATE_COPY" if is_new else "QUIET_DELETE_ON_CREATE_COPY": "NO"}
+        self.fails(raster(values() + 1), SUBARRAY_SHAPE="7,7", **keep)
         numpy.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), values())
-        self.copy(raster(values() + 1), QUIET_DELETE_ON_CREATE_COPY="NO")
+        self.copy(raster(values() + 1), **keep)
         numpy.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), values() + 1)
 
     def test_full_disks_are_told_of_and_leave_what_was_there(self):

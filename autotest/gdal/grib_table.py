@@ -25,6 +25,8 @@ LIBC = ctypes.CDLL(None)
 LIBC.fopen.restype = ctypes.c_void_p
 ECCODES.codes_handle_new_from_file.restype = ctypes.c_void_p
 GRIB_PRODUCT = 1  # CODES_GRIB
+# Statistics of a parameter that newer versions of ecCodes (2.41) give a name of their own.
+NAMES_OF_STATISTICS = {"mn2t": "t2m", "mx2t": "t2m", "avg_2t": "t2m"}
 LARGE = re.compile(r"reduced_(rotated_)?gg_pl_[0-9]{3,}_")
 
 
@@ -38,6 +40,7 @@ class Message:
         self.handle = ctypes.c_void_p(handle)
         self.grid = self.text("gridType")
         self.name = self.text("cfVarName") or self.text("shortName")
+        self.name = NAMES_OF_STATISTICS.get(self.name, self.name)
         if self.name == "unknown":
             self.name = self.text("shortName")
         date, time = self.number("validityDate"), self.number("validityTime")
@@ -56,7 +59,8 @@ class Message:
         if points is None:
             return self.array("values"), None
         latitudes, longitudes, values = points.reshape(-1, 3).T
-        if self.grid == "reduced_rotated_gg":  # ecCodes says where the points are on the rotated globe
+        # Older versions of ecCodes (2.28) say where the points are on the rotated globe: rows have one latitude.
+        if self.grid == "reduced_rotated_gg" and np.ptp(latitudes[:4]) == 0:
             latitudes, longitudes = self.rotated_back(np.radians(latitudes), np.radians(longitudes))
         return values.copy(), (latitudes, longitudes)
 

@@ -226,6 +226,7 @@ class Requests(Case):
                 with self.assertRaises(RuntimeError) as caught:
                     second.ReadAsArray()
                 said.append(str(caught.exception))
+                gdal.ErrorReset()  # GDAL 3.10 takes the last error for one of the outer read
             return 1
 
         values = first.ReadAsArray(callback=read_the_other)

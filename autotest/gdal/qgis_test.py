@@ -17,8 +17,8 @@ import unittest
 import numpy as np
 from osgeo import gdal
 
+import qgis_map  # first: it ends the test where there is no PyQGIS
 import qgis_canvas  # noqa: F401, which finds the plugin
-import qgis_map
 from qgis.core import (QgsMapRendererParallelJob, QgsMapSettings, QgsPointXY, QgsProject,
                        QgsProviderRegistry, QgsRasterBandStats, QgsRasterLayer, QgsRectangle)
 from qgis.gui import QgsFileWidget, QgsGui

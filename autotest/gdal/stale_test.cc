@@ -136,19 +136,27 @@ TEST_F(Stale, TargetsOfTheSameTimeAndSizeAreToldByTheirFiles) {
     EXPECT_EQ(pixels_of(v), after);
 }
 
+/* It is coarse: what is written within one of its ticks has one time. */
+void wait_for_the_clock_of_inodes() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
 TEST_F(Stale, SetsOfTheSameTimeAndSizeAreToldByTheirFiles) {
     const auto time = std::filesystem::last_write_time(set);
     const std::string there = document("v.bin", 0), moved = document("v.bin", 8);
     ASSERT_EQ(there.size(), moved.size());
     EXPECT_EQ(pixels_of(v), before);
+    wait_for_the_clock_of_inodes();
     write_file(set, moved);
     std::filesystem::last_write_time(set, time);
     EXPECT_EQ(pixels_of(v), (std::vector<double>{2, 3, 4, 3, 4, 5})) << "written in its place";
+    wait_for_the_clock_of_inodes();
     write_file(folder + "/other", there);
     std::filesystem::last_write_time(folder + "/other", time);
     std::filesystem::rename(folder + "/other", set);
     EXPECT_EQ(pixels_of(v), before) << "another file in its place";
     const Dataset open_meanwhile = open(v);
+    wait_for_the_clock_of_inodes();
     write_file(set, moved);
     std::filesystem::last_write_time(set, time);
     EXPECT_EQ(pixels_of(v), (std::vector<double>{2, 3, 4, 3, 4, 5})) << "beside another";

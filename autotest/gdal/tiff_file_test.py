@@ -121,7 +121,8 @@ def layouts(folder):
             table, band = gdal.ColorTable(), memory.GetRasterBand(1)
             for i in range(n):
                 table.SetColorEntry(i, (i % 256, 255 - i % 256, i * 7 % 256, 255))
-            band.WriteArray(band.ReadAsArray() % n)
+            values = band.ReadAsArray()
+            band.WriteArray((values.astype(np.int64) % n).astype(values.dtype))
             band.SetColorTable(table)
             band.SetNoDataValue(3)
         write(os.path.join(folder, f"{name}.tif"), 1, gdal_type, options, paint)
