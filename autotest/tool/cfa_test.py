@@ -2322,7 +2322,7 @@ class Together(Folder):
         for tag in (lambda content: None, lambda content: f'W/"{len(content)}"'):
             self.server.tag = tag
             for arguments in (("append", MASTER, self.part(1)), ("mv", MASTER, "--rewrite", "s3://=>s4://")):
-                self.assertIn("expected an ETag that is strong", run(*arguments, status=1))
+                self.assertIn("expected a strong ETag", run(*arguments, status=1))
             self.assertEqual(self.server.objects, before)
 
     def test_stores_without_conditions_are_asked_again(self):
