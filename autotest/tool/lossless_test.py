@@ -350,6 +350,21 @@ class Lossless(OwnFolder):
             self.run_verb("index", "0.json", "1.json", "-o", output, "--along", "t")
             self.assertIsNone(next((a for a in self.array(output, "/x")[0].GetAttributes() if a.GetName() == "valid_max"), None))
 
+    def test_append_refuses_masters_that_have_a_source_twice(self):
+        self.write("a.json", document([1], "<i4", np.array([7], "<i4")))
+        self.write("b.json", document([1], "<i4", np.array([8], "<i4")))
+        for name in ("a.json", "b.json"):
+            with open(name, encoding="utf-8") as file:
+                refs = {key: value for key, value in json.load(file)["refs"].items() if not key.startswith("x/")}
+            with open(name, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "refs": refs}, file)
+        self.run_verb("index", *["a.json"] * 3, "-o", "m.nc", "--along", "x")
+        before = self.values("m.nc")
+        self.assertEqual(before.tolist(), [7, 7, 7])
+        said = self.run_verb("append", "m.nc", "b.json", status=1)
+        self.assertRegex(said, "cannot append: .*: index all sources again")
+        np.testing.assert_array_equal(self.values("m.nc"), before)
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -210,11 +210,12 @@ struct refs_combine {
     size_t n_numbers;
     uint32_t dims[REFS_COMBINE_MAX_DIMS];
     size_t n_dims;
-    bool counts_time[REFS_COMBINE_MAX_DIMS]; /* each, instants or durations; once it is planned */
-    size_t counted[REFS_COMBINE_MAX_DIMS];   /* members in whose units joined coordinates are, once
-                                             these are planned */
-    refs_combine_missing missing;            /* of the array before, while all are joined */
-    pthread_mutex_t lock;                    /* guards what follows */
+    uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps that the master has that is added to; or 0 */
+    bool counts_time[REFS_COMBINE_MAX_DIMS];  /* each, instants or durations; once it is planned */
+    size_t counted[REFS_COMBINE_MAX_DIMS];    /* members in whose units joined coordinates are, once
+                                              these are planned */
+    refs_combine_missing missing;             /* of the array before, while all are joined */
+    pthread_mutex_t lock;                     /* guards what follows */
     refs_intern strings;
     refs_intern told; /* paths of arrays that cannot be compared */
     refs_combine_member *members;

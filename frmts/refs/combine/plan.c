@@ -800,6 +800,18 @@ static refs_status look_for_gaps(line_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
+/* Its files are sources once each, and it may have some of them more than once. */
+static refs_status check_length(const line_steps *all, const refs_combine_line *line,
+                                refs_error *err) {
+    const uint64_t n_before = all->join->n_before[all->line];
+    if (line->n >= n_before) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "cannot append: the master has %llu steps along %s, and with what is added "
+                     "its sources, each read once, have %llu: index all sources again",
+                     (unsigned long long)n_before, all->join->options.dims[all->line],
+                     (unsigned long long)line->n);
+}
+
 /* -- one dimension ----------------------------------------------------------------------------- */
 
 static refs_status plan_line(refs_combine *join, size_t number, refs_combine_line *line,
@@ -819,6 +831,7 @@ static refs_status plan_line(refs_combine *join, size_t number, refs_combine_lin
         join->counted[number] = line->first;
         status = place(&all, line, err);
     }
+    if (status == REFS_OK) status = check_length(&all, line, err);
     for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++)
         status = sort_steps(&join->members[i].axes[number], err);
     if (status == REFS_OK && !all.is_numbered) status = look_for_gaps(&all, err);

@@ -400,11 +400,28 @@ static refs_status add_files(table *all, refs_error *err) {
     return keep_members(all, err);
 }
 
+static void note_length(refs_combine *join, const refs_intern *strings,
+                        const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        size_t line;
+        if (refs_combine__is_dim(join, refs_intern_get(strings, array->dims[dim]), &line) &&
+            array->shape[dim] > join->n_before[line])
+            join->n_before[line] = array->shape[dim];
+    }
+}
+
+static void note_lengths(refs_combine *join, const refs_intern *strings,
+                         const refs_combine_member *master) {
+    for (size_t i = 0; i < master->n_arrays; i++) note_length(join, strings, &master->arrays[i]);
+    for (size_t i = 0; i < master->n_told; i++) note_length(join, strings, &master->told[i].array);
+}
+
 /* A master of fields is a member, too: it says how long dimensions are. */
 static refs_status keep_master(refs_combine *join, const refs_intern *strings,
                                refs_combine_member *master, refs_error *err) {
     for (size_t i = 0; i < master->n_told; i++) refs_intern_clear(&master->told[i].grid.strings);
     if (refs_combine__is_of_fields(join)) return refs_combine__keep(join, strings, master, 1, err);
+    note_lengths(join, strings, master);
     refs_combine__member_clear(master);
     return REFS_OK;
 }
