@@ -347,6 +347,13 @@ class Hostile(InFolder):
             said = run("combine", "a.json", "a.json", "-o", "b.json", "--along", "t", status=1)
             self.assertIn("steps, expected no more than", said)
 
+    def test_have_no_more_values_of_a_coordinate_than_are_sorted_in_bounded_memory(self):
+        n = 10_000_000
+        write("a.json", array("t", ["t"], np.broadcast_to(0., (n,)), chunks=[n]), array("v", ["t"], np.broadcast_to(np.uint8(0), (n,)), chunks=[n]))
+        for output in ("b.json", "b.nca"):
+            said = run("combine", "a.json", "a.json", "-o", output, "--along", "t", status=1)
+            self.assertIn("a.json: /t: coordinate t: expected at most 67108864 bytes of values in one source, found 10000000 values", said)
+
     def test_have_no_more_dimensions_than_an_array_can(self):
         names = []
         for i in range(2):

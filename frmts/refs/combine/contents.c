@@ -1170,13 +1170,6 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
             refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->path)), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
             axis->array = (uint32_t)i;
-        if (is_named && array->rank == 1 && !array->is_thin && !array->is_piece &&
-            array->shape[0] > REFS_COMBINE_MAX_THIN_BYTES / sizeof(double))
-            return refs_fail(err, REFS_LIMIT,
-                             "coordinate %.*s has %llu values, expected no more than %llu bytes of "
-                             "them in one source",
-                             REFS_STR_ARG(name), (unsigned long long)array->shape[0],
-                             (unsigned long long)REFS_COMBINE_MAX_THIN_BYTES);
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
             if (!refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[dim])),
                                 name))
@@ -1350,11 +1343,30 @@ void refs_combine__array_clear(refs_combine_array *array) {
     refs_combine__holes_free(array->holes);
 }
 
+/* Each value of a coordinate takes 80 bytes while parts are sorted. */
+static refs_status check_coordinate(const reader *in, const refs_array_meta *meta,
+                                    const refs_combine_array *array, refs_error *err) {
+    uint64_t bytes;
+    size_t line;
+    if (meta->rank != 1 || !refs_combine__is_dim(in->join, refs_str_from(meta->name), &line) ||
+        in->member->role != REFS_COMBINE_IS_FRAGMENT ||
+        (refs_mul_u64(array->shape[0], meta->dtype.size, &bytes) &&
+         bytes <= REFS_COMBINE_MAX_THIN_BYTES))
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_LIMIT,
+        "coordinate %s: expected at most %llu bytes of values in one source, found %llu "
+        "values: combine fewer steps, or along another dimension",
+        meta->name, (unsigned long long)REFS_COMBINE_MAX_THIN_BYTES,
+        (unsigned long long)array->shape[0]);
+}
+
 static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (refs_combine__copies(in->join))
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     describe_kind(in, meta, array);
+    REFS_TRY(check_coordinate(in, meta, array, err));
     if (refs_combine__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
     if (in->member->role == REFS_COMBINE_IS_MASTER) return want_what_is_small(in, meta, array, err);
     if (!refs_combine__is_aggregated(in->join)) REFS_TRY(pack_array(in, meta, array, err));
