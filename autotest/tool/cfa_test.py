@@ -1645,8 +1645,9 @@ class Served(Folder):
         super().setUp()
         there = served.Folder()
         self.addCleanup(there.close)
-        for i in range(self.N_FILES + 2):
-            name = self.write(os.path.join(there.served, f"{i:02}.nc"), times=[i], data=self.values(1) + i)
+        self.names = [os.path.join(there.served, f"{i:02}.nc") for i in range(self.N_FILES + 2)]
+        for i, name in enumerate(self.names):
+            self.write(name, times=[i], data=self.values(1) + i)
             os.utime(name, (1700000000 + i,) * 2)
         self.server = served.Server(there, options=["--latency-ms", "50"])
         self.addCleanup(self.server.close)
@@ -1678,6 +1679,21 @@ class Served(Folder):
             run(*way, *self.urls(0, self.N_FILES + 2), "-o", "once.nc", "-q")
             self.assertEqual(dump("m.nc"), dump("once.nc"))
             os.remove("m.nc")
+
+    def test_are_appended_by_a_request_of_the_new_one_where_values_are_missing(self):
+        """A file that has one of its values of a variable does not lack that."""
+        for i, name in enumerate(self.names):
+            self.write(name, times=[2 * i, 2 * i + 1], data=self.values(2) + i)
+            with netCDF4.Dataset(name, "a") as file:
+                file.createVariable("height", "f8", ("time",), fill_value=-1.)[:] = np.ma.masked_equal([i, i + .5], 3)
+                file["tas"].coordinates = "height"
+            os.utime(name, (1700000000 + i,) * 2)
+        for version in VERSIONS:
+            way = ["combine", "--format", "cfa", "--cfa-version", version]
+            run(*way, *self.urls(0, self.N_FILES), "-o", "m.nc", "-q")
+            self.assertEqual(self.requests_of("append", "m.nc", *self.urls(self.N_FILES, self.N_FILES + 1))[0], 1)
+            run(*way, *self.urls(0, self.N_FILES + 1), "-o", "once.nc", "-q")
+            self.assertEqual(dump("m.nc"), dump("once.nc"))
 
 
 class Grown(Folder):

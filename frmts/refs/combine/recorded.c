@@ -171,18 +171,6 @@ static bool can_be_cut(const table *all, const recorded_file *file,
            array->digest == REFS_COMBINE_NONE && array->holes == NULL;
 }
 
-/* Whether it cannot be told which files lack an array: its values are in the master, some of them
- * are missing, and the fill value may be one that was added for that. */
-static bool hides_holes(const table *all, const refs_combine_array *array) {
-    bool is_cut = false;
-    for (size_t dim = 0; dim < array->rank; dim++) {
-        const size_t at = dim_at(all, array->dims[dim]);
-        is_cut = is_cut || (at < all->n_dims && all->is_cut[at]);
-    }
-    return is_cut && !array->is_field && array->missing != REFS_COMBINE_NONE &&
-           array->declares_fill;
-}
-
 /* Whether parts may lie apart along a dimension of an aggregation: where it is not known along
  * which they do, along all that are cut. */
 static bool may_be_joined(const table *all, uint32_t dim) {
@@ -212,6 +200,34 @@ static bool says_enough(const table *all, const recorded_file *file) {
     return true;
 }
 
+/* The elements of an array that a file has. */
+typedef struct region_of_array {
+    refs_combine_steps steps[REFS_MAX_RANK];
+    uint64_t n;
+} region_of_array;
+
+static region_of_array region_of(const table *all, const recorded_file *file,
+                                 const refs_combine_array *array) {
+    region_of_array region = {.n = 1};
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        region.steps[dim] = steps_of(all, file, array, dim);
+        region.n *= region.steps[dim].end - region.steps[dim].begin;
+    }
+    return region;
+}
+
+/* The number, among all elements of an array, of element `i` of a region. */
+static uint64_t place_in_array(const region_of_array *region, const refs_combine_array *array,
+                               uint64_t i) {
+    uint64_t place = 0, stride = 1;
+    for (size_t dim = array->rank; dim-- > 0; stride *= array->shape[dim]) {
+        const uint64_t n = region->steps[dim].end - region->steps[dim].begin;
+        place += (region->steps[dim].begin + i % n) * stride;
+        i /= n;
+    }
+    return place;
+}
+
 /* What is of an array and lies in the region that the file has: bytes of `size` for each element.
  */
 typedef struct region_cut {
@@ -222,28 +238,59 @@ typedef struct region_cut {
 
 /* Sets *id to the part that the file has of string number *id. */
 static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, refs_error *err) {
-    const refs_combine_array *array = cut->array;
     const size_t size = cut->size;
-    uint64_t index[REFS_MAX_RANK] = {0}, n = 1;
-    refs_combine_steps steps[REFS_MAX_RANK];
     if (*id == REFS_COMBINE_NONE) return REFS_OK;
-    for (size_t dim = 0; dim < array->rank; dim++) {
-        steps[dim] = steps_of(all, cut->file, array, dim);
-        n *= steps[dim].end - steps[dim].begin;
-    }
+    const region_of_array region = region_of(all, cut->file, cut->array);
     const refs_str values = refs_intern_get(all->strings, *id);
     all->scratch.size = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t place = 0;
-        for (size_t dim = 0; dim < array->rank; dim++)
-            place = place * array->shape[dim] + steps[dim].begin + index[dim];
+    for (uint64_t i = 0; i < region.n; i++) {
+        const uint64_t place = place_in_array(&region, cut->array, i);
         if ((place + 1) * size > values.size) return refs_fail(err, REFS_CORRUPT, "too few values");
         REFS_TRY(refs_buf_append(&all->scratch, values.data + place * size, size, err));
-        for (size_t dim = array->rank; dim-- > 0; index[dim] = 0)
-            if (++index[dim] < steps[dim].end - steps[dim].begin) break;
     }
     return refs_intern_add(
         all->strings, refs_str_view((const char *)all->scratch.data, all->scratch.size), id, err);
+}
+
+/* -- holes ------------------------------------------------------------------------------------- */
+
+/* Whether there may be values that no file has: some are missing in the master, and the fill value
+ * may be one that was added for that. */
+static bool may_have_holes(const table *all, const refs_combine_array *array) {
+    bool is_cut = false;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const size_t at = dim_at(all, array->dims[dim]);
+        is_cut = is_cut || (at < all->n_dims && all->is_cut[at]);
+    }
+    return is_cut && !array->is_field && array->missing != REFS_COMBINE_NONE &&
+           array->declares_fill;
+}
+
+/* Clears what a file has, which is known where one of its values is there. */
+static void clear_region(const table *all, const recorded_file *file,
+                         const refs_combine_array *array, refs_buf *unclear) {
+    const region_of_array region = region_of(all, file, array);
+    const refs_str missing = refs_intern_get(all->strings, array->missing);
+    bool has_value = false;
+    for (uint64_t i = 0; i < region.n && !has_value; i++)
+        has_value = missing.data[place_in_array(&region, array, i)] == 0;
+    for (uint64_t i = 0; i < region.n && has_value; i++)
+        unclear->data[place_in_array(&region, array, i)] = 0;
+}
+
+/* Whether it cannot be told which files lack an array. */
+static refs_status hides_holes(const table *all, const refs_combine_array *array, bool *hides,
+                               refs_error *err) {
+    refs_buf unclear = REFS_BUF_INIT;
+    *hides = false;
+    if (!may_have_holes(all, array)) return REFS_OK;
+    REFS_TRY(refs_buf_append_str(&unclear, refs_intern_get(all->strings, array->missing), err));
+    for (size_t i = 0; i < all->n_files; i++)
+        if (says_enough(all, &all->entries[i]))
+            clear_region(all, &all->entries[i], array, &unclear);
+    for (size_t i = 0; i < unclear.size; i++) *hides = *hides || unclear.data[i] != 0;
+    refs_buf_clear(&unclear);
+    return REFS_OK;
 }
 
 /* The array of which `file` has a part, with lists of its own. */
@@ -353,8 +400,11 @@ static refs_status make_member(table *all, size_t number, refs_error *err) {
 }
 
 static refs_status make_members(table *all, refs_error *err) {
-    for (size_t i = 0; i < all->master->n_arrays; i++)
-        if (hides_holes(all, &all->master->arrays[i])) return REFS_OK;
+    for (size_t i = 0; i < all->master->n_arrays; i++) {
+        bool hides;
+        REFS_TRY(hides_holes(all, &all->master->arrays[i], &hides, err));
+        if (hides) return REFS_OK;
+    }
     for (size_t i = 0; i < all->n_files; i++) {
         REFS_TRY(refs_combine__go_on(all->join, err));
         all->files[i].is_added = says_enough(all, &all->entries[i]);
