@@ -276,6 +276,23 @@ class Refusals(Indices):
         self.change("".join(lines), "".join(lines[:-1]))
         self.check("behind the last message")
 
+    def test_of_files_with_bytes_between_and_behind_messages_are_none(self):
+        """Bulletins have lines around messages, and copies from tapes zeros behind the last one."""
+        messages = [message(3, level, 4030) for level in LEVELS]
+        with open(self.path("gfs.f003"), "wb") as file:
+            places = [(file.tell(), file.write(content), file.write(b"\r\r\n\3" + bytes(500))) for content in messages]
+        with open(self.path("gfs.f003.idx"), "w") as file:
+            file.writelines(f"{number}:{place[0]}:d=2026080100:TMP:{level} mb:3 hour fcst:\n"
+                            for number, (level, place) in enumerate(zip(LEVELS, places), 1))
+        with open(self.path("3.grib2"), "ab") as file:
+            file.write(bytes(1000))
+        for name in "gfs.f003.idx", "3.index":
+            done = self.index(self.path(name))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            values = gdal.Open(f'REFS:"{self.set}":/t_isobaricInhPa').ReadAsArray()
+            np.testing.assert_array_equal(values, np.broadcast_to(values[0], values.shape))
+            self.assertEqual(values.shape, (len(LEVELS), *VALUES.shape))
+
     def test_of_messages_that_are_not_there(self):
         self.change("1:0:", "4:9999999:d=2026080100:TMP:925 mb:3 hour fcst:\n1:0:")
         self.check("line 1: expected TMP:925 mb:fcst: at byte 9999999")
@@ -433,6 +450,12 @@ class Stores(Indices):
         done, _ = self.index_run()
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("behind the last message", done.stderr)
+
+    def test_with_files_that_go_on_without_a_message_are_read(self):
+        self.objects["/b/run/gfs.f003"] += bytes(30)
+        self.objects["/b/run/5.grib2"] += bytes(30)
+        for done in self.index_run()[0], self.run_refs("index", "s3://b/run/*.index", "-o", self.set):
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_without_dates_are_asked_for_each_file(self):
         self.server.modified = {}

@@ -106,11 +106,26 @@ static bool have_lengths(const grib_index *index) {
     return i == index->n;
 }
 
-/* An index is of this file where the file, of `size` bytes, ends with the last message, of `length`
- * bytes. */
-static refs_status check_end(const indexed *at, uint64_t length, uint64_t size, refs_error *err) {
+/* Whether no message begins in [begin, end). wgrib2 passes over bytes between messages and behind
+ * the last one, as bulletins have them. */
+static refs_status find_padding(indexed *at, uint64_t begin, uint64_t end, bool *is_padding,
+                                refs_error *err) {
+    refs_source_range next;
+    *is_padding = begin == end;
+    if (begin >= end) return REFS_OK;
+    REFS_TRY(open_file(at, err));
+    REFS_TRY(refs_scan__grib_next(at->file, begin, &next, err));
+    *is_padding = next.length == 0 || next.offset >= end;
+    return REFS_OK;
+}
+
+/* An index is of this file where no message of the file, of `size` bytes, follows the last one, of
+ * `length` bytes. One that was made of an incomplete file lacks messages, too. */
+static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_error *err) {
     uint64_t end = at->index.entries[at->index.n - 1].offset;
-    if (refs_add_u64(end, length, &end) && end == size) return REFS_OK;
+    bool is_end = false;
+    if (refs_add_u64(end, length, &end)) REFS_TRY(find_padding(at, end, size, &is_end, err));
+    if (is_end) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
                      "expected the end of %s at byte %llu, behind the last message, found %llu "
                      "bytes: make the index again",
@@ -172,8 +187,11 @@ static const grib_field *find_read(const indexed *at, const grib_entry *entry) {
 static refs_status read_message(indexed *at, const grib_entry *entry, refs_error *err) {
     uint64_t length;
     REFS_TRY(measure(at, entry, &length, err));
-    if (length != entry->length)
-        return fail_mismatch(at, entry, "a message of another length", err);
+    const uint64_t end = entry->offset + entry->length;
+    bool is_padding = false;
+    if (length <= entry->length)
+        REFS_TRY(find_padding(at, entry->offset + length, end, &is_padding, err));
+    if (!is_padding) return fail_mismatch(at, entry, "a message of another length", err);
     for (size_t i = at->read.n_fields; i-- > 0;)
         if (at->read.fields[i].offset == entry->offset) return REFS_OK;
     return refs_scan__grib_add(at->file, (refs_source_range){entry->offset, length}, &at->read,
