@@ -3,6 +3,7 @@
 
 #include "gdal_compat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -433,12 +434,15 @@ class CreatedDataset final : public GDALProxyDataset {
         (void)flush(isClosing);
     }
 #endif
+#if REFS_HAS_CLOSE
+    /* GDALProxyDataset's of GDAL 3.13 would close the raster that is to be written. */
+    CPLErr Close(REFS_CLOSE_PARAMETERS) override {
+        const CPLErr written = finish() ? CE_None : CE_Failure;
+        return std::max(written, GDALDataset::Close(REFS_CLOSE_ARGUMENTS));
+    }
+#endif
     ~CreatedDataset() override {
-        const bool isTold = isTried_ && !isWritten_ && state_.nWritten == tried_.nWritten;
-        const bool isDone = isTried_ && isWritten_ && state_.nTouched == tried_.nTouched;
-        if (!isTold && !isDone && flushKept(true)) (void)write();
-        kept_.reset();
-        VSIUnlink(file_.c_str());
+        (void)finish();
     }
 
   protected:
@@ -462,7 +466,7 @@ class CreatedDataset final : public GDALProxyDataset {
      * but gdalwarp asks for errors when it flushes. So that looks for room; where nobody knows how
      * much is needed, it writes. Nobody is told of one failure twice. */
     bool flush(bool isClosing) {
-        if (!flushKept(isClosing)) return false;
+        if (!flushKept()) return false;
         if (isClosing) return true;
         const bool isOfUnknownSize = options_.FetchNameValue("COMPRESS") != nullptr;
         isWritten_ = isOfUnknownSize && write();
@@ -472,10 +476,21 @@ class CreatedDataset final : public GDALProxyDataset {
         return isGood;
     }
 
-    /** Whether all that was given is in the file that keeps it. */
-    bool flushKept(bool isClosing) {
+    /** Writes what is not written yet, once; false where that failed, or had before. */
+    bool finish() {
+        if (kept_ == nullptr) return true;
+        const bool isTold = isTried_ && !isWritten_ && state_.nWritten == tried_.nWritten;
+        const bool isDone = isTried_ && isWritten_ && state_.nTouched == tried_.nTouched;
+        const bool isGood = isDone || (!isTold && flushKept() && write());
+        kept_.reset();
+        VSIUnlink(file_.c_str());
+        return isGood;
+    }
+
+    /** Whether all that was given is in the file that keeps it, which is not closed yet. */
+    bool flushKept() {
         const auto nErrors = CPLGetErrorCounter();
-        GDALProxyDataset::FlushCache(isClosing);
+        GDALProxyDataset::FlushCache(false);
         const bool isNew = CPLGetErrorCounter() != nErrors && CPLGetLastErrorType() >= CE_Failure;
         if (isNew) state_.hasFailed = true;
         if (state_.hasFailed && !isLossTold_)

@@ -8,6 +8,10 @@
 #include <cstring>
 #include <limits>
 
+#if REFS_HAS_FLOAT16
+#include <cpl_float.h>
+#endif
+
 namespace {
 
 template <class Pixel> Pixel pixelOf(const refs_cf_missing &missing) {
