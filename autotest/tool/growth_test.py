@@ -608,7 +608,7 @@ class Remembered(Steps):
                 said = run("append", "all.json", self.write(2, 1), status=1)
                 self.assertIn(expected, said)
                 if isinstance(joined, dict):
-                    self.assertTrue(said.startswith("refs: all.json: its record of how it was combined"), said)
+                    self.assertTrue(said.startswith("refs: all.json: cannot read how it was combined"), said)
 
     def test_records_of_sources_that_are_damaged_are_told_with_the_set(self):
         self.make(2)

@@ -187,12 +187,9 @@ refs_status refs_combine_write(refs_combine *join, const refs_combine_sink *sink
 refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *writer,
                                         refs_error *err);
 
-/** Sets `how` to what a set says of how it was joined (refset.h, refs_joined_read): by dims,
- * pattern, group, variables and inline_bytes of the options. Empty where they say nothing. */
-refs_status refs_combine_print_how(const refs_combine_options *options, refs_buf *how,
-                                   refs_error *err);
-
-/** Tells a writer how parts are joined. Call it before documents are written. */
+/** Tells a writer how parts are combined (refset.h, refs_joined_read): dims, pattern, group,
+ * variables and inline_bytes of the options, as far as they are set. Call it before documents are
+ * written. */
 refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
@@ -220,9 +217,11 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
 refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
                                            const refs_vfs_validators *now, refs_error *err);
 
-/** Counts how often the file at a location was added: it is then a source, or was one of a part. */
-refs_status refs_combine_sources_count(refs_combine_sources *sources, const char *location,
-                                       size_t *n, refs_error *err);
+/** REFS_INVALID where the file at a location was added more than once: its steps are in the set
+ * that grows already or, without a coordinate, would be there twice. The message calls the file and
+ * the set `name` and `set`. */
+refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
+                                           const char *name, const char *set, refs_error *err);
 
 /** Shows all states, each once, ordered by their names. */
 refs_status refs_combine_sources_each(refs_combine_sources *sources,

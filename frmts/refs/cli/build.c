@@ -327,25 +327,22 @@ static refs_status add_master(build *all, refs_error *err) {
     return add_recorded(all, err);
 }
 
-/* A source that is there already has steps that are there, or would be one more step where nothing
- * tells that it is the same; with a selection, others of its steps may be added. */
-static refs_status check_repeated(const build *all, refs_error *err) {
+static refs_status check_new(const build *all, const char *name, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK)
+        status = refs_combine_sources_check_new(all->sources, (const char *)location.data, name,
+                                                all->output, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* With a selection, other steps of a source that is there already may be added. */
+static refs_status check_all_new(const build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master.files.n > 0;
-    for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++) {
-        refs_buf location = REFS_BUF_INIT;
-        size_t n = 0;
-        refs_status status = tool_location(all->names.items[i], &location, err);
-        if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-        if (status == REFS_OK)
-            status = refs_combine_sources_count(all->sources, (const char *)location.data, &n, err);
-        refs_buf_clear(&location);
-        if (status == REFS_OK && n > 1)
-            status = refs_fail(err, REFS_INVALID,
-                               "%s: is a source of %s already: leave it out or, where it has "
-                               "changed, index all sources anew",
-                               all->names.items[i], all->output);
-        REFS_TRY(status);
-    }
+    for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++)
+        REFS_TRY(check_new(all, all->names.items[i], err));
     return REFS_OK;
 }
 
@@ -358,7 +355,7 @@ static refs_status add_sources(build *all, refs_error *err) {
                             .run = run_source,
                             .user = all};
     REFS_TRY(tool_work_run(&work, err));
-    return check_repeated(all, err);
+    return check_all_new(all, err);
 }
 
 /* -- along what -------------------------------------------------------------------------------- */

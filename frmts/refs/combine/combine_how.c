@@ -29,8 +29,8 @@ static refs_status print_list(const char *name, const char *const *items, refs_b
     return refs_buf_append(text, "]", 1, err);
 }
 
-refs_status refs_combine_print_how(const refs_combine_options *options, refs_buf *how,
-                                   refs_error *err) {
+static refs_status print_options(const refs_combine_options *options, refs_buf *how,
+                                 refs_error *err) {
     how->size = 0;
     REFS_TRY(print_list("along", options->dims, how, err));
     REFS_TRY(print_text("pattern", options->pattern, how, err));
@@ -45,7 +45,7 @@ refs_status refs_combine_print_how(const refs_combine_options *options, refs_buf
 
 refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err) {
     refs_buf how = REFS_BUF_INIT;
-    refs_status status = refs_combine_print_how(&join->options, &how, err);
+    refs_status status = print_options(&join->options, &how, err);
     if (status == REFS_OK)
         status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
     refs_buf_clear(&how);
@@ -56,8 +56,8 @@ refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer
 
 static refs_status fail_member(const char *name, const char *expected, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT,
-                     "its record of how it was combined (\"joined\"): expected a %s as \"%s\": "
-                     "index all sources again",
+                     "cannot read how it was combined: expected a %s as \"%s\" of its attribute "
+                     "\"joined\": index all sources again",
                      expected, name);
 }
 
@@ -116,7 +116,7 @@ refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, 
     options.group = how->group;
     options.variables = how->variables.n > 0 ? how->variables.items : NULL;
     options.inline_bytes = how->inline_bytes;
-    return refs_combine_print_how(&options, text, err);
+    return print_options(&options, text, err);
 }
 
 static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {

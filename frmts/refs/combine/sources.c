@@ -141,19 +141,25 @@ static size_t find(const refs_combine_sources *sources, const char *url) {
     return low;
 }
 
-refs_status refs_combine_sources_count(refs_combine_sources *sources, const char *location,
-                                       size_t *n, refs_error *err) {
+/* How often a URL was added. */
+static size_t count(refs_combine_sources *sources, const char *url) {
+    size_t n = 0;
+    sort(sources);
+    for (size_t i = find(sources, url); i + n < sources->n; n++)
+        if (strcmp(sources->items[i + n].url, url) != 0) break;
+    return n;
+}
+
+refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
+                                           const char *name, const char *set, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
     refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
     if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
-    *n = 0;
-    if (status == REFS_OK) {
-        sort(sources);
-        const size_t first = find(sources, (const char *)url.data);
-        while (first + *n < sources->n &&
-               strcmp(sources->items[first + *n].url, (const char *)url.data) == 0)
-            ++*n;
-    }
+    if (status == REFS_OK && count(sources, (const char *)url.data) > 1)
+        status = refs_fail(err, REFS_INVALID,
+                           "%s: is a source of %s already: leave it out or, where it has changed, "
+                           "index all sources anew",
+                           name, set);
     refs_buf_clear(&url);
     return status;
 }
