@@ -100,6 +100,12 @@ class Items(Documents):
         done = subprocess.run([REFS, "ls", self.name("item.json")], capture_output=True, text=True)
         self.assertIn("names 2 sets or data files: choose one by its number (0: p, 1: q)", done.stderr)
 
+    def test_list_as_many_data_files_as_they_may_have(self):
+        self.write("item.json", item({f"a{i}": asset(f"{i}.nc", None, ["data"]) for i in range(65536)}))
+        subdatasets = gdal.Open(f'REFS:"{self.name("item.json")}"').GetSubDatasets()
+        self.assertEqual(subdatasets[-1], (f'REFS:"{self.name("item.json")}":#65535', "set 65535 (a65535)"))
+        self.assertEqual(len(subdatasets), 65536)
+
     def test_are_indexed_by_their_set(self):
         self.write("item.json", item({"n": asset("sets/data.bin", "application/netcdf", ["data"]),
                                       "k": asset("sets/two.json", "application/vnd.zarr+kerchunk", ["data"])}))

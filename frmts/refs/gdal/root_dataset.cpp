@@ -38,8 +38,8 @@ refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hier
         RefsBuffer text;
         REFS_TRY(refs_cf_subdataset_description(hierarchy, array, nullptr, &text, error));
         number++;
-        list.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, array->path).c_str());
-        list.SetNameValue(itemName(number, "DESC"), text.text().c_str());
+        list.AddNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, array->path).c_str());
+        list.AddNameValue(itemName(number, "DESC"), text.text().c_str());
     }
     return REFS_OK;
 }
@@ -118,8 +118,8 @@ refs_status RefsRootDataset::add(const refs_set_summary &set, refs_error *error)
     std::string description = "set " + std::to_string(name.setIndex);
     if (!title.empty()) description += " (" + title + ")";
     if (!contents.empty()) description += ": " + contents;
-    subdatasets_.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
-    subdatasets_.SetNameValue(itemName(number, "DESC"), description.c_str());
+    subdatasets_.AddNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
+    subdatasets_.AddNameValue(itemName(number, "DESC"), description.c_str());
     return REFS_OK;
 }
 
