@@ -193,6 +193,21 @@ class Engine(unittest.TestCase):
 
     # -- many files --
 
+    @unittest.skipIf(dask is None, "dask is not installed")
+    def test_a_dataset_that_is_open_stands_for_its_name(self):
+        sample = xr.open_dataset(FILE, engine=engine)
+        names = [self.write(sample.isel(time=slice(k, k + 12)), f"part{k:02}.nc") for k in (0, 12)]
+        self.assertEqual(len(names), 2)
+        with gdal_refs.open(self.path("part*.nc")) as dataset:
+            self.assertIn("t2m", dataset)
+            self.assertNotIn("none", dataset)
+            self.assertEqual(sorted(dataset), sorted(dataset.arrays))
+            opened = xr.open_dataset(dataset, engine="refs", chunks={})
+            np.testing.assert_array_equal(opened.t2m.values, sample.t2m.values)
+            np.testing.assert_array_equal(opened.t2m.compute(scheduler="processes").values, sample.t2m.values)
+            with self.assertRaises(TypeError):
+                xr.open_dataset(dataset, engine="refs", options={"BRANCH": "main"})
+
     def test_files_whose_packing_differs_are_one_variable(self):
         names = []
         for i in range(3):

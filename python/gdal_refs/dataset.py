@@ -40,6 +40,10 @@ def _absolute(name):
     return os.path.abspath(name) + ("/" if name.endswith("/") else "")
 
 
+def _rooted(path):
+    return path if path.startswith("/") else "/" + path
+
+
 def _option_texts(options):
     """ "KEY=VALUE", one for each; lists repeat their key."""
     texts = []
@@ -355,8 +359,13 @@ class Dataset:
                      if group["path"] == path), set())
 
     def __getitem__(self, path):
-        path = path if path.startswith("/") else "/" + path
-        return self.arrays[path]
+        return self.arrays[_rooted(path)]
+
+    def __contains__(self, path):
+        return isinstance(path, str) and _rooted(path) in self.arrays
+
+    def __iter__(self):
+        return iter(self.arrays)
 
     @property
     def counters(self):

@@ -146,7 +146,8 @@ def _variable(array, dims):
 class RefsBackendEntrypoint(BackendEntrypoint):
     """Opens what REFS opens: reference sets (JSON, Parquet, Icechunk, DMR++), data files (netCDF,
     HDF5, TIFF, GRIB), aggregations, and files that a pattern matches, as one dataset; here, on
-    servers and in stores. `options` are those of gdal_refs.open."""
+    servers and in stores. `options` are those of gdal_refs.open, which also gives a dataset that
+    stands for a name here."""
 
     description = "Open reference sets, aggregations and data files with REFS"
     supports_groups = True
@@ -156,7 +157,7 @@ class RefsBackendEntrypoint(BackendEntrypoint):
 
     def guess_can_open(self, filename_or_obj):
         if not isinstance(filename_or_obj, (str, os.PathLike)):
-            return False
+            return isinstance(filename_or_obj, Dataset)
         return os.fspath(filename_or_obj).endswith((".dmrpp", ".parq"))
 
     def open_dataset(self, filename_or_obj, *, mask_and_scale=True, decode_times=True,
@@ -193,6 +194,11 @@ class RefsBackendEntrypoint(BackendEntrypoint):
 
 
 def _open(name, options):
+    if isinstance(name, Dataset):
+        if options:
+            raise TypeError("options are those of gdal_refs.open where a dataset is given")
+        return name
     if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(f'engine="refs" expects a path or a URL, found {type(name).__name__}')
+        raise TypeError('engine="refs" expects a path, a URL or a gdal_refs.Dataset, found '
+                        f"{type(name).__name__}")
     return Dataset(os.path.expanduser(os.fspath(name)), options)
