@@ -191,9 +191,38 @@ class Lists(Indices):
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.set) as file:
             refs = json.load(file)["refs"]
-        long_names = {name: json.loads(refs[name + "/.zattrs"])["long_name"] for name in ("t_mean", "t_instant_mean")}
-        self.assertEqual(long_names, {"t_instant_mean": "Temperature, unweighted mean of all members",
-                                      "t_mean": "Temperature, minimum over time, unweighted mean of all members"})
+        long_names = {name: json.loads(refs[name + "/.zattrs"])["long_name"] for name in ("t_mean", "t_min_mean")}
+        self.assertEqual(long_names, {"t_mean": "Temperature, unweighted mean of all members",
+                                      "t_min_mean": "Temperature, minimum over time, unweighted mean of all members"})
+
+    def test_instantaneous_fields_are_joined_apart_from_statistics(self):
+        """The first file has no statistics, as those of the first step, and the others have them before the rest."""
+        for step in (0, 3, 6):
+            with open(self.path(f"mixed{step}.grib2"), "wb") as file:
+                file.write((largest(step, 3) if step else b"") + message(step, 500))
+        done = self.index(self.path("mixed*.grib2"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        size = len(largest(3, 3))
+        places = {name: [refs.get(f"{name}/{i}.0.0", [None, None])[1] for i in range(3)] for name in ("t", "t_max")}
+        self.assertEqual(places, {"t": [0, size, size], "t_max": [None, 0, 0]})
+        self.assertEqual([json.loads(refs[f"{name}/.zattrs"])["GRIB_stepType"] for name in ("t", "t_max")], ["instant", "max"])
+
+    def test_arrays_of_one_name_and_two_statistics_are_not_joined(self):
+        for name, kind in (("one", "instant"), ("two", "max")):
+            with open(self.path("3.grib2" if kind == "instant" else "max.grib2"), "wb") as file:
+                file.write(message(3, 500) if kind == "instant" else largest(6, 3))
+            self.set = self.path(name + ".json")
+            self.assertEqual(self.index(file.name).returncode, 0)
+            with open(self.set) as file:
+                text = file.read()
+            with open(self.set, "w") as file:
+                file.write(text.replace("t_max", "t"))
+        self.set = self.path("set.json")
+        done = self.index(self.path("one.json"), self.path("two.json"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('GRIB_stepType is "instant" in', done.stderr)
 
     def test_files_of_one_time_each_are_joined_along_the_time_that_differs(self):
         for step in range(STEPS):

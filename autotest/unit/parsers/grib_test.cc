@@ -458,19 +458,48 @@ TEST(GribFile, NamesArraysByWhatTellsThemApart) {
         field.product = content;
         return messageOf({field});
     };
-    ScannedFile file(statistic("02", 100) + statistic("03", 100));
+    ScannedFile file(statistic("02", 100) + statistic("03", 100) + message(0, 500));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
-    EXPECT_TRUE(file.says("t/.zattrs", R"("GRIB_stepType":"max")"));
+    EXPECT_TRUE(file.says("t/.zattrs", R"("GRIB_stepType":"instant")"));
+    EXPECT_TRUE(file.says("t_max/.zattrs", R"("GRIB_stepType":"max")"));
+    EXPECT_TRUE(file.says("t_max/.zattrs", R"("long_name":"Temperature, maximum over time")"));
     EXPECT_TRUE(file.says("t_min/.zattrs", R"("GRIB_stepType":"min")"));
+    ScannedFile one(statistic("02", 100));
+    ASSERT_EQ(one.status, REFS_OK) << one.message();
+    EXPECT_EQ(one.documents.count("t_max/.zarray"), 1u);
+    EXPECT_EQ(one.documents.count("t/.zarray"), 0u);
     ScannedFile levels(statistic("02", 1) + statistic("02", 100));
     ASSERT_EQ(levels.status, REFS_OK) << levels.message();
-    EXPECT_EQ(levels.documents.count("t/.zarray"), 1u);
-    EXPECT_EQ(levels.documents.count("t_isobaricInhPa/.zarray"), 1u);
-    ScannedFile both(statistic("02", 1) + statistic("02", 100) + statistic("03", 100));
-    ASSERT_EQ(both.status, REFS_OK) << both.message();
-    EXPECT_EQ(both.documents.count("t/.zarray"), 1u);
-    EXPECT_EQ(both.documents.count("t_isobaricInhPa/.zarray"), 1u);
-    EXPECT_EQ(both.documents.count("t_isobaricInhPa_min/.zarray"), 1u);
+    EXPECT_EQ(levels.documents.count("t_max/.zarray"), 1u);
+    EXPECT_EQ(levels.documents.count("t_isobaricInhPa_max/.zarray"), 1u);
+}
+
+/* Amounts are accumulated by what they are, and rates become amounts: names say neither. */
+TEST(GribFile, NamesAmountsWithoutTheirStatistic) {
+    const struct {
+        char number, code; // of the parameter; of the statistic
+        const char *name, *units;
+    } rows[] = {{8, 1, "tp", "kg m**-2"},
+                {52, 1, "tp", "kg m**-2"},
+                {37, 1, "cp", "kg m**-2"},
+                {52, 0, "tprate_avg", "kg m**-2 s**-1"},
+                {7, 0, "prate_avg", "kg m**-2 s**-1"},
+                {8, 2, "tp_max", "kg m**-2"}};
+    for (const auto &row : rows) {
+        Field field;
+        field.product = product(field);
+        field.product[3] = 8;
+        field.product[4] = 1;
+        field.product[5] = row.number;
+        field.product += bytesOf("07e80101120000"
+                                 "0100000000") +
+                         row.code + bytesOf("020100000006ff00000000");
+        ScannedFile file(messageOf({field}));
+        ASSERT_EQ(file.status, REFS_OK) << row.name << ": " << file.message();
+        EXPECT_TRUE(file.says(std::string(row.name) + "/.zattrs",
+                              R"("units":")" + std::string(row.units) + "\""))
+            << row.name << ": " << file.documents[std::string(row.name) + "/.zattrs"];
+    }
 }
 
 /* Rows that are shifted by half a point lie where no geotransform says. */

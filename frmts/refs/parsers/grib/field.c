@@ -13,7 +13,7 @@
 #define MAX_GRIDS         100
 #define MAX_FIELDS        4000000
 
-enum { NO_STATISTIC = 255, MISSING = 255 };
+enum { MISSING = 255 };
 
 void refs_scan__grib_list_clear(grib_list *list) {
     for (size_t i = 0; i < list->n_grids; i++) refs_buf_clear(&list->grids[i].section);
@@ -342,7 +342,7 @@ static refs_status read_product(message *m, grib_list *list, refs_error *err) {
     if (m->section.size < 11) return cut_short(4, err);
     field->category = p[9];
     field->parameter = p[10];
-    field->statistic = NO_STATISTIC;
+    field->statistic = GRIB_NO_STATISTIC;
     field->member = -1;
     field->kind = 0;
     field->level_type = field->second_level_type = MISSING;
@@ -408,7 +408,7 @@ static void read_step_1(grib_field *field, const uint8_t *p) {
     double unit = hours_of(p[17], 1);
     unsigned indicator = p[20];
     double first = p[18], second = p[19];
-    field->statistic = NO_STATISTIC;
+    field->statistic = GRIB_NO_STATISTIC;
     if (indicator == 10) first = u16(p + 18);
     if (indicator == 1) first = 0;
     if (indicator >= 2 && indicator <= 5) {

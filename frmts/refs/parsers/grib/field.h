@@ -28,6 +28,9 @@ typedef enum grib_spectrum {
     GRIB_SPECTRUM_NUMBERS
 } grib_spectrum;
 
+/** The statistic of an instantaneous field. */
+#define GRIB_NO_STATISTIC 255
+
 typedef struct grib_field {
     uint64_t offset, length; /**< of the message */
     unsigned number;         /**< of the field in the message */
@@ -37,7 +40,7 @@ typedef struct grib_field {
     unsigned discipline; /**< or the version of edition 1's table */
     unsigned category, parameter;
     unsigned level_type;
-    unsigned statistic;         /**< 255: none; 1: accumulated; 2: largest, …: code table 4.10 */
+    unsigned statistic;         /**< 1: accumulated; 2: largest, …: code table 4.10; or none */
     unsigned second_level_type; /**< 255: none */
     bool is_layer;
     uint32_t kind;       /**< of what else the product says, grib_list.kinds; 0: nothing */
@@ -152,7 +155,8 @@ bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbe
 typedef struct grib_name {
     char name[32]; /**< as cfgrib calls the variable; without what its kind adds */
     const char *long_name, *units, *standard_name;
-    bool is_of_level; /**< another kind of level has another name: "t2m" */
+    bool is_of_level;       /**< another kind of level has another name: "t2m" */
+    unsigned own_statistic; /**< that the parameter is always of, so that no name says it: "tp" */
 } grib_name;
 
 void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name *name);

@@ -27,7 +27,7 @@
 #define MAX_ALIKE 4096
 
 /* Characters of the name of an array, with the NUL. */
-#define NAME_SIZE 192
+#define NAME_SIZE 256
 
 typedef enum coordinate_kind {
     MEMBER,
@@ -233,14 +233,20 @@ static int order(double a, double b) {
     return (a > b) - (a < b);
 }
 
+/* Instantaneous fields come first. */
+static double place_of_statistic(const grib_field *field) {
+    return field->statistic == GRIB_NO_STATISTIC ? -1 : (double)field->statistic;
+}
+
 /* The properties by which arrays differ, in the order of names. */
 static int compare_kinds(const grib_field *a, const grib_field *b) {
+    const double statistic_a = place_of_statistic(a), statistic_b = place_of_statistic(b);
     const double keys_a[] = {a->edition,    a->discipline, a->category,          a->parameter,
-                             a->centre,     a->level_type, a->second_level_type, a->statistic,
+                             a->centre,     a->level_type, a->second_level_type, statistic_a,
                              a->member < 0, a->spectrum,   (double)a->grid,      a->number,
                              a->kind};
     const double keys_b[] = {b->edition,    b->discipline, b->category,          b->parameter,
-                             b->centre,     b->level_type, b->second_level_type, b->statistic,
+                             b->centre,     b->level_type, b->second_level_type, statistic_b,
                              b->member < 0, b->spectrum,   (double)b->grid,      b->number,
                              b->kind};
     int result = 0;
@@ -636,7 +642,7 @@ static refs_status add_grid(grib *self, size_t field, size_t number, grid_names 
 static const char *statistic_of(const grib_field *field) {
     static const char *const names[] = {"avg", "accum", "max", "min",  "diff",
                                         "rms", "sd",    "cov", "rdiff"};
-    if (field->statistic == 255) return "instant";
+    if (field->statistic == GRIB_NO_STATISTIC) return "instant";
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
@@ -647,7 +653,7 @@ static const char *phrase_of(const grib_field *field) {
                                           ", difference over time", ", root mean square over time",
                                           ", standard deviation",   ", covariance",
                                           ", difference over time"};
-    if (field->statistic == 255) return ", instantaneous";
+    if (field->statistic == GRIB_NO_STATISTIC) return ", instantaneous";
     return field->statistic < sizeof phrases / sizeof phrases[0] ? phrases[field->statistic]
                                                                  : ", over an interval of time";
 }
@@ -664,14 +670,11 @@ static const char *text_of(const json_t *kind, const char *key) {
     return text != NULL ? text : "";
 }
 
-/* A name that does not follow from what else is in the file: other files of the forecast have
- * other fields beside this one, and the same name for it. */
-static void name_part(const grib_field *field, const grib_name *base, const char *end, char *name) {
-    char other[24];
-    const char *units, *level = refs_scan__grib_level(field, other, &units);
-    const char *statistic = field->statistic != 255 ? statistic_of(field) : "";
-    snprintf(name, NAME_SIZE, "%.32s%s%.40s%s%.20s%.80s", base->name, base->is_of_level ? "" : "_",
-             base->is_of_level ? "" : level, *statistic != '\0' ? "_" : "", statistic, end);
+/* "t_isobaricInhPa_max_p10"; parts that are empty are left out. */
+static void print_name(const char *const parts[3], const char *end, char *name) {
+    const char *level = parts[1], *statistic = parts[2];
+    snprintf(name, NAME_SIZE, "%.32s%s%.40s%s%.20s%.128s", parts[0], *level != '\0' ? "_" : "",
+             level, *statistic != '\0' ? "_" : "", statistic, end);
 }
 
 static bool have_one_level(const grib_field *one, const grib_field *other) {
@@ -681,30 +684,28 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
-/* The name of a variable as cfgrib has it, with what its product is of; where another variable has
- * that, also with the kind of level in which the two differ, or the statistic, or both. True where
- * the statistic is part of the name. */
+/* The name of a variable as cfgrib has it, with its statistic and what its product is of, whatever
+ * else is in the file: other files of the forecast have other fields beside this one, and are
+ * joined by names. In a part of a set it also has the kind of level; else where another variable of
+ * the file has the name. True where the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char other[24];
-    const char *base = named->name;
     const char *units, *level = refs_scan__grib_level(field, other, &units);
-    const char *statistic = statistic_of(field), *end = text_of(kind, "name");
-    snprintf(name, NAME_SIZE, "%s%.128s", base, end);
-    if (self->is_part) name_part(field, named, end, name);
-    bool has_statistic = self->is_part && field->statistic != 255;
+    const char *end = text_of(kind, "name");
+    bool has_level = self->is_part && !named->is_of_level;
+    bool has_statistic = field->statistic != GRIB_NO_STATISTIC &&
+                         (self->is_part || field->statistic != named->own_statistic);
+    const char *parts[] = {named->name, has_level ? level : "",
+                           has_statistic ? statistic_of(field) : ""};
+    print_name(parts, end, name);
     const array *same = field->repeats || self->is_part ? NULL : find_array(self, name);
     if (same != NULL) {
         const grib_field *first = &self->list.fields[same->first];
-        const bool has_level = !have_one_level(field, first);
-        has_statistic = !has_level && field->statistic != first->statistic;
-        if (has_level || has_statistic)
-            snprintf(name, NAME_SIZE, "%s_%s%.128s", base, has_level ? level : statistic, end);
-        same = find_array(self, name);
-        if (same != NULL && field->statistic != self->list.fields[same->first].statistic) {
-            has_statistic = true;
-            snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic, end);
-        }
+        has_statistic = has_statistic || field->statistic != first->statistic;
+        if (!have_one_level(field, first)) parts[1] = level;
+        if (has_statistic) parts[2] = statistic_of(field);
+        print_name(parts, end, name);
     }
     make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, NAME_SIZE);
     return has_statistic;
@@ -799,8 +800,7 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     }
     refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
     json_t *product_kind = load_kind(self, field);
-    bool has_statistic = name_variable(self, field, &name, product_kind, added->name);
-    if (product_kind != NULL) has_statistic = field->statistic != 255;
+    const bool has_statistic = name_variable(self, field, &name, product_kind, added->name);
     json_t *codec =
         json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
     if (field->number > 0)

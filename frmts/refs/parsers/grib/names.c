@@ -7,6 +7,9 @@
 
 enum { ANY = 65535 };
 
+/* Code table 4.10; OF_EDITION_1: the largest or the smallest, time range indicator 2. */
+enum { ACCUMULATED = 1, LARGEST = 2, SMALLEST = 3, OF_EDITION_1 = 254 };
+
 /* A parameter of edition 2 by discipline, category and number; of edition 1 by table, 1 for those
  * up to 3, and number. */
 typedef struct parameter {
@@ -85,6 +88,11 @@ static const parameter of_edition_2[] = {
     {10, 3, 0, "sst", "Sea surface temperature", "K", "sea_surface_temperature"},
     {10, 2, 0, "siconc", "Sea ice area fraction", "(0 - 1)", "sea_ice_area_fraction"}};
 
+/* Rates of edition 2 that, accumulated, are amounts. */
+static const parameter of_rates[] = {
+    {0, 1, 37, "cp", "Convective precipitation", "kg m**-2", "convective_precipitation_amount"},
+    {0, 1, 52, "tp", "Total Precipitation", "kg m**-2", "precipitation_amount"}};
+
 static const parameter of_edition_1[] = {
     {1, 0, 1, "pres", "Pressure", "Pa", "air_pressure"},
     {1, 0, 2, "prmsl", "Pressure reduced to MSL", "Pa", "air_pressure_at_mean_sea_level"},
@@ -152,12 +160,9 @@ static bool is_above_ground(const grib_field *field) {
     return field->level_type == (field->edition == 1 ? 105u : 103u) && !field->is_layer;
 }
 
-static const parameter *find_parameter(const grib_field *field) {
-    bool is_old = field->edition == 1;
-    const parameter *all = is_old ? of_edition_1 : of_edition_2;
-    size_t n = is_old ? sizeof of_edition_1 / sizeof of_edition_1[0]
-                      : sizeof of_edition_2 / sizeof of_edition_2[0];
-    unsigned table = is_old && field->discipline <= 3 ? 1 : field->discipline;
+static const parameter *find_among(const parameter *all, size_t n, const grib_field *field) {
+    const bool is_of_wmo = field->edition == 1 && field->discipline <= 3;
+    const unsigned table = is_of_wmo ? 1 : field->discipline;
     for (size_t i = 0; i < n; i++)
         if (all[i].table == table && all[i].category == field->category &&
             all[i].number == field->parameter)
@@ -165,9 +170,34 @@ static const parameter *find_parameter(const grib_field *field) {
     return NULL;
 }
 
+static const parameter *find_parameter(const grib_field *field) {
+    const parameter *found = NULL;
+    if (field->edition == 1)
+        return find_among(of_edition_1, sizeof of_edition_1 / sizeof of_edition_1[0], field);
+    if (field->statistic == ACCUMULATED)
+        found = find_among(of_rates, sizeof of_rates / sizeof of_rates[0], field);
+    return found != NULL
+               ? found
+               : find_among(of_edition_2, sizeof of_edition_2 / sizeof of_edition_2[0], field);
+}
+
+/* The statistic that a parameter is of by what it is. */
+static unsigned own_statistic_of(const grib_field *field, const char *name) {
+    static const struct {
+        const char *name;
+        unsigned statistic;
+    } own[] = {{"tp", ACCUMULATED},    {"cp", ACCUMULATED}, {"lsp", ACCUMULATED},
+               {"acpcp", ACCUMULATED}, {"tmax", LARGEST},   {"tmin", SMALLEST}};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(name, own[i].name) == 0)
+            return field->edition == 1 && own[i].statistic != ACCUMULATED ? OF_EDITION_1
+                                                                          : own[i].statistic;
+    return GRIB_NO_STATISTIC;
+}
+
 void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name *name) {
     const parameter *found = find_parameter(field);
-    *name = (grib_name){.long_name = NULL};
+    *name = (grib_name){.own_statistic = GRIB_NO_STATISTIC};
     if (found == NULL) {
         if (field->edition == 1)
             snprintf(name->name, sizeof name->name, "table_%u_%u", field->discipline,
@@ -182,6 +212,7 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
     name->long_name = found->long_name;
     name->units = found->units;
     name->standard_name = found->standard_name;
+    name->own_statistic = own_statistic_of(field, found->name);
     if (strcmp(found->name, "pres") == 0 && field->level_type == 1) {
         snprintf(name->name, sizeof name->name, "sp");
         name->is_of_level = true;
