@@ -57,6 +57,23 @@ refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *l
     return status;
 }
 
+refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char *const names[2],
+                                    refs_error *err) {
+    static const char *const keys[] = {"GRIB_stepType", "GRIB_typeOfLevel"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const refs_str one = refs_json_text(refs_json_get(pair->kept, keys[i])),
+                       other = refs_json_text(refs_json_get(pair->other, keys[i]));
+        if (one.size == 0 || other.size == 0 || refs_str_equal(one, other)) continue;
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: expected fields of one kind; "
+            "make one set of the sources of each kind",
+            REFS_STR_ARG(pair->path), keys[i], REFS_STR_ARG(one), names[0], REFS_STR_ARG(other),
+            names[1]);
+    }
+    return REFS_OK;
+}
+
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
                                const char *const names[2]) {
     static const char *const attributes[] = {"standard_name", "cell_methods"};

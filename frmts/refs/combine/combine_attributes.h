@@ -31,6 +31,12 @@ refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern 
 refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *lost,
                                    refs_error *err);
 
+/** REFS_UNSUPPORTED where ecCodes' keys say that the fields are not of one statistic or kind of
+ * level.
+ */
+refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char *const names[2],
+                                    refs_error *err);
+
 /** Warns where standard_name or cell_methods differ. False where they do not. `names` are those of
  * both sources. */
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,

@@ -591,13 +591,13 @@ static refs_status compare_values(const refs_combine *join, const refs_combined 
     return tell_difference(join, joined, at, i, err);
 }
 
-/* Attributes that say what is measured: what differs in them is joined where people want it. */
-static refs_status tell_other_meaning(const refs_combine *join, const refs_combined *joined,
-                                      const refs_combine_place *at, bool *told, refs_error *err) {
+/* Attributes that say what is measured: what differs in them is joined where people want it, but
+ * for fields of GRIB that are not of one kind. */
+static refs_status compare_meaning(const refs_combine *join, const refs_combined *joined,
+                                   const refs_combine_place *at, bool *told, refs_error *err) {
     const uint32_t one = joined->like->whole, other = at->array->whole;
     refs_json_doc *docs[2] = {NULL, NULL};
-    if (*told || one == other || one == REFS_COMBINE_NONE || other == REFS_COMBINE_NONE)
-        return REFS_OK;
+    if (one == other || one == REFS_COMBINE_NONE || other == REFS_COMBINE_NONE) return REFS_OK;
     refs_status status = refs_json_parse(refs_combine__text(join, one), &docs[0], err);
     if (status == REFS_OK) status = refs_json_parse(refs_combine__text(join, other), &docs[1], err);
     if (status == REFS_OK) {
@@ -605,7 +605,9 @@ static refs_status tell_other_meaning(const refs_combine *join, const refs_combi
                                           .other = refs_json_root(docs[1]),
                                           .path = refs_combine__text(join, joined->path)};
         const char *const names[2] = {join->members[joined->first].name, at->member->name};
-        *told = refs_combine_note_meaning(&join->options.notes, &pair, names);
+        if (joined->n_lines > 0) status = refs_combine_check_kind(&pair, names, err);
+        if (status == REFS_OK && !*told)
+            *told = refs_combine_note_meaning(&join->options.notes, &pair, names);
     }
     refs_json_doc_free(docs[0]);
     refs_json_doc_free(docs[1]);
@@ -709,7 +711,7 @@ refs_status refs_combine__joined(refs_combine *join, const refs_combine_plan *pl
         if (at.array == NULL) continue;
         REFS_TRY(compare_attributes(join, joined, &at, err));
         REFS_TRY(check_pieces(join, joined, member, err));
-        REFS_TRY(tell_other_meaning(join, joined, &at, &has_told_meaning, err));
+        REFS_TRY(compare_meaning(join, joined, &at, &has_told_meaning, err));
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }
