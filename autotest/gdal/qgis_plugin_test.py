@@ -7,6 +7,7 @@ command, and its archive.
 Skips without PyQGIS. Pictures of the dialog stay in the folder PICTURES where one is given.
 """
 
+import base64
 import configparser
 import datetime
 import json
@@ -14,6 +15,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -257,6 +259,38 @@ class Times(Folder):
         self.assertEqual([period[0].hour for period in raster.periods], [6, 7, 8])
         made = layers.make_layers(raster, each_time=True)
         self.assertEqual([layer.bandName(1)[-8:] for layer in made], ["06:00:00", "07:00:00", "08:00:00"])
+
+    def forecast(self):
+        """Two runs, 12 hours apart, of steps of 6 hours."""
+        def array(shape, dims, values, **attributes):
+            meta = {"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": "<i4", "fill_value": None, "order": "C", "compressor": None,
+                    "filters": None}
+            data = base64.b64encode(struct.pack(f"<{len(values)}i", *values)).decode()
+            return json.dumps(meta), json.dumps({"_ARRAY_DIMENSIONS": dims, **attributes}), "base64:" + data
+
+        refs = {".zgroup": json.dumps({"zarr_format": 2})}
+        arrays = {"t": array([2, 3, 1, 2], ["time", "step", "y", "x"], list(range(12)), coordinates="valid_time"),
+                  "time": array([2], ["time"], [0, 12], units="hours since 2024-01-01", standard_name="forecast_reference_time"),
+                  "step": array([3], ["step"], [0, 6, 12], units="hours", standard_name="forecast_period")}
+        for name, (meta, attributes, data) in arrays.items():
+            chunk = ".".join("0" * len(json.loads(meta)["shape"]))
+            refs.update({f"{name}/.zarray": meta, f"{name}/.zattrs": attributes, f"{name}/{chunk}": data})
+        return self.write("forecast.json", refs)
+
+    def test_of_a_forecast_are_along_its_steps(self):
+        path = self.forecast()
+        raster = source.describe(source.find_variable(path, "t"))
+        self.assertEqual([period[0].hour for period in raster.periods], [0, 6, 12])
+        self.assertEqual((raster.time_dimension, raster.step), ("step", (6, "hours")))
+        said = "\n".join(raster.warnings)
+        self.assertIn("time has 2 values: the first, ", said)
+        self.assertIn("has no place", said)
+        raster = source.describe(source.find_variable(path, "t[time=#1]"))
+        self.assertEqual([period[0].isoformat() for period in raster.periods],
+                         ["2024-01-01T12:00:00", "2024-01-01T18:00:00", "2024-01-02T00:00:00"])
+        raster = source.describe(source.find_variable(path, "t[time=#1,step=#1:#2]"))
+        made = layers.make_layers(raster, each_time=True)
+        self.assertEqual([layer.bandName(1)[-6:] for layer in made], ["step=6", "tep=12"])
 
     def test_several_levels_are_not_one_layer(self):
         with self.assertRaises(source.SourceError) as caught:

@@ -78,9 +78,9 @@ def _run(arguments):
 
 def main():
     arguments = _arguments()
-    from .source import SourceError
     folder = tempfile.mkdtemp(prefix="refs-qgis-")
     _end_on_signals(folder)
+    from .source import SourceError  # with NumPy, whose threads take signals that are not blocked before
     status = 0
     try:
         application = _start(folder)  # noqa: F841, which lives as long as this name

@@ -227,11 +227,28 @@ def step_of(begins, unit):
     return max(round(shortest), 1), "seconds"
 
 
+def _bands(dataset):
+    return [dataset.GetRasterBand(number + 1) for number in range(dataset.RasterCount)]
+
+
+def _has_times_of(dataset, dimension):
+    """Whether the values of a dimension are the times of the bands."""
+    return all(f" {dimension}={band.GetMetadataItem('TIME')} " in f" {band.GetDescription()} " for band in _bands(dataset))
+
+
+def _changes_time(dataset, dimension):
+    """Whether the times of bands change along a dimension, as along the steps of a forecast."""
+    others, found = [f"NETCDF_DIM_{one}" for one in _dimensions(dataset) if one != dimension], {}
+    times = [(tuple(band.GetMetadataItem(one) for one in others), band.GetMetadataItem("TIME")) for band in _bands(dataset)]
+    return any(found.setdefault(place, time) != time for place, time in times)
+
+
 def _time_dimension(dataset):
-    """The dimension whose value each band gives as its time, or None."""
-    band = dataset.GetRasterBand(1)
-    time, text = band.GetMetadataItem("TIME"), band.GetDescription()
-    return next((one for one in _dimensions(dataset) if f" {one}={time} " in f" {text} "), None)
+    """The dimension along which the bands have times, or None: that of forecasts is the one of steps."""
+    if dataset.GetRasterBand(1).GetMetadataItem("TIME") is None:
+        return None
+    found = [one for one in _dimensions(dataset) if _has_times_of(dataset, one)]
+    return found[0] if found else next((one for one in reversed(_dimensions(dataset)) if _changes_time(dataset, one)), None)
 
 
 def _begins(dataset):
@@ -310,7 +327,8 @@ class Dimension:
 
 @dataclasses.dataclass
 class Raster:
-    """What is shown of a variable. `periods` has the begin and end of each band, or is empty."""
+    """What is shown of a variable. `periods` has the begin and end of each band, or is empty; `steps` what the time dimension has
+    for each band where that is not its time."""
     name: Name
     title: str
     unit: str
@@ -319,6 +337,7 @@ class Raster:
     time_dimension: str = None
     periods: list = dataclasses.field(default_factory=list)
     step: tuple = None
+    steps: list = dataclasses.field(default_factory=list)
     warnings: list = dataclasses.field(default_factory=list)
 
     def for_each_time(self):
@@ -328,7 +347,7 @@ class Raster:
         found = []
         for number, period in enumerate(self.periods):
             text = period[0].isoformat(timespec="milliseconds" if period[0].microsecond else "seconds")
-            part = f"{self.time_dimension}=" + (f"#{number}" if is_whole else text)
+            part = f"{self.time_dimension}=" + (f"#{number}" if is_whole else self.steps[number] if self.steps else text)
             found.append((dataclasses.replace(self.name, selection=others + (part,)), f"{self.title} {text}", period))
         return found
 
@@ -391,10 +410,26 @@ def _turn(name, dataset, longitudes, messages):
     return (name, dataset) if moved is None or moved[0] == place[0] else (other, turned)
 
 
+def _has_place(dataset):
+    return dataset.GetGeoTransform(can_return_null=True) is not None or dataset.GetGCPCount() > 0
+
+
+def _place_advice(dataset):
+    if dataset.GetMetadata("GEOLOCATION"):
+        return "gdalwarp -geoloc makes a map of it"
+    return "gdal_translate -a_srs and -a_ullr give it one"
+
+
 def _select_first(name, dataset, time, messages):
     """One band for each time: of the dimensions that nothing selects, the first element."""
     selected = {part.partition("=")[0] for part in name.selection}
     free = [f"{one}=#0" for one in _other_dimensions(dataset, time) if one not in selected]
+    for one in _other_dimensions(dataset, time) if time not in selected else []:
+        values = _values_along(dataset, one)
+        if one not in selected and len(values) > 1:
+            unit = dataset.GetMetadataItem(f"{one}#units") or ""
+            messages.append((gdal.CE_Warning, f"{one} has {len(values)} values: the first, {values[0]} {unit}, is shown: "
+                                              f"[{one}=#1] behind the variable shows the next".replace(" ,", ",")))
     if free:
         name = name.select(*free)
         dataset = _open_variable(name, messages)
@@ -420,6 +455,8 @@ def describe(name, longitudes=None):
         elif time is not None:
             messages.append((gdal.CE_Warning, f"{time} has dates that QGIS does not know: the layer has no times"))
         name, dataset = _turn(name, dataset, longitudes, messages)
+        if not _has_place(dataset):
+            messages.append((gdal.CE_Warning, f"{name}: has no place, and lies at the numbers of its pixels: {_place_advice(dataset)}"))
         variable = dataset.GetRasterBand(1).GetMetadataItem("NETCDF_VARNAME") or name.path.rpartition("/")[2]
         least, most = _range_of(name, dataset, messages)
         raster = Raster(name, dataset.GetMetadataItem(f"{variable}#long_name") or variable, dataset.GetRasterBand(1).GetUnitType() or "",
@@ -427,4 +464,6 @@ def describe(name, longitudes=None):
         if begins:
             unit = unit_seconds(dataset.GetMetadataItem(f"{time}#units") or "")
             raster.time_dimension, raster.periods, raster.step = time, periods_of(begins, unit), step_of(begins, unit)
+            if not _has_times_of(dataset, time):
+                raster.steps = [band.GetMetadataItem(f"NETCDF_DIM_{time}") for band in _bands(dataset)]
         return raster
