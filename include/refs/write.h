@@ -70,15 +70,6 @@ typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_writ
  * joined, there are no steps. Other readers ignore it; it does not keep a set from growing. */
 #define REFS_HOLES_MEMBER "refs_holes"
 
-/** The member of "zarr.json", of an array that Icechunk holds, with the members of ".zarray" that
- * version 3 has other words for, or none: codecs in their places, a fill value that is null. What
- * is combined of it has them again. By "must_understand" other readers are told to ignore it. */
-#define REFS_V2_MEMBER "refs_v2"
-
-/** The member of that which says of which manifests its holes are: if others have been written
- * since, the holes may have values, and are not. */
-#define REFS_SEAL_MEMBER "manifests"
-
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
 

@@ -131,7 +131,9 @@ typedef struct refs_array_meta {
 
     refs_dtype dtype;
     uint8_t order[REFS_MAX_RANK]; /**< dimensions as elements lie in a chunk: slowest first */
-    bool has_fill;                /**< metadata have a fill value that is not null */
+    bool was_v2;           /**< Icechunk holds an array of version 2 (docs/icechunk.md): a fill
+                                value that was null is none */
+    bool has_fill;         /**< metadata have a fill value that is not null */
     const uint8_t *fill;   /**< dtype.size bytes in this machine's byte order, zero without one */
     const char *fill_text; /**< OBJECT: value of absent strings, "" without a fill value */
 

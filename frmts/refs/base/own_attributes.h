@@ -1,5 +1,5 @@
-/* own_attributes.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs
- * pass over attributes whose names begin so.
+/* own_attributes.h -- attributes and members of our own: what Zarr or netCDF has no place for.
+ * Other programs ignore them.
  *
  * Read before this: nothing.
  */
@@ -30,5 +30,15 @@
 /** Most bytes of that document: an attribute of HDF5 is read as one structure, with what describes
  * it (parsers/hdf5/file.h). */
 #define REFS_SOURCES_MAX_BYTES (63 * REFS_MIB)
+
+/** The member of "zarr.json", of an array that Icechunk holds, with the members of ".zarray" that
+ * version 3 has other words for, or none: codecs in their places, a fill value that is null. What
+ * is combined of it has them again, and its missing values are those of version 2. By
+ * "must_understand" other readers are told to ignore it. */
+#define REFS_V2_MEMBER "refs_v2"
+
+/** The member of that which says of which manifests its holes are: if others have been written
+ * since, the holes may have values, and are not. */
+#define REFS_SEAL_MEMBER "manifests"
 
 #endif

@@ -231,7 +231,8 @@ static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
  * leaves out what nobody declared, or the netCDF library, whose defaults are others, filled the
  * file. */
 static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    if (array->zarr_format != 2 || is_never_missing(array) || zeros_mean_nothing(hierarchy))
+    if ((array->zarr_format != 2 && !array->was_v2) || is_never_missing(array) ||
+        zeros_mean_nothing(hierarchy))
         return false;
     return is_from_netcdf3(hierarchy, array) || leaves_out_undeclared(hierarchy) ||
            has_netcdf_default(hierarchy);

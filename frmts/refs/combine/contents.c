@@ -4,6 +4,7 @@
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/cfa/cfa.h"
+#include "refs/own_attributes.h"
 #include "refs/store.h"
 
 /* Strings of one array. */

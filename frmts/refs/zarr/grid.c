@@ -1,6 +1,8 @@
 /* grid.c -- what the metadata of both versions have in common: shape, dimensions, fill value. */
 #include "zarr_internal.h"
 
+#include "refs/own_attributes.h"
+
 /* Element `dim` of a list of sizes. */
 static refs_status read_size(const refs_json *list, const char *name, size_t dim, uint64_t *size,
                              refs_error *err) {
@@ -88,7 +90,13 @@ refs_status refs_zarr__read_fill(const refs_array_source *source, refs_array_met
     if (fill == NULL) return refs_fail_nomem(err);
     *source->fill_bytes -= size;
     meta->fill = fill;
+    /* Version 3 has no fill value that is null. */
+    const refs_json *before = refs_json_get(source->document, REFS_V2_MEMBER);
     const refs_json *value = refs_json_get(source->document, "fill_value");
+    meta->was_v2 = meta->zarr_format == 3 && refs_json_get(before, "dtype") != NULL;
+    if (meta->was_v2 &&
+        refs_json_kind_of(refs_json_get(before, "fill_value")) == REFS_JSON_KIND_NULL)
+        value = NULL;
     bool is_text = refs_json_is_string(value) && meta->dtype.type == REFS_TYPE_OBJECT;
     meta->fill_text = is_text ? refs_json_text(value).data : "";
     return refs_fill_value_parse(value, &meta->dtype, fill, &meta->has_fill, err);

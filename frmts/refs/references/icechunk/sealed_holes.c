@@ -5,6 +5,7 @@
 
 #include "icechunk/object_file.h"
 #include "refs/json.h"
+#include "refs/own_attributes.h"
 #include "refs/write.h"
 
 static int by_id(const void *one, const void *other) {

@@ -2,6 +2,7 @@
 #include "icechunk/version3.h"
 
 #include "refs/json.h"
+#include "refs/own_attributes.h"
 #include "refs/write.h"
 
 #define DIMENSIONS "_ARRAY_DIMENSIONS"
