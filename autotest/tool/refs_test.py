@@ -1675,7 +1675,7 @@ class Holes(Folder):
             for width in (100, 2):
                 with self.subTest(dtype=dtype, form=form, width=width):
                     self.write_some(dtype, form, width=width)
-                    self.assertIn("of wider integers", self.index())
+                    self.assertIn("of a wider type", self.index())
                     self.expect_nodata('REFS:"all.json"', -2147483647)
                     self.expect_nodata('REFS:"[0-3].nc"', -2147483647)
                     self.expect_any_grouping_of_holes()

@@ -250,6 +250,7 @@ typedef struct refs_agg_values {
     refs_cf_clock from_clock, to_clock;
     bool is_wide; /**< integers of 64 bits become floats, which cannot hold all of them */
     size_t n_missing;
+    bool holds_fill; /**< the container's fill value is a value here, and does not fit */
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];                      /**< what those become, of `to` */
     bool has_range;                        /**< elements of `from` outside of it are missing, too */

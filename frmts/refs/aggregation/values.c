@@ -152,11 +152,26 @@ static bool is_wide_integer(const refs_dtype *dtype) {
     return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
 }
 
+/* Integers of 64 bits have no wider ones that would leave netCDF's default fill value to stand for
+ * what is missing: one that is a value of the fragment fits no container that declares it. */
+static bool holds_fill(const refs_aggregation *aggregation, const refs_array_meta *variable,
+                       const refs_agg_values *values) {
+    uint8_t fill[sizeof(double)];
+    if (refs_aggregation__value(aggregation->container.attributes, "_FillValue") == NULL ||
+        !is_wide_integer(&values->to) || !is_wide_integer(&values->from) ||
+        !refs_cf_default_fill(&values->to, fill) || memcmp(values->fill, fill, sizeof fill) != 0 ||
+        !refs_cf_keeps_default_fill(variable))
+        return false;
+    for (size_t i = 0; i < values->n_missing; i++)
+        if (memcmp(values->missing[i], fill, sizeof fill) == 0) return false;
+    return true;
+}
+
 static void compare(refs_agg_values *values) {
     values->is_wide =
         is_wide_integer(&values->from) && values->to.type == REFS_TYPE_FLOAT && !values->is_linear;
     values->is_same = refs_dtype_equal(&values->from, &values->to) && !values->is_linear &&
-                      !values->has_range && has_same_missing(values);
+                      !values->has_range && !values->holds_fill && has_same_missing(values);
 }
 
 /* Strings of variable length are read as such, whatever the fragment has; others are copied. */
@@ -192,6 +207,7 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
     read_unsigned(variable, &values->from);
     read_unsigned(&aggregation->meta, &values->to);
     describe_range(aggregation, variable, values);
+    values->holds_fill = holds_fill(aggregation, variable, values);
     compare(values);
     return REFS_OK;
 }
@@ -440,6 +456,7 @@ static void store_missing(const refs_agg_values *values, const bool *is_missing,
 static bool fits_integer(const refs_agg_values *values, int64_t number) {
     bool is_unsigned = values->to.type == REFS_TYPE_UINT;
     bool is_above = values->from.type == REFS_TYPE_UINT && number < 0; /* beyond INT64_MAX */
+    if (values->holds_fill && memcmp(&number, values->fill, sizeof number) == 0) return false;
     size_t bits = values->to.size * 8;
     if (bits == 64) return is_unsigned ? is_above || number >= 0 : !is_above;
     if (is_above) return false;

@@ -554,13 +554,11 @@ static refs_status settle_type(aggregating *at, const refs_combined *joined, des
                                .keeps_default = refs_combine__has_only_values(joined->like)};
     if (joined->n_lines > 0) common = refs_combine__common_type(join, arrays, n);
     refs_free(arrays);
-    if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
-        !joined->like->has_nodata)
-        common = refs_combine__wider_than_bytes();
-    const bool needs_missing =
-        joined->has_holes && common.dtype.size > 1 && common.dtype.type != REFS_TYPE_FLOAT;
-    const char *valid = needs_missing ? NULL : refs_combine__whole_range(join, joined->like);
-    of->variable.keeps_default = !needs_missing && common.keeps_default;
+    if (!common.is_unpacked && joined->has_holes && common.dtype.type != REFS_TYPE_FLOAT &&
+        refs_combine__has_only_values(joined->like))
+        common = refs_combine__wider_type(join, joined->like);
+    const char *valid = refs_combine__whole_range(join, joined->like);
+    of->variable.keeps_default = common.keeps_default;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (common.is_unpacked)
@@ -571,7 +569,7 @@ static refs_status settle_type(aggregating *at, const refs_combined *joined, des
     refs_buf_clear(&text);
     if (status != REFS_OK || !common.is_unpacked) return status;
     of->variable.dtype = common.dtype;
-    refs_combine__fill_of(&common, of->fill);
+    refs_combine__missing_element(&common.dtype, of->fill);
     of->variable.fill = of->fill;
     return REFS_OK;
 }

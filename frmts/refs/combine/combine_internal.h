@@ -62,7 +62,8 @@ typedef struct refs_combine_holes {
     refs_combine_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
     size_t n; /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
-    bool has_fill;
+    bool has_fill, has_nodata, keeps_default;
+    bool adds_fill; /**< the attribute _FillValue was added with the first of them */
     uint8_t fill[16];
 } refs_combine_holes;
 
@@ -694,8 +695,13 @@ typedef struct refs_common_type {
     bool keeps_default; /**< netCDF's default fill value is a value of some */
 } refs_common_type;
 
-/** The fill value of unpacked fragments: netCDF's, or NaN where that is a value of some. */
-void refs_combine__fill_of(const refs_common_type *type, uint8_t *fill);
+/** The fill value for what is missing in an aggregation that is unpacked, and in any array of which
+ * all elements are values, as JSON: NaN, or netCDF's for integers, of which none should be left
+ * that are values. NULL for bytes. */
+const char *refs_combine__missing_text(const refs_dtype *dtype);
+
+/** The same as an element. */
+void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill);
 
 /** The result for the arrays of one path. */
 typedef struct refs_combined {
@@ -743,8 +749,10 @@ refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan
  * REFS_UNSUPPORTED for bytes, all of which are values. */
 refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err);
 
-/** The type of an aggregation of bytes that are not in all parts: a value more than they have. */
-refs_common_type refs_combine__wider_than_bytes(void);
+/** The type of an aggregation of an array of which all elements are values, with one more for what
+ * is missing: wider, where there is a wider one. */
+refs_common_type refs_combine__wider_type(const refs_combine *join,
+                                          const refs_combine_array *array);
 
 /** The same for what stands between the fragments of an array. */
 refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err);
@@ -923,6 +931,10 @@ const refs_combine_array *refs_combine__first_of(const refs_combine_split *split
 /** The type of an aggregation of the arrays. */
 refs_common_type refs_combine__common_type(const refs_combine *join,
                                            const refs_combine_array *const *arrays, size_t n);
+
+/** Whether the element is among the values of an array, as they are known. */
+bool refs_combine__holds(const refs_combine *join, const refs_combine_array *array,
+                         const uint8_t *element);
 
 /** Those of an array without a valid range. */
 #define REFS_COMBINE_NO_RANGE "valid_range=;valid_min=;valid_max=;"

@@ -530,6 +530,25 @@ static refs_status take_version_3(reader *in, const refs_array_meta *meta,
     return REFS_OK;
 }
 
+/* Holes, and what the fill value meant before there were any. */
+static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_combine_array *array,
+                              refs_error *err) {
+    REFS_TRY(refs_combine__read_holes(in->join, in->strings, array, err));
+    refs_combine_holes *holes = array->holes;
+    if (holes == NULL) return REFS_OK;
+    refs_array_meta before = *meta;
+    before.has_fill = holes->has_fill;
+    before.fill = holes->fill;
+    holes->keeps_default = refs_cf_keeps_default_fill(&before);
+    holes->has_nodata = holes->adds_fill ? meta->dtype.size == 1 && refs_cf_fill_is_chosen(&before)
+                                         : array->has_nodata;
+    if (cuts_of(in) == NULL) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is missing in some sources of the set, and cannot be cut: leave the "
+                     "selection out",
+                     meta->path);
+}
+
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_member *member = in->member;
     if (meta->status != REFS_OK)
@@ -576,12 +595,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     REFS_TRY(describe_meaning(in, meta, array, err));
     if (array->is_v3 || in->join->n_dims == 0 || refs_combine__is_of_fields(in->join))
         return REFS_OK;
-    REFS_TRY(refs_combine__read_holes(in->join, in->strings, array, err));
-    if (array->holes == NULL || cuts_of(in) == NULL) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: is missing in some sources of the set, and cannot be cut: leave the "
-                     "selection out",
-                     meta->path);
+    return read_holes(in, meta, array, err);
 }
 
 /* -- references -------------------------------------------------------------------------------- */

@@ -126,8 +126,8 @@ static bool declares_number(const refs_combine_array *array) {
     return !isnan(refs_combine__value_at(&array->dtype, fill, 0).number);
 }
 
-static bool hold(const refs_combine *join, const refs_combine_array *array,
-                 const uint8_t *element) {
+bool refs_combine__holds(const refs_combine *join, const refs_combine_array *array,
+                         const uint8_t *element) {
     const refs_str values = refs_combine__text(join, array->values);
     const size_t size = array->dtype.size;
     for (size_t at = 0; at + size <= values.size; at += size)
@@ -137,7 +137,7 @@ static bool hold(const refs_combine *join, const refs_combine_array *array,
 
 static bool holds_declared(const refs_combine *join, const refs_combine_array *array,
                            const refs_combine_array *declaring) {
-    return declares_number(declaring) && hold(join, array, declaring->declared);
+    return declares_number(declaring) && refs_combine__holds(join, array, declaring->declared);
 }
 
 static bool declare_one_fill(const refs_combine_array *a, const refs_combine_array *b) {
@@ -170,7 +170,8 @@ static refs_status differ_in_default(const refs_combine *join, const refs_combin
     uint8_t fill[sizeof(double)];
     if (a->declares_fill || b->declares_fill || a->dtype.size != b->dtype.size ||
         refs_combine__has_only_values(a) == refs_combine__has_only_values(b) ||
-        !refs_cf_default_fill(&a->dtype, fill) || !(hold(join, a, fill) || hold(join, b, fill)))
+        !refs_cf_default_fill(&a->dtype, fill) ||
+        !(refs_combine__holds(join, a, fill) || refs_combine__holds(join, b, fill)))
         return REFS_OK;
     return refs_buf_printf(text, err, "%snetCDF's default fill value, which is a value of one",
                            text->size > 0 ? ", " : "");

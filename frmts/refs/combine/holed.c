@@ -168,7 +168,8 @@ static refs_status restore_fill(refs_intern *strings, const refs_json *before,
 static refs_status restore_attributes(refs_intern *strings, const refs_json *added,
                                       refs_combine_holes *holes, refs_error *err) {
     static const char *const pairs[] = {"_FillValue", NULL, NULL};
-    if (refs_json_size(added) == 0 || holes->attributes == REFS_COMBINE_NONE) return REFS_OK;
+    holes->adds_fill = refs_json_size(added) > 0 && holes->attributes != REFS_COMBINE_NONE;
+    if (!holes->adds_fill) return REFS_OK;
     REFS_TRY(replace_one(strings, &holes->attributes, pairs, err));
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->attributes), &doc, err));
@@ -219,7 +220,9 @@ void refs_combine__forget_fills(refs_combine *join) {
             const refs_combine_holes *holes = array->holes;
             if (holes == NULL) continue;
             /* The declared value stood for holes. */
-            if (array->attributes != holes->attributes) array->declares_fill = false;
+            if (holes->adds_fill) array->declares_fill = false;
+            array->has_nodata = holes->has_nodata;
+            array->keeps_default = holes->keeps_default;
             array->document = holes->document;
             array->attributes = array->whole = holes->attributes;
             array->layout = holes->layout;

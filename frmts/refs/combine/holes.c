@@ -169,13 +169,8 @@ static refs_status take_declared(refs_combine *join, refs_combined *joined,
     return status;
 }
 
-/* Other programs join such files like this: as integers that have a value for what is missing. */
-refs_common_type refs_combine__wider_than_bytes(void) {
-    return (refs_common_type){.dtype = {.type = REFS_TYPE_INT, .size = 4}, .is_unpacked = true};
-}
-
-static refs_status fail_bytes(const refs_combine *join, const refs_combined *joined,
-                              refs_error *err) {
+static refs_status fail_without_fill(const refs_combine *join, const refs_combined *joined,
+                                     refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not in all sources, and has no fill value that could stand for "
                      "what is missing: leave it out (--variables names what is taken), or "
@@ -183,17 +178,17 @@ static refs_status fail_bytes(const refs_combine *join, const refs_combined *joi
                      REFS_STR_ARG(refs_combine__text(join, joined->path)));
 }
 
-static refs_status widen_bytes(const refs_combine *join, refs_combined *joined, bool *splits,
-                               refs_error *err) {
+static refs_status widen(const refs_combine *join, refs_combined *joined, bool *splits,
+                         refs_error *err) {
     const refs_str path = refs_combine__text(join, joined->path);
-    if (!refs_combine__may_split(join, joined)) return fail_bytes(join, joined, err);
+    if (!refs_combine__may_split(join, joined)) return fail_without_fill(join, joined, err);
     joined->is_loaded = false;
     *splits = true;
     if (!refs_combine__is_aggregated(join) &&
         join->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: of its bytes all are values: it becomes an aggregation of "
-                  "wider integers, with a fill value for what is missing",
+                  "%.*s: all of its integers are values: it becomes an aggregation of a "
+                  "wider type, with a fill value for what is missing",
                   REFS_STR_ARG(path));
     return REFS_OK;
 }
@@ -214,17 +209,49 @@ static bool is_untold_default(const refs_combine_array *array) {
            memcmp(fill, array->fill, array->dtype.size) == 0;
 }
 
+/* Whether an array may have an element among its values: of large ones, these are not known. What
+ * was added to say what is missing is none of them. */
+static bool may_hold(const refs_combine *join, const refs_combine_array *array,
+                     const uint8_t *element) {
+    if (array->holes != NULL && array->holes->adds_fill) return false;
+    return array->values == REFS_COMBINE_NONE || refs_combine__holds(join, array, element);
+}
+
+static bool may_hold_default(const refs_combine *join, const refs_combined *joined) {
+    uint8_t fill[16];
+    if (!refs_cf_default_fill(&joined->like->dtype, fill)) return true;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_array *array;
+        for (size_t k = 0; (array = refs_combine__piece(member, joined->path, k)) != NULL; k++)
+            if (!refs_combine__is_one_type(&array->dtype, &joined->like->dtype) ||
+                may_hold(join, array, fill))
+                return true;
+    }
+    return false;
+}
+
+/* The fill value for what is missing of an array that declares none. NULL: all elements are values.
+ */
+static const char *undeclared_fill(const refs_combine *join, const refs_combined *joined,
+                                   const refs_combine_array *like) {
+    const bool is_float = like->dtype.type == REFS_TYPE_FLOAT;
+    if (!refs_combine__has_only_values(like)) return refs_cf_default_fill_text(&like->dtype);
+    return is_float || !may_hold_default(join, joined) ? refs_combine__missing_text(&like->dtype)
+                                                       : NULL;
+}
+
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
  * than before. The largest byte of a file is a fill value once an attribute tells it. */
 static refs_status choose_fill(refs_combine *join, refs_combined *joined,
                                const refs_combine_array *like, refs_error *err) {
-    const char *text = refs_cf_default_fill_text(&like->dtype);
+    const char *text = undeclared_fill(join, joined, like);
     char byte[8];
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
     const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
     const bool is_told = has_own_fill(like) && !is_own_byte && !is_untold_default(like);
-    if (is_declared || (!joined->is_loaded && is_told)) return REFS_OK;
+    if (is_declared || is_told) return REFS_OK;
     if (is_own_byte) {
         (void)snprintf(byte, sizeof byte, "%d",
                        like->dtype.type == REFS_TYPE_INT ? (int8_t)like->fill[0] : like->fill[0]);
@@ -290,7 +317,7 @@ refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan
         (refs_combine__is_aggregated(join) && !joined->is_loaded))
         return REFS_OK;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
-    if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
+    if (joined->lacks_fill) return widen(join, joined, splits, err);
     if (!joined->has_hole_fill || joined->is_loaded || is_untold_default(joined->like) ||
         !are_sparse(join, joined))
         return REFS_OK;
@@ -308,13 +335,14 @@ refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan
 
 refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err) {
     REFS_TRY(choose_fill(join, joined, joined->like, err));
-    return joined->lacks_fill ? fail_bytes(join, joined, err) : REFS_OK;
+    return joined->lacks_fill ? fail_without_fill(join, joined, err) : REFS_OK;
 }
 
 refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err) {
     refs_combine_split *split = joined->split;
     if (split->cells.n_missing == 0 || split->type.is_unpacked) return REFS_OK;
-    REFS_TRY(choose_fill(join, joined, refs_combine__first_of(split), err));
-    if (joined->lacks_fill) split->type = refs_combine__wider_than_bytes();
+    const refs_combine_array *first = refs_combine__first_of(split);
+    REFS_TRY(choose_fill(join, joined, first, err));
+    if (joined->lacks_fill) split->type = refs_combine__wider_type(join, first);
     return REFS_OK;
 }

@@ -356,15 +356,25 @@ static bool have_other_values(const refs_combine_array *a, const refs_combine_ar
            refs_combine__has_only_values(a) != refs_combine__has_only_values(b);
 }
 
-void refs_combine__fill_of(const refs_common_type *type, uint8_t *fill) {
+const char *refs_combine__missing_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_FLOAT ? "\"NaN\"" : refs_cf_default_fill_text(dtype);
+}
+
+void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill) {
     const float single = NAN;
     const double number = (double)NAN;
-    if (!type->keeps_default || type->dtype.type != REFS_TYPE_FLOAT)
-        (void)refs_cf_default_fill(&type->dtype, fill);
-    else if (type->dtype.size == sizeof single)
+    if (dtype->type != REFS_TYPE_FLOAT)
+        (void)refs_cf_default_fill(dtype, fill);
+    else if (dtype->size == sizeof single)
         memcpy(fill, &single, sizeof single);
     else
         memcpy(fill, &number, sizeof number);
+}
+
+/* Other programs join bytes like this, too: as integers that have a value for what is missing. */
+refs_common_type refs_combine__wider_type(const refs_combine *join,
+                                          const refs_combine_array *array) {
+    return (refs_common_type){.dtype = unpacked_type(join, &array, 1), .is_unpacked = true};
 }
 
 refs_common_type refs_combine__common_type(const refs_combine *join,

@@ -300,9 +300,8 @@ static const char *whole_range(const output *out) {
 /* NULL where the fill value is that of the fragments. */
 static const char *own_fill_text(const output *out) {
     const refs_common_type *type = &out->joined->split->type;
-    const bool is_nan = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
-    if (type->is_unpacked) return is_nan ? "\"NaN\"" : refs_cf_default_fill_text(&type->dtype);
-    return is_nan && !out->joined->has_hole_fill ? "\"NaN\"" : NULL;
+    const bool has_only_values = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
+    return type->is_unpacked || has_only_values ? refs_combine__missing_text(&type->dtype) : NULL;
 }
 
 static const char *hole_text(const output *out) {
