@@ -284,7 +284,7 @@ class Index(Folder):
     def test_misspelt_names_are_told_from_those_that_there_are(self):
         os.mkdir("d")
         self.write("d/a.nc", [0])
-        self.assertIn("** is as *", run("index", "d/**/x/*.nc", "-o", "a.json", status=1))
+        self.assertIn("** matches one folder, as * does", run("index", "d/**/x/*.nc", "-o", "a.json", status=1))
         said = run("index", "d/a.nc", "-v", "t2", "-o", "a.json", status=1)
         self.assertIn('no array "t2"; there are: y, x, time, time_bnds, t\n', said)
 
@@ -318,7 +318,7 @@ class Index(Folder):
         with open("none.json", "w", encoding="utf-8") as file:
             json.dump({"type": "Catalog", "stac_version": "1.0.0",
                        "links": [{"rel": "child", "href": "none.json"}]}, file)
-        self.assertIn("no asset", run("index", "none.json", "-o", "x.json", status=1))
+        self.assertIn("with assets that are data, found none", run("index", "none.json", "-o", "x.json", status=1))
 
     def test_units_of_times_are_made_the_same(self):
         self.write("a.nc", [6, 7], units="hours since 2020-01-01")
