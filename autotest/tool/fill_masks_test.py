@@ -242,6 +242,39 @@ class Icechunk(MaskTest):
             self.assertEqual(rows(name, "number"), [[1, 0, None, 7]], name)
             self.assertEqual(rows(name, "none"), [[1, 0, -999, 7]], name)
 
+    def test_fill_values_of_floats_are_in_base64_as_xarray_reads_them(self):
+        for dtype, fill in itertools.product(("f4", "f8"), (7, -999.9, 1e20, 1e-5, math.nan)):
+            expected = [write(name, step, row_of(dtype), fill) for step, name in enumerate(("0.nc", "1.nc"))]
+            for form in self.forms("0.nc"):
+                self.assertEqual(rows(form), expected[:1], f"{dtype} {fill}: {form}")
+            said = subprocess.run([REFS, "cat", "made.icechunk", "v/zarr.json"], capture_output=True, check=True).stdout
+            self.assertEqual(base64.b64decode(json.loads(said)["attributes"]["_FillValue"]), np.array(np.array(fill, dtype), "<f8").tobytes())
+            read = []
+            for source in ("made.icechunk", "0.nc"):
+                self.run_verb("index", source, "1.nc", "--along", "t", "-o", "o.json")
+                with open("o.json", "rb") as file:
+                    read.append(file.read())
+            self.assertEqual(*read, f"{dtype} {fill}")
+
+    def test_fill_values_of_floats_in_base64_are_those_of_their_source(self):
+        for dtype, name in (("f4", "float32"), ("f8", "float64")):
+            expected = []
+            for step, fill in enumerate((7, 0)):
+                row = np.roll(row_of(dtype, PADDING), step)
+                refs = {"zarr.json": '{"zarr_format":3,"node_type":"group"}', "v/c/0/0": inline(row), "t/c/0": inline(np.array([float(step)]))}
+                for path, shape, kind, dims in (("v", [1, row.size], name, ["t", "x"]), ("t", [1], "float64", ["t"])):
+                    refs[f"{path}/zarr.json"] = json.dumps({
+                        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": kind, "dimension_names": dims, "fill_value": 0.0,
+                        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+                        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+                        "attributes": {"_FillValue": base64.b64encode(np.array(fill, "<f8")).decode()} if path == "v" else {}})  # fmt: skip
+                with open(f"{step}.json", "w", encoding="utf-8") as file:
+                    json.dump({"version": 1, "refs": refs}, file)
+                expected.append([None if number in (fill, None) else number for number in shown(row, np.isnan(row))])
+            for form in FORMS:
+                self.assertEqual(rows(self.make(form, "0.json", "1.json")), expected, f"{dtype}: {form}")
+
     def test_chunks_that_are_absent_stay_zero_without_fill_value(self):
         write_set("made.json", 0, v=(np.array([5], "<f4"), None))
         with open("made.json", encoding="utf-8") as file:

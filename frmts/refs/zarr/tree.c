@@ -111,6 +111,19 @@ static refs_status set_problem(refs_tree *tree, refs_document *document, refs_st
     return document->problem != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
+static refs_status parse_text(refs_bytes text, refs_json_doc **doc, refs_error *err) {
+    refs_buf decoded = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(refs_str_view((const char *)text.data, text.size), doc, err));
+    refs_status status = refs_zarr__decode_fill_attribute(refs_json_root(*doc), &decoded, err);
+    if (status == REFS_OK && decoded.size > 0) {
+        refs_json_doc_free(*doc);
+        *doc = NULL;
+        status = refs_json_parse(refs_str_view((const char *)decoded.data, decoded.size), doc, err);
+    }
+    refs_buf_clear(&decoded);
+    return status;
+}
+
 /* Parses one document; what is wrong with its text is its own problem. */
 static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *document,
                          refs_error *err) {
@@ -118,8 +131,8 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     refs_json_doc *doc = NULL;
     if (!refs_grow((void **)&tree->docs, &tree->docs_capacity, tree->n_docs, sizeof *tree->docs))
         return refs_fail_nomem(err);
-    refs_status status =
-        refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem);
+    refs_status status = parse_text(text, &doc, &problem);
+    if (status != REFS_OK) refs_json_doc_free(doc);
     if (status == REFS_OK &&
         tree->docs_memory + refs_json_doc_memory(doc) > REFS_JSON_MAX_TREE_BYTES) {
         refs_json_doc_free(doc);

@@ -40,6 +40,13 @@ size_t refs_zarr__arena_memory(const refs_arena *arena);
 /** Printf-style text, likewise. */
 const char *refs_zarr__arena_printf(refs_arena *arena, const char *format, ...) REFS_PRINTF(2, 3);
 
+/* -- fill_attribute.c -------------------------------------------------------------------------- */
+
+/** Appends the document of an array with a number as its attribute _FillValue where that is one in
+ * base64; else nothing. */
+refs_status refs_zarr__decode_fill_attribute(const refs_json *document, refs_buf *text,
+                                             refs_error *err);
+
 /* -- tree.c: paths, and the metadata documents at each ----------------------------------------- */
 
 /** The kinds of metadata documents, by the last part of their keys. */

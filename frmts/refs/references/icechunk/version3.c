@@ -276,7 +276,23 @@ static refs_status write_member(const char *before, const refs_json *value, refs
     return refs_json_write(value, v3, err);
 }
 
-static refs_status write_attributes(const refs_json *attributes, refs_buf *v3, refs_error *err) {
+/* xarray reads the attribute _FillValue of floating-point numbers in base64 alone: little-endian
+ * double precision, whatever their type (xarray.backends.zarr.FillValueCoder). */
+static refs_status write_fill_attribute(const refs_json *value, refs_buf *v3, refs_error *err) {
+    uint8_t bytes[sizeof(double)];
+    uint64_t bits;
+    double number;
+    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
+    if (!refs_json_double(value, &number)) return refs_json_write(value, v3, err);
+    memcpy(&bits, &number, sizeof bits);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(bits >> 8 * i);
+    REFS_TRY(refs_buf_append(v3, "\"", 1, err));
+    REFS_TRY(refs_base64_encode(refs_bytes_view(bytes, sizeof bytes), v3, err));
+    return refs_buf_append(v3, "\"", 1, err);
+}
+
+static refs_status write_attributes(const refs_json *attributes, char kind, refs_buf *v3,
+                                    refs_error *err) {
     const char *before = "";
     REFS_TRY(refs_buf_printf(v3, err, ",\"attributes\":{"));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
@@ -284,7 +300,10 @@ static refs_status write_attributes(const refs_json *attributes, refs_buf *v3, r
         if (refs_str_is(name, DIMENSIONS)) continue;
         REFS_TRY(refs_buf_printf(v3, err, "%s", before));
         REFS_TRY(refs_json_write_string(name, v3, err));
-        REFS_TRY(write_member(":", refs_json_at(attributes, i), v3, err));
+        REFS_TRY(refs_buf_append(v3, ":", 1, err));
+        REFS_TRY(kind == 'f' && refs_str_is(name, "_FillValue")
+                     ? write_fill_attribute(refs_json_at(attributes, i), v3, err)
+                     : refs_json_write(refs_json_at(attributes, i), v3, err));
         before = ",";
     }
     return refs_buf_append(v3, "}", 1, err);
@@ -326,7 +345,7 @@ static refs_status write_array(const refs_json *array, const refs_json *attribut
                              "\"configuration\":{\"separator\":\"/\"}},\"fill_value\":"));
     REFS_TRY(write_fill(refs_json_get(array, "fill_value"), &type, v3, err));
     REFS_TRY(write_codecs(array, &type, v3, err));
-    REFS_TRY(write_attributes(attributes, v3, err));
+    REFS_TRY(write_attributes(attributes, type.kind, v3, err));
     if (refs_json_is_array(dims) && refs_json_size(dims) == refs_json_size(shape))
         REFS_TRY(write_member(",\"dimension_names\":", dims, v3, err));
     REFS_TRY(write_others(array, v3, err));
@@ -343,7 +362,7 @@ refs_status refs_icechunk__group_v3(refs_bytes attributes, refs_buf *v3, refs_er
     refs_json_doc *doc;
     REFS_TRY(parse(attributes, &doc, err));
     refs_status status = refs_buf_printf(v3, err, "{\"zarr_format\":3,\"node_type\":\"group\"");
-    if (status == REFS_OK) status = write_attributes(refs_json_root(doc), v3, err);
+    if (status == REFS_OK) status = write_attributes(refs_json_root(doc), '\0', v3, err);
     if (status == REFS_OK) status = refs_buf_append(v3, "}", 1, err);
     refs_json_doc_free(doc);
     return status;
