@@ -365,6 +365,12 @@ class Lossless(OwnFolder):
         self.assertRegex(said, "cannot append: .*: index all sources again")
         np.testing.assert_array_equal(self.values("m.nc"), before)
 
+    def test_times_of_numpy_have_no_sign(self):
+        data = np.array([-5, 3], "<i8")
+        self.write("a.json", document([2], "<M8[s]", data.astype("<M8[s]"), None, units="m", _Unsigned="true", add_offset=0.5))
+        self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "1.13")
+        np.testing.assert_array_equal(self.values("m.nca"), data + 0.5)
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -194,9 +194,15 @@ static bool is_sign(const refs_json *attributes, refs_str name) {
     return refs_str_is(name, "_Unsigned");
 }
 
-/* Booleans become bytes, of which _Unsigned would tell the signs, and with them the valid range. */
-static refs_status put_attributes_of_boolean(nc_file *file, nc_place place,
-                                             const refs_json *attributes, refs_error *err) {
+/* Booleans become bytes, and times of NumPy integers, of which _Unsigned would tell the signs, and
+ * with them the valid range. */
+static bool becomes_integer(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_BOOL || dtype->type == REFS_TYPE_DATETIME ||
+           dtype->type == REFS_TYPE_TIMEDELTA;
+}
+
+static refs_status put_attributes_but_sign(nc_file *file, nc_place place,
+                                           const refs_json *attributes, refs_error *err) {
     refs_json_doc *others;
     refs_status status = refs_cfa__without(attributes, is_sign, &others, err);
     if (status == REFS_OK)
@@ -211,8 +217,8 @@ refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_var
         REFS_TRY(refs_cfa__file_fill_nothing(file, place, err));
     if (variable->fill != NULL && !refs_cfa__is_text(&variable->dtype))
         REFS_TRY(refs_cfa__file_fill(file, place, &variable->dtype, variable->fill, err));
-    REFS_TRY(variable->dtype.type == REFS_TYPE_BOOL
-                 ? put_attributes_of_boolean(file, place, variable->attributes, err)
+    REFS_TRY(becomes_integer(&variable->dtype)
+                 ? put_attributes_but_sign(file, place, variable->attributes, err)
                  : refs_cfa__file_attributes(file, place, variable->attributes, err));
     return put_unit(file, place, variable, err);
 }
