@@ -226,15 +226,19 @@ static bool same_units(const refs_array_meta *a, const refs_array_meta *b) {
     return one == NULL || (other != NULL && same_json(one, other));
 }
 
-/* What the elements mean: missing ones are NaN. */
+/* What the elements mean: missing ones are NaN. Wider integers than those that REFS shows as
+ * unsigned are so in aggregations, too (refs_cf_has_unsigned_elements), where they are unpacked. */
 static void interpret(const contents *of, const refs_array_meta *meta,
                       const refs_cf_options *options, double *values, size_t n) {
     refs_cf_description description;
+    const double above = ldexp(1, (int)(8 * meta->dtype.size));
+    const bool are_unsigned = refs_cf_has_unsigned_elements(meta);
     if (refs_cf_describe(of->set.hierarchy, meta, options, &description, NULL) == REFS_OK)
         for (size_t i = 0; i < n; i++) {
-            if (description.unsigned_values && values[i] < 0)
-                values[i] += ldexp(1, (int)(8 * meta->dtype.size));
-            if (refs_cf_is_missing(&description, values[i]))
+            if (description.unsigned_values && values[i] < 0) values[i] += above;
+            const bool is_missing = refs_cf_is_missing(&description, values[i]);
+            if (are_unsigned && values[i] < 0) values[i] += above;
+            if (is_missing)
                 values[i] = NAN;
             else
                 values[i] = values[i] * (description.has_scale ? description.scale : 1) +
