@@ -371,6 +371,19 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "1.13")
         np.testing.assert_array_equal(self.values("m.nca"), data + 0.5)
 
+    def test_attributes_that_an_outline_lacks_are_named(self):
+        self.steps("a.json", 0, 2, 7)
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        self.steps("b.json", 0, 2, 7)
+        with open("b.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        refs = {key: value for key, value in refs.items() if not key.startswith("v/")}
+        refs[".zattrs"] = json.dumps({"stations": "one"})
+        with open("b.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        said = self.run_verb("combine", "b.json", "m/m.v.0.nc", "-o", "n.json", "--along", "t", "--format", "cfa")
+        self.assertIn("stations of /", said)
+
 
 class AttributesCalledAsOurs(OwnFolder):
     def test_do_not_keep_a_file_from_being_read(self):

@@ -1,7 +1,8 @@
 /* attributes.c -- attributes that later parts have and the result does not.
  *
  * Groups and arrays keep the attributes of the first part that has them, so that joining is
- * associative. Attributes that only a later part has would be lost without a word. */
+ * associative; those of an outline come before all. Attributes that only a later part has would be
+ * lost without a word. */
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 
@@ -146,6 +147,9 @@ refs_status refs_combine__tell_attributes(const refs_combine *join, const refs_c
     at.kept = refs_alloc((join->strings.count + 1) * sizeof *at.kept);
     refs_status status = at.kept != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) memset(at.kept, 0xff, (join->strings.count + 1) * sizeof *at.kept);
+    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
+        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
+            status = see_member(&at, &join->members[i], err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
         status = see_member(&at, &join->members[plan->order[i]], err);
     if (status == REFS_OK) status = refs_combine_note_lost(&join->options.notes, &at.lost, err);
