@@ -371,6 +371,29 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "1.13")
         np.testing.assert_array_equal(self.values("m.nca"), data + 0.5)
 
+    def test_fill_values_that_a_set_only_implies_stay_missing(self):
+        """Zero is missing in a set of netCDF-3 files; the set that refs writes keeps attributes, and needs one that says so."""
+        for k in range(2):
+            refs = self.netcdf3(k)
+            self.write(f"{k}.json", refs)
+        self.run_verb("index", "0.json", "-o", "a.json", "--along", "x")
+        self.run_verb("index", "1.json", "-o", "b.json", "--along", "x")
+        outputs = {"both.json": ("0.json", "1.json"), "parts.json": ("a.json", "b.json"), "mixed.json": ("a.json", "1.json"), "one.json": ("0.json",)}
+        for output, sources in outputs.items():
+            self.run_verb("index", *sources, "-o", output, "--along", "x")
+            for path in ("/v", "/w"):
+                values = self.values(output, path)
+                self.assertEqual(np.isnan(values).tolist(), (np.arange(values.size).reshape(values.shape) % 2 == 0).tolist(), (output, path))
+        both = pathlib.Path("both.json").read_bytes()
+        self.assertEqual((pathlib.Path("parts.json").read_bytes(), pathlib.Path("mixed.json").read_bytes()), (both, both))
+
+    def netcdf3(self, k):
+        refs = document([2, 20], ">f4", np.tile(np.array([0, 1], ">f4"), 20).reshape(2, 20))
+        thin = document([2], ">f4", np.array([0, 1], ">f4"))
+        refs.update({"w/" + key[2:]: value for key, value in thin.items() if key.startswith("v/")})
+        refs["x/0"] = {"bytes": struct.pack("<2d", 2 * k, 2 * k + 1)}
+        return refs
+
     def test_attributes_that_an_outline_lacks_are_named(self):
         self.steps("a.json", 0, 2, 7)
         self.run_verb("split", "a.json", "-o", "m.nca")

@@ -549,7 +549,9 @@ static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_comb
                      meta->path);
 }
 
-static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+/* With attributes that were `added`, which its own document has not; NULL: with those alone. */
+static refs_status add_described(reader *in, const refs_array_meta *meta,
+                                 const refs_json_doc *added, refs_error *err) {
     refs_combine_member *member = in->member;
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
@@ -583,7 +585,10 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata stand in .zmetadata alone",
                          meta->path);
     array->attributes = REFS_COMBINE_NONE;
-    if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
+    if (added != NULL)
+        REFS_TRY(number_json(in, meta->attributes, &array->attributes, err));
+    else if (!array->is_v3)
+        REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
     if (array->is_v3) REFS_TRY(take_version_3(in, meta, array, err));
     array->whole = array->attributes;
     array->is_piece = whole != NULL;
@@ -596,6 +601,55 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     if (array->is_v3 || in->join->n_dims == 0 || refs_combine__is_of_fields(in->join))
         return REFS_OK;
     return read_holes(in, meta, array, err);
+}
+
+/* Whether the rest of a set shows that zero, or netCDF's default for bytes, was declared as the
+ * fill value: not in the result, which keeps attributes. */
+static bool infers_fill(const reader *in, const refs_array_meta *meta) {
+    static const uint8_t zero[sizeof(double)] = {0};
+    uint8_t usual[sizeof(double)];
+    const bool is_number = meta->dtype.type == REFS_TYPE_INT ||
+                           meta->dtype.type == REFS_TYPE_UINT ||
+                           meta->dtype.type == REFS_TYPE_FLOAT;
+    if (meta->status != REFS_OK || meta->zarr_format != 2 || meta->aggregation != NULL ||
+        !is_number || !meta->has_fill || refs_json_get(meta->attributes, "_FillValue") != NULL)
+        return false;
+    const bool is_usual = memcmp(meta->fill, zero, meta->dtype.size) == 0 ||
+                          (refs_cf_default_fill(&meta->dtype, usual) &&
+                           memcmp(meta->fill, usual, meta->dtype.size) == 0);
+    return is_usual && refs_cf_fill_is_declared(in->source.hierarchy, meta);
+}
+
+static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
+    const refs_json *attributes = meta->attributes;
+    const refs_str pair =
+        refs_str_from(meta->fill[0] != 0 ? "\"_FillValue\":255}" : "\"_FillValue\":0}");
+    REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+        REFS_TRY(refs_buf_append(text, ",", 1, err));
+    }
+    return refs_buf_append_str(text, pair, err);
+}
+
+static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_array_meta described = *meta;
+    refs_json_doc *added = NULL;
+    if (refs_combine__copies(in->join) || !infers_fill(in, meta))
+        return add_described(in, meta, NULL, err);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = write_with_fill(meta, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &added, err);
+    refs_buf_clear(&text);
+    if (status == REFS_OK) {
+        described.attributes = refs_json_root(added);
+        status = add_described(in, &described, added, err);
+    }
+    refs_json_doc_free(added);
+    return status;
 }
 
 /* -- references -------------------------------------------------------------------------------- */
