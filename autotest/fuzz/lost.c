@@ -13,6 +13,7 @@
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/combine_how.h"
+#include "refs/own_attributes.h"
 #include "refs/utf8.h"
 #include "tool.h"
 
@@ -180,6 +181,25 @@ static bool is_kept(const comparison *at, const refs_json *was, const refs_json 
     return refs_json_is_string(is) && is_text_of(was, refs_json_text(is));
 }
 
+static bool has_dimension(const contents *of, refs_str name) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(of->set.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(of->set.hierarchy, i);
+        for (size_t d = 0; d < meta->rank; d++)
+            if (refs_str_is(name, meta->dims[d])) return true;
+    }
+    return false;
+}
+
+/* Dimensions that no variable of a file has: variables of the result may, and are compared. */
+static bool find_unused_dimensions(comparison *at, const refs_json *was, const refs_json *is) {
+    for (size_t i = 0; i < refs_json_size(was); i++) {
+        const refs_str name = refs_json_name_at(was, i);
+        if (refs_json_get_str(is, name) != NULL || has_dimension(&at->is, name)) continue;
+        return report(at, "the dimension %.*s is lost", (int)name.size, name.data);
+    }
+    return false;
+}
+
 /* `is_aggregation`: the result or the source is one, whose attributes are those of its own
  * fragments. */
 static bool find_attributes(comparison *at, const refs_json *was, const refs_json *is,
@@ -189,6 +209,11 @@ static bool find_attributes(comparison *at, const refs_json *was, const refs_jso
         char copy[128];
         snprintf(copy, sizeof copy, "%.*s", (int)name.size, name.data);
         if (is_of_storage(copy) || lost_is_named(at->of->said, copy)) continue;
+        if (strcmp(copy, REFS_UNUSED_DIMENSIONS) == 0) {
+            if (find_unused_dimensions(at, refs_json_at(was, i), refs_json_get_str(is, name)))
+                return true;
+            continue;
+        }
         if (is_aggregation &&
             (strncmp(copy, "aggregated_", 11) == 0 || strncmp(copy, "cf", 2) == 0))
             continue;
