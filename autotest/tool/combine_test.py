@@ -519,6 +519,15 @@ class Times(InFolder):
             run("append", "grown.json", names[2])
             self.assertEqual(read("grown.json", "valid_time").tolist(), expected)
 
+    def test_of_members_and_steps_that_are_scalar_are_told_by_the_sources(self):
+        names = [write(f"m{member}.f{step:03}.json", array("number", [], np.float64(member), units="1", standard_name="realization"),
+                       array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                       array("v", ["y", "x"], np.full((2, 3), 100 * member + step, "<f4"), coordinates="number step"))
+                 for member in range(3) for step in (0, 6)]
+        for given, expected in ((names, [[0, 6], [100, 106], [200, 206]]), (names[::2], [0, 100, 200]), (names[:2], [0, 6])):
+            run("index", *given, "-o", "all.json")
+            self.assertEqual(read("all.json", "v")[..., 0, 0].tolist(), expected)
+
     def test_that_are_scalar_vary_along_the_concat_dimensions_that_count_times_where_they_differ(self):
         """One value in a part is the value of all its steps, so no grouping of the parts changes anything."""
         def part(name, times, valid, units="hours since 2020-01-01"):

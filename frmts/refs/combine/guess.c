@@ -166,11 +166,12 @@ static bool names(const refs_array_meta *variable, const char *coordinate) {
     return false;
 }
 
-/* A time, or lead time, of a file that has one of them: a number that variables name as their
- * coordinate. */
-static bool is_scalar_time(const refs_combine_source *source, const refs_array_meta *meta) {
+/* A time, a lead time or a member of an ensemble of a file that has one of them: a number that
+ * variables name as their coordinate. */
+static bool is_scalar_place(const refs_combine_source *source, const refs_array_meta *meta) {
     if (meta == NULL || meta->status != REFS_OK || meta->rank != 0 ||
-        !(is_clock(meta) || is_standard(meta, "forecast_period")))
+        !(is_clock(meta) || is_standard(meta, "forecast_period") ||
+          is_standard(meta, "realization")))
         return false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++)
         if (names(refs_hierarchy_array(source->hierarchy, i), meta->name)) return true;
@@ -181,7 +182,7 @@ static bool is_scalar_time(const refs_combine_source *source, const refs_array_m
 static bool has_reference(const refs_combine_source *source) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
-        if (is_scalar_time(source, meta) && is_standard(meta, "forecast_reference_time"))
+        if (is_scalar_place(source, meta) && is_standard(meta, "forecast_reference_time"))
             return true;
     }
     return false;
@@ -196,7 +197,7 @@ static refs_status find_scalars(const refs_combine_source *a, const refs_combine
             refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
         const refs_array_meta *const metas[2] = {one, other};
         outcome found = NOT_COMPARED;
-        if (is_scalar_time(a, one) && is_scalar_time(b, other) &&
+        if (is_scalar_place(a, one) && is_scalar_place(b, other) &&
             !(is_forecast && is_standard(one, "time")))
             REFS_TRY(compare(a, b, metas, &found, err));
         if (found == DIFFERENT)
