@@ -139,6 +139,45 @@ class Items(Documents):
         self.assertEqual(self.value("/vsicurl/" + server.url("collections/c/items/i")), 2)
 
 
+class DataFiles(Documents):
+    """What items name that is no set: a data file whose chunks do not all lie in its first 64 KiB."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = Server(self.folder)
+        self.addCleanup(self.server.close)
+        self.write_tiff("a.tif", 1)
+        self.write("item.json", item({"a": asset("a.tif", "image/tiff", ["data"])}))
+
+    def write_tiff(self, name, value):
+        dataset = gdal.GetDriverByName("GTiff").Create(self.name(name), 512, 512, options=["TILED=YES"])
+        dataset.GetRasterBand(1).Fill(value)
+
+    def value(self, name):
+        return gdal.Open(f'REFS:"{name}"').ReadAsArray().min()
+
+    def test_are_read_to_their_end_on_servers(self):
+        self.assertEqual(self.value(self.server.url("item.json")), 1)
+
+    def test_are_read_as_what_they_were_when_they_were_opened(self):
+        for name in self.name("item.json"), self.server.url("item.json"):
+            self.write_tiff("a.tif", 1)
+            os.utime(self.name("a.tif"), (1e9, 1e9))
+            dataset = gdal.Open(f'REFS:"{name}"')
+            self.write_tiff("b.tif", 2)
+            os.replace(self.name("b.tif"), self.name("a.tif"))
+            with self.assertRaisesRegex(RuntimeError, "was replaced"):
+                dataset.ReadAsArray()
+
+    def test_are_others_where_the_item_names_others(self):
+        for name in self.name("item.json"), self.server.url("item.json"):
+            for number, kind in enumerate(("one", "two"), 1):
+                self.write("item.json", item({"k": asset(f"sets/{kind}.json", "application/vnd.zarr+kerchunk")}))
+                for file, when in (f"sets/{kind}.json", 1e9), ("item.json", 1e9 + number):
+                    os.utime(self.name(file), (when, when))
+                self.assertEqual(gdal.Open(f'REFS:"{name}":/v').ReadAsArray()[0, 0], number)
+
+
 class Collections(Documents):
     def test_are_their_own_asset_that_is_a_set(self):
         self.write("c.json", {"type": "Collection", "stac_version": "1.0.0", "id": "c",

@@ -286,7 +286,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     uint32_t own = 0;
     REFS_TRY(refs_locations_open(&locations, error));
     locations_.reset(locations);
-    REFS_TRY(refs_locations_number(locations, location_.c_str(), &own, error));
+    REFS_TRY(refs_locations_number(locations, refs_set_document(set()), &own, error));
     refs_store_share(store_.get(), locations, nullptr);
     vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
@@ -294,7 +294,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     refs_fragments_options options{};
     options.struct_size = sizeof options;
     options.hierarchy = hierarchy();
-    options.location = location_.c_str();
+    options.location = refs_set_location(set());
     options.vfs = refs_http_vfs_functions(vfs_.get());
     options.fetcher = fetcher_.get();
     options.locations = locations;

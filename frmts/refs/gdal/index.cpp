@@ -264,8 +264,9 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     aggregations_.reset(aggregations);
     // A master is replaced when its archive grows: who has it open reads on.
     if (aggregations != nullptr && refs_set_is_file(set()))
-        refs_watch_hold(watch_.get(), location_.c_str());
-    standsAlone_ = refs_set_is_whole(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
+        refs_watch_hold(watch_.get(), refs_set_document(set()));
+    // A document that names the set may name another one later.
+    standsAlone_ = refs_set_is_whole(set()) && location_ == refs_set_location(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
     return status;
 }
@@ -274,8 +275,9 @@ refs_status RefsIndex::expectValidators(refs_watch *watch, refs_fetcher *fetcher
                                         refs_error *error) const {
     if (isCombined_ && watch != watch_.get()) refs_watch_expect_all(watch, watch_.get());
     if (!refs_set_is_file(set())) return REFS_OK;
-    if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), location_.c_str());
-    return refs_http_vfs_introduce(vfs_.get(), location_.c_str(), fetcher, 0, error);
+    const char *file = refs_set_document(set());
+    if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), file);
+    return refs_http_vfs_introduce(vfs_.get(), file, fetcher, 0, error);
 }
 
 refs_set_options RefsIndex::optionsOfFragments() const {

@@ -162,7 +162,8 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));
     if (opened->aggregations == NULL) return REFS_OK;
     /* A master is replaced when its archive grows: a program that has it open reads on. */
-    if (refs_set_is_file(opened->set)) refs_watch_hold(opened->watch, location);
+    if (refs_set_is_file(opened->set))
+        refs_watch_hold(opened->watch, refs_set_document(opened->set));
     return open_fragments(opened, err);
 }
 
