@@ -376,6 +376,7 @@ const Validators all_validators[] = {
     {"modified", R"([])", 1, "Last-Modified"},
     {"modified-now", R"({"headers": {)" + dated_now + "}}", 1, ""},
     {"modified-in-one-second", R"({"headers": {)" + dated_now + "}}", 0, ""},
+    {"modified-a-second-before", R"({"headers": {"Date": "{second_after}"}})", 1, "Last-Modified"},
     {"modified-just-before", R"({"times": 1, "headers": {)" + dated_now + "}}", 0, ""},
     {"modified-before-that", R"({"times": 1, "headers": {)" + dated_now + "}}", 1, "Last-Modified"},
     {"modified-long-before", R"([{"times": 1}, {"headers": {)" + dated_now + "}}]", 1,

@@ -39,7 +39,7 @@ applies is taken. A fault is an object that may have
   "body"           ... and this body
   "headers"        header -> value of the answer, or null to leave it out; values may hold {begin},
                    {last}, {size}, {path} (without its label), {port} and {now+N}; of a file also
-                   {modified}, {modified_s} (seconds since 1970) and {hash}
+                   {modified}, {second_after} (that), {modified_s} (seconds since 1970) and {hash}
   "reset"          reset the connection instead of answering
   "reset_after"    ... after so many bytes of the body
   "close_after"    close it after so many bytes of the body, which was announced whole
@@ -227,6 +227,7 @@ class Handler(BaseHTTPRequestHandler):
         content.seek(0)
         modified = os.fstat(content.fileno()).st_mtime
         return {"modified": email.utils.formatdate(modified, usegmt=True),
+                "second_after": email.utils.formatdate(int(modified) + 1, usegmt=True),
                 "modified_s": int(modified), "hash": f"{zlib.crc32(content.read()):08x}"}
 
     @staticmethod

@@ -26,9 +26,10 @@ refs_vfs_validators File(int64_t modified, uint32_t ns, uint64_t size) {
     return made;
 }
 
-refs_vfs_validators Fresh(int64_t second) {
+refs_vfs_validators Fresh(int64_t second, int64_t answered = 0) {
     refs_vfs_validators made = {};
     made.fresh_s = second;
+    made.date_s = answered;
     return made;
 }
 
@@ -53,6 +54,11 @@ TEST(Validators, DifferWhereAnythingKnownOfBothDoes) {
         {Fresh(5), Object("", 5, 0), "", false},
         {Fresh(5), Object("", 6, 0), "Last-Modified", false},
         {Fresh(5), Fresh(6), "", false},
+        {Fresh(5, 5), Fresh(6, 6), "", false}, // there are servers that date all answers so
+        {Fresh(5, 6), Fresh(5, 5), "", false},
+        {Fresh(5, 6), Fresh(9, 9), "Last-Modified", false}, // which this one does not
+        {Fresh(5, 5), Fresh(8, 9), "Last-Modified", false},
+        {Fresh(5, 6), Fresh(8, 9), "Last-Modified", false},
     };
     for (const auto &row : rows) {
         EXPECT_STREQ(refs_validators_difference(&row.one, &row.other), row.difference);

@@ -130,6 +130,8 @@ TEST(Identity, OfAnObjectThatIsFreshDiffersWhereItMustHaveChanged) {
         {at("06", "05"), at("20", "06"), "Last-Modified"}, // as the first answer was made
         {at("10", "10"), at("20", "05"), "Last-Modified"}, // replaced by an older one
         {at("10", "10"), at("20", "20"), ""},              // servers that date all answers so
+        {at("11", "10"), at("20", "20"), "Last-Modified"}, // which this one does not
+        {at("10", "10"), at("20", "19"), "Last-Modified"},
     };
     for (const auto &row : rows)
         EXPECT_STREQ(refs_validators_difference(&row.one, &row.other), row.difference);

@@ -56,11 +56,22 @@ static bool has_other_fraction(const refs_vfs_validators *one, const refs_vfs_va
            one->modified_ns / 1000 != other->modified_ns / 1000;
 }
 
+static bool has_date(const refs_vfs_validators *validators) {
+    return has_time(validators) || validators->fresh_s != 0;
+}
+
+/* Whether the date may be that of the answer, and not one of the object. */
+static bool may_be_date_of_answer(const refs_vfs_validators *validators) {
+    return validators->modified_s == 0 && validators->fresh_s != 0 &&
+           validators->fresh_s >= validators->date_s;
+}
+
 static bool has_other_time(const refs_vfs_validators *one, const refs_vfs_validators *other) {
-    if (has_time(one) && has_time(other))
-        return one->modified_s != other->modified_s || has_other_fraction(one, other);
-    if (has_time(one) && other->fresh_s != 0) return one->modified_s != other->fresh_s;
-    return one->fresh_s != 0 && has_time(other) && other->modified_s != one->fresh_s;
+    if (!has_date(one) || !has_date(other) ||
+        (may_be_date_of_answer(one) && may_be_date_of_answer(other)))
+        return false;
+    return refs_validators_date_s(one) != refs_validators_date_s(other) ||
+           (has_time(one) && has_time(other) && has_other_fraction(one, other));
 }
 
 static bool has_size(const refs_vfs_validators *validators) {

@@ -33,9 +33,8 @@ refs_str refs_etag_opaque(const char *etag);
  * file, or "Last-Modified". `other` was seen later than `one`. ETags compare weakly: servers that
  * compress as they send mark the same bytes as weak; where both have one, times do not count.
  * Fractions of a second count in microseconds, which is what copies keep, and exactly between two
- * files of this machine. An object that was fresh in one answer may have changed within that
- * second, and there are servers that date all answers so; it did change where it was not fresh
- * before, or where it is not fresh any more and has another date. */
+ * files of this machine. Two dates that differ prove a change, however recent they are, unless each
+ * is the date of its answer: there are servers that date all answers so. */
 const char *refs_validators_difference(const refs_vfs_validators *one,
                                        const refs_vfs_validators *other);
 

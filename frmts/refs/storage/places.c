@@ -59,10 +59,13 @@ static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_
             (refs_fetch_name){range->location_id, refs_str_copy(refs_str_from(range->location))};
 }
 
-/* A state that was too fresh to be distinguished is not any more. */
+/* A state that was too fresh to be distinguished is not any more, or its date is seen not to be
+ * that of the answer. */
 static void learn_date(refs_vfs_validators *known, const refs_vfs_validators *now) {
-    if (known != NULL && known->fresh_s != 0 && known->fresh_s == now->modified_s)
-        known->modified_s = now->modified_s;
+    if (known == NULL || known->fresh_s == 0 || known->fresh_s != refs_validators_date_s(now))
+        return;
+    known->modified_s = now->modified_s;
+    if (now->date_s > known->date_s) known->date_s = now->date_s;
 }
 
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
