@@ -377,6 +377,25 @@ class Servers(Steps):
         before.ReadAsArray()
         self.assertEqual(self.requests(), n + 1)
 
+    def test_whose_record_files_are_older_than_those_read_are_asked_for_their_metadata_once(self):
+        before = self.make_and_open()
+        for i in range(1, 9):
+            to = os.path.join(self.served.served, f"all.parq/t/refs.{i}.parq")
+            then = os.stat("/proc/self").st_mtime - 60 * 15
+            os.utime(to, (then, then))
+        n = self.requests()
+        before.ReadAsArray()
+        self.assertEqual(self.requests(), n + 1)
+
+    def test_that_are_replaced_by_older_ones_never_mix_states(self):
+        before = self.make_and_open()
+        shutil.rmtree("all.parq")
+        run("combine", self.combine(0, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.upload(15)
+        with self.assertRaisesRegex(RuntimeError, "all.parq/.zmetadata: the set was rewritten since it was opened"):
+            before.ReadAsArray([2, 10], [1, 5])
+        self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
+
     def test_that_are_written_anew_never_mix_states(self):
         before = self.make_and_open()
         shutil.rmtree("all.parq")

@@ -290,6 +290,22 @@ static refs_status check_metadata(const refs_set_state *state, const refs_chunk_
                : read_growth(state, &now, grids, known, err);
 }
 
+/* Of a set that was put back with the times that it had, the files are older than those of the one
+ * that is open. */
+static bool may_belong(const refs_known_metadata *known, int64_t date_s) {
+    return known->is_undated ||
+           (date_s != 0 && date_s <= known->trusted_s && date_s >= known->oldest_s);
+}
+
+/* Also takes over what other threads learned since `known` was copied. */
+static void learn_date(const refs_set_state *state, int64_t date_s, refs_known_metadata *known) {
+    const int64_t trusted_s = settled(date_s), oldest_s = state->known.oldest_s;
+    if (state->known.trusted_s > known->trusted_s) known->trusted_s = state->known.trusted_s;
+    if (trusted_s > known->trusted_s) known->trusted_s = trusted_s;
+    known->oldest_s = oldest_s;
+    if (date_s != 0 && (oldest_s == 0 || date_s < oldest_s)) known->oldest_s = date_s;
+}
+
 static refs_status check_record(refs_set_state *state, const char *location,
                                 const refs_chunk_grids *grids, refs_error *err) {
     const refs_vfs *vfs = state->vfs;
@@ -299,12 +315,10 @@ static refs_status check_record(refs_set_state *state, const char *location,
     refs_lock(&state->lock);
     refs_known_metadata known = state->known;
     refs_unlock(&state->lock);
-    const int64_t date_s = refs_validators_date_s(&record), trusted_s = settled(date_s);
-    const bool is_old = known.is_undated || (date_s != 0 && date_s <= known.trusted_s);
-    if (!is_old) REFS_TRY(check_metadata(state, grids, &known, err));
+    const int64_t date_s = refs_validators_date_s(&record);
+    if (!may_belong(&known, date_s)) REFS_TRY(check_metadata(state, grids, &known, err));
     refs_lock(&state->lock);
-    if (state->known.trusted_s > known.trusted_s) known.trusted_s = state->known.trusted_s;
-    if (trusted_s > known.trusted_s) known.trusted_s = trusted_s;
+    learn_date(state, date_s, &known);
     state->known = known;
     refs_unlock(&state->lock);
     return REFS_OK;

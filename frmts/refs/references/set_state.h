@@ -8,10 +8,10 @@
  * itself.
  *
  * Servers have no folders. There, a record file that is not younger than ".zmetadata" was when the
- * set was opened is of that state, or of one before, and nothing is asked. For a younger one the
- * validators of ".zmetadata" are asked for: they shall be as they were, or the set has only grown:
- * all its sources are sources of the new one, and all its chunks have the numbers in it that they
- * had.
+ * set was opened, nor older than all that were read, is of that state, or of one before, and nothing
+ * is asked. For others the validators of ".zmetadata" are asked for: they shall be as they were, or
+ * the set has only grown: all its sources are sources of the new one, and all its chunks have the
+ * numbers in it that they had.
  */
 #ifndef REFS_REFERENCES_SET_STATE_H
 #define REFS_REFERENCES_SET_STATE_H
@@ -24,7 +24,8 @@
 /** The server's validators of ".zmetadata". */
 typedef struct refs_known_metadata {
     refs_vfs_validators validators;
-    int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
+    int64_t trusted_s; /**< record files that were modified up to then belong to the metadata, … */
+    int64_t oldest_s;  /**< … from then on, which is the time of the oldest that was read; or 0 */
     bool is_undated;   /**< the server dates all answers as they are made: nothing is checked */
     uint64_t digest;   /**< of the document, where only a recent date is known of it; or 0 */
 } refs_known_metadata;
