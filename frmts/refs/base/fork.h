@@ -47,7 +47,8 @@ void refs_unlock(pthread_mutex_t *lock);
  * what is called may come to it itself. */
 unsigned refs_locks_held(void);
 
-/** Ends the program where this thread holds one, in debug builds with -DREFS_ASSERT_LOCKS. */
+/** Ends the program where this thread holds one, in debug builds with -DREFS_ASSERT_LOCKS: those of
+ * the preset asan. */
 void refs_assert_unlocked(void);
 
 /** Waits for `changed` with `lock` held, in no other critical section; may wake without cause. */
