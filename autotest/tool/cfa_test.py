@@ -283,6 +283,27 @@ class Combine(Folder):
                 self.assertEqual(done, "")
                 shutil.rmtree("m")
 
+    def test_makes_it_again_whatever_the_order_of_sources(self):
+        with netCDF4.Dataset("source.nc", "w") as file:
+            for dim, n in (("time", 4), ("y", 2), ("x", 6)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",)).units = "hours since 2024-01-01"
+            file["time"][:] = np.arange(4)
+            file.createVariable("y", "f4", ("y",))[:] = range(2)
+            file.createVariable("a", "i4", ("time",))[:] = np.arange(4)
+            file.createVariable("c", "i4", ("y", "x"))[:] = np.arange(12).reshape(2, 6)
+        self.split(subarray_shape="time=2,y=1,x=3")
+        fragments, outline = sorted(glob.glob("m/*.nc")), "m/m.outline.nca"
+        for given in ([outline, *fragments], [*fragments, outline], fragments, ["m/"], [outline, *fragments[::-1], outline],
+                      [fragments[0], outline, *fragments[1:]]):
+            self.assertEqual(self.combine(*given), "")
+            np.testing.assert_array_equal(read("again.nca", "c"), np.arange(12).reshape(2, 6))
+            np.testing.assert_array_equal(read("again.nca", "a"), range(4))
+        # Two outlines of one variable: nothing says where fragments are along x.
+        shutil.copy(outline, "m/other.outline.nca")
+        self.assertIn("c: m/m.c.0.0.nc and m/m.c.0.1.nc have one place: expected a coordinate of each dimension",
+                      self.combine(*fragments, "m/other.outline.nca", status=1))
+
     def test_makes_it_again_of_netcdf_3(self):
         data = self.values()
         data[2:] = -9999

@@ -51,35 +51,40 @@ static bool is_there(const tool_session *session, const char *name) {
     return status == REFS_OK && got > 0;
 }
 
+/* Adds a name that is not among `names` yet; whether it is new. */
+static refs_status add_new(tool_names *names, const char *name, bool *is_new, refs_error *err) {
+    size_t number;
+    REFS_TRY(tool_names_find(names, name, &number, err));
+    *is_new = number == SIZE_MAX;
+    return *is_new ? tool_names_add(names, refs_str_from(name), err) : REFS_OK;
+}
+
 /* Adds "STEM.outline.nca" to those that were looked for; and to `found` where it is there. */
 static refs_status look_for(const tool_session *session, refs_str stem, tool_names *looked,
                             tool_names *found, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
+    bool is_new = false;
     refs_status status = refs_buf_append_str(&name, stem, err);
     if (status == REFS_OK)
         status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
     const char *text = (const char *)name.data;
-    size_t number = 0;
-    if (status == REFS_OK) status = tool_names_find(looked, text, &number, err);
-    if (status == REFS_OK && number == SIZE_MAX) {
-        status = tool_names_add(looked, refs_str_from(text), err);
-        if (status == REFS_OK && is_there(session, text))
-            status = tool_names_add(found, refs_str_from(text), err);
-    }
+    if (status == REFS_OK) status = add_new(looked, text, &is_new, err);
+    if (status == REFS_OK && is_new && is_there(session, text))
+        status = add_new(found, text, &is_new, err);
     refs_buf_clear(&name);
     return status;
 }
 
+/* Each once, whether it is named, or found, or both in any order. */
 static refs_status find(const tool_session *session, const tool_names *names, size_t first,
                         tool_names *found, refs_error *err) {
     tool_names looked = {.items = NULL};
     refs_status status = REFS_OK;
     for (size_t i = first; i < names->n && status == REFS_OK; i++) {
         refs_str stem = refs_str_from(names->items[i]);
-        size_t number = 0;
+        bool is_new;
         if (tool_is_outline(names->items[i]))
-            status = tool_names_find(found, names->items[i], &number, err);
-        if (status == REFS_OK && number == SIZE_MAX) status = tool_names_add(found, stem, err);
+            status = add_new(found, names->items[i], &is_new, err);
         if (status == REFS_OK) status = tool_check_interrupted(err);
         if (!cut_index(&stem)) continue;
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))

@@ -462,6 +462,21 @@ static uint64_t number_of(const field *of, const refs_combine_member *member) {
     return number;
 }
 
+/* Without a coordinate, nothing but the numbers would tell them apart. */
+static refs_status check_numbers(const aggregating *at, const field *of,
+                                 const refs_combine_member *owner,
+                                 const refs_combine_member *member, refs_error *err) {
+    const refs_combine *join = at->join;
+    const uint32_t path = of->joined->path;
+    const refs_combine_place one = {owner, refs_combine__find(owner, path)},
+                             other = {member, refs_combine__find(member, path)};
+    if (!refs_combine__are_numbered_apart(join, &one, &other)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%.*s: %s and %s have one place: expected a coordinate of each dimension, or "
+                     "one split with at most one outline: combine each split on its own",
+                     REFS_STR_ARG(refs_combine__text(join, path)), owner->name, member->name);
+}
+
 static refs_status place_members(const aggregating *at, const char *variable, field *of,
                                  refs_error *err) {
     const refs_combine *join = at->join;
@@ -491,7 +506,10 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
                                                                               : "NETCDF4"};
             at->owners[place] = member;
             REFS_TRY(refs_fragment_grid_set(&of->grid, place, &fragment, err));
-        } else if (!differs && !refs_combine__have_one_digest(joined, owner, member)) {
+            continue;
+        }
+        REFS_TRY(check_numbers(at, of, owner, member, err));
+        if (!differs && !refs_combine__have_one_digest(joined, owner, member)) {
             differs = true;
             refs_note(&join->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s: the fragment is that of the first",

@@ -293,6 +293,9 @@ const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *join, u
  * the dimension. */
 bool refs_combine__numbered_length(const refs_combine *join, size_t line, uint64_t *length);
 void refs_combine__numbers_free(refs_combine *join);
+/** Whether two parts are different fragments of a field, by the numbers in their names. */
+bool refs_combine__are_numbered_apart(const refs_combine *join, const refs_combine_place *a,
+                                      const refs_combine_place *b);
 
 /** The entry for the aggregation at a path; NULL: nothing. */
 const refs_combine_told *refs_combine__find_told(const refs_combine_member *member, uint32_t path);

@@ -96,6 +96,14 @@ static bool has_coordinates(const refs_combine *join, const numbered *of) {
     return true;
 }
 
+bool refs_combine__are_numbered_apart(const refs_combine *join, const refs_combine_place *a,
+                                      const refs_combine_place *b) {
+    numbered one = {.member = (size_t)(a->member - join->members), .array = a->array},
+             other = {.member = (size_t)(b->member - join->members), .array = b->array};
+    return a->array->rank == b->array->rank && read_index(join, &one) && read_index(join, &other) &&
+           refs_str_equal(one.stem, other.stem) && compare_index(&one, &other) != 0;
+}
+
 /* Names of two archives may say the same of different fragments: then coordinates tell. */
 static bool are_of_one_archive(const refs_combine *join, const numbered_list *list) {
     bool is_one = true, have_coordinates = true;
