@@ -304,6 +304,17 @@ class Combine(Folder):
         self.assertIn("c: m/m.c.0.0.nc and m/m.c.0.1.nc have one place: expected a coordinate of each dimension",
                       self.combine(*fragments, "m/other.outline.nca", status=1))
 
+    def test_leaves_out_what_cannot_be_read_where_that_is_asked_for(self):
+        self.write("a.nc", (0, 1), data=self.values(2))
+        for version in VERSIONS:
+            said = self.combine("a.nc", "nope.nc", version=version, options=("--skip-errors",), status=1)
+            self.assertIn("refs: left out: nope.nc: ", said)
+            np.testing.assert_array_equal(read("again.nca"), self.values(2))
+            os.remove("again.nca")
+            said = self.combine("nope.nc", version=version, options=("--skip-errors",), status=1)
+            self.assertIn("none of the sources could be read: nope.nc: ", said)
+            self.assertFalse(os.path.exists("again.nca"))
+
     def test_makes_it_again_of_netcdf_3(self):
         data = self.values()
         data[2:] = -9999
@@ -1864,6 +1875,32 @@ class Appended(Folder):
             self.assertIn(f"day 1.nc: is a source of {name} already", run("append", name, "day 1.nc", "day 2.nc", status=1))
             run("append", name, "day 2.nc")
             self.assertEqual(read(name, "time").tolist(), [0, 1, 2])
+
+    def test_sources_that_cannot_be_read_keep_no_others_out(self):
+        """Whatever the set is, and also where names arrive on standard input."""
+        for i in range(4):
+            self.write(f"d{i}.nc", times=[i], data=self.values(1) + i)
+        with open("bad.nc", "wb") as file:
+            file.write(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        makers = {"all.json": ("index",), "all.parq": ("index",), "all.icechunk": ("index",), "all.nc": ("index",)}
+        makers.update({f"m{version}.nca": ("combine", "--format", "cfa", "--cfa-version", version) for version in VERSIONS})
+        for (name, made), bad in itertools.product(makers.items(), ("bad.nc", "nope.nc")):
+            with self.subTest(name=name, bad=bad):
+                run(*made, "d0.nc", *(("--along", "time") if made[0] == "index" else ()), "-o", name)
+                self.assertIn(f"left out: {bad}: ", run("append", "--skip-errors", name, bad, "d1.nc", status=1))
+                self.assertEqual(read(name, "time").tolist(), [0, 1])
+                self.assertIn(f"none of the sources could be read: {bad}: ", run("append", "--skip-errors", name, bad, status=1))
+                self.assertIn(f"refs: {bad}: ", run("append", name, bad, "d2.nc", status=1))
+                for arriving, left_out in ((f"{bad}\nd2.nc\n", [bad]), ("d2.nc\nd3.nc\nd3.nc\nd1.nc\n", ["d2.nc", "d1.nc"]),
+                                           ("d3.nc", ["d3.nc"])):
+                    done = subprocess.run([REFS, "append", "-q", "--stdin", name], input=arriving, text=True,
+                                          capture_output=True, check=False)
+                    self.assertEqual(done.returncode, 1)
+                    said = re.findall("left out: ([^:]*): (.*)", done.stderr)
+                    self.assertEqual(sorted(one for one, _ in said), sorted(left_out), done.stderr)
+                    self.assertEqual({bad not in left_out}, {f"of {name} already" in why for _, why in said}, done.stderr)
+                self.assertEqual(read(name, "time").tolist(), [0, 1, 2, 3])
+                shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
     def test_names_with_a_backslash_are_refused(self):
         self.write()

@@ -16,6 +16,8 @@
 #include "refs/combine_aggregate.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
+#include "refs/intern.h"
+#include "skipped.h"
 
 /* The form of the master that is added to. */
 typedef enum aggregate_way {
@@ -29,7 +31,8 @@ typedef struct source {
     char *named;             /* in the master */
     refs_vfs_validators now; /* of size REFS_SOURCE_UNKNOWN: nothing is known */
     bool is_fragment;
-    bool is_added; /* as the master describes it */
+    bool is_added;    /* as the master describes it */
+    bool is_repeated; /* it is a fragment of the master already */
 } source;
 
 typedef struct aggregation {
@@ -51,6 +54,8 @@ typedef struct aggregation {
     pthread_mutex_t lock; /* guards what follows */
     size_t n_fragments;   /* sources that are some */
     char *filler;         /* one that stands for fragments */
+    size_t n_own;         /* names, the first ones, that the master has: none can be left out */
+    tool_skipped skipped;
 } aggregation;
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -167,22 +172,26 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     const bool is_outline = tool_is_outline(name);
     const refs_combine_part part = {number, name, opened->arrays.set.set, REFS_COMBINE_FROM_NAME};
     const refs_combine_fragment fragment = {
-        is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format,
-        number < all->master.files.n};
+        is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format};
+    REFS_TRY(refs_combine_add_fragment(all->join, &part, &fragment, err));
     of->is_fragment = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;
     refs_unlock(&all->lock);
-    return refs_combine_add_fragment(all->join, &part, &fragment, err);
+    return REFS_OK;
 }
 
-static refs_status add_source(void *user, size_t number, refs_error *err) {
-    aggregation *all = user;
+static refs_status add_source(aggregation *all, size_t number, refs_error *err) {
     source *of = &all->sources[number];
     const char *name = all->names.items[number];
     refs_buf location = REFS_BUF_INIT;
     open_source opened = {.format = NULL};
     if (of->is_added) return REFS_OK;
+    if (of->is_repeated)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: is a fragment of %s already: leave it out or, where it has changed, "
+                         "combine all sources anew",
+                         name, all->output);
     of->now.size = REFS_SOURCE_UNKNOWN;
     refs_status status = REFS_OK;
     if (of->named == NULL) status = name_source(all, name, &of->named, err);
@@ -194,6 +203,14 @@ static refs_status add_source(void *user, size_t number, refs_error *err) {
     tool_arrays_close(&opened.arrays);
     refs_buf_clear(&location);
     return status;
+}
+
+static refs_status run_source(void *user, size_t number, refs_error *err) {
+    aggregation *all = user;
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = add_source(all, number, &problem);
+    return number >= all->n_own ? tool_skip(&all->skipped, status, &problem, err)
+                                : refs_fail(err, status, "%s", problem.message);
 }
 
 /* The state of a fragment that the master has recorded; of size 0: none. */
@@ -246,19 +263,40 @@ static refs_status add_master(aggregation *all, refs_error *err) {
     return status;
 }
 
+/* A fragment of the master that is added to has steps that are there, or without a coordinate would
+ * be one more step. Names that cannot be had are reported when the source is added. */
+static refs_status find_repeated(aggregation *all, refs_error *err) {
+    refs_intern known = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < all->names.n && all->n_own > 0 && status == REFS_OK; i++) {
+        source *of = &all->sources[i];
+        const bool is_new = i >= all->n_own;
+        const size_t n_known = known.count;
+        uint32_t id;
+        if ((i >= all->master.files.n && !is_new) || tool_is_outline(all->names.items[i])) continue;
+        if (is_new && name_source(all, all->names.items[i], &of->named, NULL) != REFS_OK) continue;
+        status = refs_intern_add(&known, refs_str_from(of->named), &id, err);
+        of->is_repeated = is_new && known.count == n_known;
+    }
+    refs_intern_clear(&known);
+    return status;
+}
+
 static refs_status add_sources(aggregation *all, refs_error *err) {
     const char *const *names = (const char *const *)all->names.items;
     const tool_work work = {.arguments = all->arguments,
                             .items = "sources",
                             .n = all->names.n,
                             .n_threads = refs_combine_n_threads(names, all->names.n),
-                            .run = add_source,
+                            .run = run_source,
                             .user = all};
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "expected at least one source");
     all->sources = refs_calloc(all->names.n, sizeof *all->sources);
     if (all->sources == NULL) return refs_fail_nomem(err);
     REFS_TRY(add_master(all, err));
+    REFS_TRY(find_repeated(all, err));
     REFS_TRY(tool_work_run(&work, err));
+    REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
     if (all->n_fragments == 0 && all->filler != NULL)
         return refs_fail(err, REFS_INVALID,
                          "%s: a manifest of empty fragments does not suffice: expected another "
@@ -297,7 +335,8 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
     const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
     const refs_name_list list = {given->items + first, given->n - first, 0};
     tool_names added = {.items = NULL};
-    refs_status status = tool_expand(&all->session, &list, &added, NULL, err);
+    all->n_own = before;
+    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &list, &added, err);
     for (size_t i = 0; status == REFS_OK && i < added.n; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);
@@ -407,9 +446,11 @@ static void begin(const tool_arguments *arguments, const char *output, aggregati
                          .writing = REFS_MASTER_OPTIONS_INIT};
     all->master = (tool_master){.how = REFS_BUF_INIT, .options = REFS_MASTER_OPTIONS_INIT};
     pthread_mutex_init(&all->lock, NULL);
+    tool_skipped_open(arguments, &all->skipped);
 }
 
 static tool_exit end(aggregation *all, refs_status status, const refs_error *err) {
+    const tool_exit result = tool_skipped_finish(&all->skipped, status, err);
     refs_combine_free(all->join);
     for (size_t i = 0; all->sources != NULL && i < all->names.n; i++)
         refs_free(all->sources[i].named);
@@ -422,8 +463,7 @@ static tool_exit end(aggregation *all, refs_status status, const refs_error *err
     tool_sending_close(&all->sending);
     tool_session_close(&all->session);
     pthread_mutex_destroy(&all->lock);
-    if (status != REFS_OK) tool_complain(err);
-    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+    return result;
 }
 
 tool_exit tool_aggregate(const tool_arguments *arguments) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arrivals.h"
+#include "refs/intern.h"
 #include "refs/now.h"
 
 /* How long names are waited for once one is there: until none came for so long, or the first one is
@@ -75,20 +76,30 @@ static void wait_for_names(arrivals *all) {
     }
 }
 
-/* The lines that are whole, or all at the end, unless that was cut; each ends in a NUL then. */
+/* Appends a line, which ends in a NUL then, unless it came before. */
+static bool take_name(refs_str line, refs_intern *known, refs_buf *lines, refs_name_list *names) {
+    const size_t n = known->count;
+    uint32_t id;
+    if (line.size == 0) return true;
+    if (refs_intern_add(known, line, &id, NULL) != REFS_OK) return false;
+    if (known->count == n) return true;
+    const char *name = (const char *)lines->data + lines->size;
+    return refs_buf_append_str(lines, line, NULL) == REFS_OK &&
+           refs_buf_append(lines, "", 1, NULL) == REFS_OK && refs_name_list_append(names, name);
+}
+
+/* The lines that are whole, or all at the end, unless that was cut; each once. */
 static bool take_names(arrivals *all, refs_buf *lines, refs_name_list *names) {
     const bool is_whole = all->has_ended && all->problem == NULL;
     const size_t end = is_whole ? all->text.size : end_of_lines(all);
     refs_str line, rest = refs_str_view((const char *)all->text.data, end);
+    refs_intern known = {0};
     lines->size = 0;
-    if (refs_buf_reserve(lines, end + 1, NULL) != REFS_OK) return false;
-    while (refs_str_next_line(&rest, &line)) {
-        if (line.size == 0) continue;
-        const char *name = (const char *)lines->data + lines->size;
-        if (refs_buf_append_str(lines, line, NULL) != REFS_OK ||
-            refs_buf_append(lines, "", 1, NULL) != REFS_OK || !refs_name_list_append(names, name))
-            return false;
-    }
+    bool has_memory = refs_buf_reserve(lines, end + 1, NULL) == REFS_OK;
+    while (has_memory && refs_str_next_line(&rest, &line))
+        has_memory = take_name(line, &known, lines, names);
+    refs_intern_clear(&known);
+    if (!has_memory) return false;
     if (end > 0) memmove(all->text.data, all->text.data + end, all->text.size - end);
     all->text.size -= end;
     all->first_ms = 0;

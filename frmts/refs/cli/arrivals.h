@@ -5,8 +5,8 @@
 #include "tool.h"
 
 /** Calls `append` with the set and the names of some seconds, until the input ends. Sources
- * that cannot be read are left out. What fails is reported, and the exit status is that of the
- * worst. */
+ * that cannot be read, or are there already, are left out. What fails is reported, and the exit
+ * status is that of the worst. */
 tool_exit tool_append_arrivals(const tool_arguments *arguments,
                                tool_exit (*append)(const tool_arguments *arguments));
 

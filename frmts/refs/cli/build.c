@@ -19,11 +19,13 @@
 #include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/fork.h"
+#include "refs/intern.h"
 #include "refs/lookup3.h"
 #include "refs/own_attributes.h"
 #include "refs/same_file.h"
 #include "refs/scan.h"
 #include "selection.h"
+#include "skipped.h"
 #include "tool.h"
 
 /* In the folder of what was kept of sources, beside their sets. */
@@ -59,10 +61,7 @@ typedef struct build {
     tool_kept kept;
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
     bool *is_added;   /* of each of the master's files, whether it is a part as that describes it */
-
-    pthread_mutex_t lock; /* guards what follows */
-    tool_names skipped;   /* messages */
-    size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
+    tool_skipped skipped;
 } build;
 
 /* An aggregation is a file of netCDF. */
@@ -210,8 +209,7 @@ static void close_source(const build *all, refs_set *set) {
 
 /* Whether it is asked for that a source which cannot be read is left out. */
 static bool may_skip(const build *all, size_t number, refs_status status) {
-    return status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
-           all->arguments->skip_errors && number >= all->n_own;
+    return number >= all->n_own && tool_may_skip(&all->skipped, status);
 }
 
 static refs_status select_of(build *all, size_t number, refs_error *err) {
@@ -281,21 +279,14 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     return status;
 }
 
-/* A source that cannot be read is told at once. */
 static refs_status run_source(void *user, size_t number, refs_error *err) {
     build *all = user;
     refs_error problem = REFS_ERROR_INIT;
     if (all->is_added != NULL && number < all->master.files.n && all->is_added[number])
         return REFS_OK;
-    refs_status status = add_source(all, number, &problem);
-    const bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
-                       all->arguments->skip_errors && number >= all->n_own;
-    if (skips) {
-        refs_lock(&all->lock);
-        status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
-        refs_unlock(&all->lock);
-    }
-    return refs_fail(err, status, "%s", problem.message);
+    const refs_status status = add_source(all, number, &problem);
+    return number >= all->n_own ? tool_skip(&all->skipped, status, &problem, err)
+                                : refs_fail(err, status, "%s", problem.message);
 }
 
 /* They are as the master recorded them, not as they may be by now. */
@@ -327,12 +318,18 @@ static refs_status add_master(build *all, refs_error *err) {
     return add_recorded(all, err);
 }
 
-static refs_status check_new(const build *all, const char *name, refs_error *err) {
+static refs_status locate(const char *name, refs_buf *location, refs_error *err) {
+    location->size = 0;
+    REFS_TRY(tool_location(name, location, err));
+    return refs_buf_append(location, "", 1, err);
+}
+
+static refs_status check_new(const build *all, refs_combine_sources *sources, const char *name,
+                             refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    refs_status status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    refs_status status = locate(name, &location, err);
     if (status == REFS_OK)
-        status = refs_combine_sources_check_new(all->sources, (const char *)location.data, name,
+        status = refs_combine_sources_check_new(sources, (const char *)location.data, name,
                                                 all->output, err);
     refs_buf_clear(&location);
     return status;
@@ -342,8 +339,91 @@ static refs_status check_new(const build *all, const char *name, refs_error *err
 static refs_status check_all_new(const build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master.files.n > 0;
     for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++)
-        REFS_TRY(check_new(all, all->names.items[i], err));
+        REFS_TRY(check_new(all, all->sources, all->names.items[i], err));
     return REFS_OK;
+}
+
+/* Whether a name came before among those that are given, which are looked at last. */
+enum { IS_FIRST, IS_AGAIN, IS_LEFT_OUT };
+
+static refs_status list_first(const build *all, uint8_t *turns, refs_error *err) {
+    refs_intern known = {0};
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < all->names.n && status == REFS_OK; i++) {
+        const size_t n_known = known.count;
+        uint32_t id;
+        status = locate(all->names.items[i], &location, err);
+        if (status == REFS_OK)
+            status = refs_intern_add(&known, refs_str_from((const char *)location.data), &id, err);
+        turns[i] = known.count > n_known || i < all->n_own ? IS_FIRST : IS_AGAIN;
+    }
+    refs_buf_clear(&location);
+    refs_intern_clear(&known);
+    return status;
+}
+
+static refs_status add_name(const build *all, size_t number, refs_combine_sources *sources,
+                            refs_error *err) {
+    const refs_vfs_validators unknown = {.size = REFS_SOURCE_UNKNOWN};
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = locate(all->names.items[number], &location, err);
+    const char *name = (const char *)location.data;
+    const refs_combine_part part = {number, name, all->grown, REFS_COMBINE_FROM_NAME};
+    if (status == REFS_OK)
+        status = number < all->n_own && all->grown != NULL
+                     ? refs_combine_sources_add(sources, &part, err)
+                     : refs_combine_sources_add_state(sources, name, &unknown, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* Adds all names of a turn, and leaves out those that are not new. */
+static refs_status take_turn(build *all, int turn, uint8_t *turns, refs_combine_sources *sources,
+                             refs_error *err) {
+    for (size_t i = 0; i < all->names.n; i++)
+        if (turns[i] == turn) REFS_TRY(add_name(all, i, sources, err));
+    for (size_t i = all->n_own; i < all->names.n; i++) {
+        refs_error problem = REFS_ERROR_INIT;
+        if (turns[i] != turn) continue;
+        const refs_status status = check_new(all, sources, all->names.items[i], &problem);
+        REFS_TRY(tool_skip(&all->skipped, status, &problem, err));
+        if (status != REFS_OK) turns[i] = IS_LEFT_OUT;
+    }
+    return REFS_OK;
+}
+
+static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < all->names.n; i++)
+        if (turns[i] == IS_LEFT_OUT)
+            refs_free(all->names.items[i]);
+        else
+            all->names.items[n++] = all->names.items[i];
+    all->names.n = n;
+    all->skipped.n_not_sources = all->skipped.messages.n;
+    if (n > all->n_own) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: expected at least one source that it does not have",
+                     all->output);
+}
+
+/* A feed that names a source once more does not keep those that come with it from being added. */
+static refs_status leave_out_repeated(build *all, refs_error *err) {
+    const bool grows = all->grown != NULL || all->master.files.n > 0;
+    refs_combine_sources *sources = NULL;
+    if (!grows || !all->arguments->skip_errors || tool_has_selection(&all->how.variables))
+        return REFS_OK;
+    uint8_t *turns = refs_calloc(all->names.n, 1);
+    refs_status status = turns != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK)
+        status = refs_combine_sources_open(all->session.vfs, &all->options.urls, &sources, err);
+    if (status == REFS_OK) status = list_first(all, turns, err);
+    if (status == REFS_OK) status = take_turn(all, IS_FIRST, turns, sources, err);
+    if (status == REFS_OK) status = take_turn(all, IS_AGAIN, turns, sources, err);
+    if (status == REFS_OK) status = remove_left_out(all, turns, err);
+    refs_combine_sources_free(sources);
+    refs_free(turns);
+    return status;
 }
 
 static refs_status add_sources(build *all, refs_error *err) {
@@ -757,6 +837,7 @@ static void tell_unused_rewrites(const build *all) {
 
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
+    REFS_TRY(leave_out_repeated(all, err));
     REFS_TRY(choose_dims(all, err));
     REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) {
@@ -769,9 +850,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(refs_combine_open(&all->options, &all->join, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
-    if (all->skipped.n - all->n_not_sources == all->names.n - all->n_own)
-        return refs_fail(err, REFS_INVALID, "none of the sources could be read: %s",
-                         all->skipped.items[all->n_not_sources]);
+    REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);
@@ -791,7 +870,6 @@ static void clear(build *all) {
     if (all->master.session == NULL) tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
-    tool_names_clear(&all->skipped);
     refs_combine_sources_free(all->sources);
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
@@ -804,15 +882,11 @@ static void clear(build *all) {
     refs_buf_clear(&all->dim_names);
     refs_scan_shared_free(all->scans);
     refs_buf_clear(&all->message);
-    pthread_mutex_destroy(&all->lock);
 }
 
 static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->arguments->resume) remove_empty_kept(all);
-    for (size_t i = 0; i < all->skipped.n; i++)
-        tool_tell("left out: ", "SKIPPED", all->skipped.items[i]);
-    if (status != REFS_OK) tool_complain(err);
-    tool_exit result = status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED : TOOL_OK;
+    const tool_exit result = tool_skipped_finish(&all->skipped, status, err);
     clear(all);
     return result;
 }
@@ -886,7 +960,6 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = kind == GROWING_MASTER ? 1 : 0;
     const refs_name_list names = {given->items + first, given->n - first, 0};
-    tool_names *skipped = all->arguments->skip_errors ? &all->skipped : NULL;
     tool_names added = {.items = NULL};
     if (all->master.session != NULL)
         all->session = *all->master.session;
@@ -895,7 +968,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     all->session.lister.scans = all->scans;
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
-    refs_status status = tool_expand(&all->session, &names, &added, skipped, err);
+    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &names, &added, err);
     for (size_t i = 0; i < added.n && status == REFS_OK; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);
@@ -906,7 +979,6 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
          i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
         status = tool_check_named(all->output, all->names.items[i], err);
     REFS_TRY(status);
-    all->n_not_sources = all->skipped.n;
     REFS_TRY(leave_out_output(all, &names, err));
     if (all->part.n > 0) tool_part_keep(&all->part, &all->names);
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
@@ -936,7 +1008,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         all.master = *master;
         *master = (tool_master){.has_relative = false};
     }
-    pthread_mutex_init(&all.lock, NULL);
+    tool_skipped_open(arguments, &all.skipped);
     refs_status status = kind == NEW_SET && !is_aggregation(output) && !tool_is_remote(output)
                              ? refs_writer_check_output(output, options->format, &err)
                              : REFS_OK;

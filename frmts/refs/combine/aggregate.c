@@ -195,28 +195,6 @@ static refs_status name_files(aggregating *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* A fragment of the master that is added to has steps that are there, or without a coordinate would
- * be one more step. */
-static refs_status check_repeated(const aggregating *at, refs_error *err) {
-    const refs_combine *join = at->join;
-    const refs_combine_member *last = &join->members[join->n_members - 1];
-    refs_intern names = {0};
-    refs_status status = REFS_OK;
-    if (last->role != REFS_COMBINE_IS_MASTER) return REFS_OK;
-    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
-        const size_t n_known = names.count;
-        uint32_t id;
-        status = refs_intern_add(&names, refs_str_from(at->urls[i]), &id, err);
-        if (status == REFS_OK && names.count == n_known && !join->members[i].is_of_master)
-            status = refs_fail(err, REFS_INVALID,
-                               "%s: is a fragment of %s already: leave it out or, where it has "
-                               "changed, combine all sources anew",
-                               join->members[i].name, last->name);
-    }
-    refs_intern_clear(&names);
-    return status;
-}
-
 /* -- variables --------------------------------------------------------------------------------- */
 
 /* A variable as the master is told of it. */
@@ -935,7 +913,6 @@ static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
 static refs_status aggregate(aggregating *at, refs_error *err) {
     const refs_combine *join = at->join;
     REFS_TRY(name_files(at, err));
-    REFS_TRY(check_repeated(at, err));
     REFS_TRY(put_groups(at, err));
     for (size_t i = 0; i < at->plan->n_paths; i++) REFS_TRY(put_path(at, at->plan->paths[i], err));
     if (!refs_combine__is_of_fields(join)) return REFS_OK;

@@ -254,8 +254,7 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
 
 refs_status refs_combine_add_fragment(refs_combine *join, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err) {
-    refs_combine_member member = {
-        .number = part->number, .role = fragment->role, .is_of_master = fragment->is_of_master};
+    refs_combine_member member = {.number = part->number, .role = fragment->role};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(join, part, &member, err);

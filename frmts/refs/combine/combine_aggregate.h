@@ -30,7 +30,6 @@ typedef struct refs_combine_fragment {
     refs_combine_role role;
     const char *name;   /**< in the master; NULL: as references name it (refs_combine_url) */
     const char *format; /**< as refs_partition has it, or NULL: "NETCDF4" */
-    bool is_of_master;  /**< the master that is added to has it already */
 } refs_combine_fragment;
 
 /** Works like refs_combine_add, for a join of REFS_COMBINE_OF_FIELDS and what is no master. */

@@ -163,7 +163,6 @@ typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
     char *fragment, *format; /**< as in refs_combine_fragment; or NULL */
-    bool is_of_master;       /**< likewise */
     refs_combine_told *told; /**< of a master or an outline */
     size_t n_told, told_capacity;
     const refs_set *set; /**< where it is only copied */

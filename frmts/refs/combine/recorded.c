@@ -348,7 +348,6 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     refs_combine_member *member = &all->entries[number].member;
     const size_t n = master->n_documents;
     member->number = file->number;
-    member->is_of_master = true;
     REFS_TRY(copy_text(file->name, &member->name, err));
     REFS_TRY(copy_text(file->as, &member->fragment, err));
     if (n == 0) return REFS_OK;

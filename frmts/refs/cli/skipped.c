@@ -1,0 +1,49 @@
+/* skipped.c -- see skipped.h. */
+#include "skipped.h"
+
+#include "refs/fork.h"
+
+void tool_skipped_open(const tool_arguments *arguments, tool_skipped *skipped) {
+    *skipped = (tool_skipped){.arguments = arguments};
+    pthread_mutex_init(&skipped->lock, NULL);
+}
+
+refs_status tool_skipped_expand(tool_skipped *skipped, const tool_session *session,
+                                const refs_name_list *arguments, tool_names *names,
+                                refs_error *err) {
+    tool_names *messages = skipped->arguments->skip_errors ? &skipped->messages : NULL;
+    const refs_status status = tool_expand(session, arguments, names, messages, err);
+    skipped->n_not_sources = skipped->messages.n;
+    return status;
+}
+
+bool tool_may_skip(const tool_skipped *skipped, refs_status status) {
+    return status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+           tool_go_on(NULL) && skipped->arguments->skip_errors;
+}
+
+refs_status tool_skip(tool_skipped *skipped, refs_status status, const refs_error *problem,
+                      refs_error *err) {
+    if (!tool_may_skip(skipped, status)) return refs_fail(err, status, "%s", problem->message);
+    refs_lock(&skipped->lock);
+    status = tool_names_add(&skipped->messages, refs_str_from(problem->message), err);
+    refs_unlock(&skipped->lock);
+    return status;
+}
+
+refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error *err) {
+    const size_t first = skipped->n_not_sources;
+    if (skipped->messages.n - first < n || skipped->messages.n == first) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "none of the sources could be read: %s",
+                     skipped->messages.items[first]);
+}
+
+tool_exit tool_skipped_finish(tool_skipped *skipped, refs_status status, const refs_error *err) {
+    const bool are_all_added = status == REFS_OK && skipped->messages.n == 0;
+    for (size_t i = 0; i < skipped->messages.n; i++)
+        tool_tell("left out: ", "SKIPPED", skipped->messages.items[i]);
+    if (status != REFS_OK) tool_complain(err);
+    tool_names_clear(&skipped->messages);
+    pthread_mutex_destroy(&skipped->lock);
+    return are_all_added ? TOOL_OK : TOOL_FAILED;
+}
