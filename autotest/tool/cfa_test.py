@@ -517,6 +517,18 @@ class Combine(Folder):
                 self.assertIn(version, file.Conventions)
             os.remove("source.nc")
 
+    def test_adds_earlier_steps_to_a_master_without_a_word(self):
+        """Attributes that say where fragments are are none of the variable, which the earlier file lacks."""
+        self.write("early.nc", (0, 1), data=self.values(2))
+        self.write("late.nc", (2, 3), data=self.values()[2:])
+        for version in VERSIONS:
+            self.combine("late.nc", version=version, name="m.nca")
+            run("index", "late.nc", "--along", "time", "-o", "all.nc")
+            for master in ("m.nca", "all.nc"):
+                done = subprocess.run([REFS, "append", master, "early.nc"], capture_output=True, text=True, check=True)
+                self.assertEqual(done.stderr, "")
+                np.testing.assert_array_equal(read(master), self.values())
+
     def test_adds_to_masters_of_any_name(self):
         for day in range(3):
             self.write(f"d{day}.nc", (day,), data=self.values()[day:day + 1])

@@ -4,6 +4,7 @@
  * associative; those of an outline come before all. Attributes that only a later part has would be
  * lost without a word. */
 #include "combine_internal.h"
+#include "refs/aggregation.h"
 #include "refs/attribute_class.h"
 
 typedef struct attribute_search {
@@ -28,7 +29,8 @@ refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern 
     uint32_t id;
     for (size_t i = 0; i < refs_json_size(pair->other) && status == REFS_OK; i++) {
         const refs_str name = refs_json_name_at(pair->other, i);
-        if (is_of_values(name) || refs_json_get_str(pair->kept, name) != NULL ||
+        if (is_of_values(name) || refs_aggregation_owns(pair->other, name) ||
+            refs_json_get_str(pair->kept, name) != NULL ||
             (pair->ignored != NULL && refs_str_is(name, pair->ignored)))
             continue;
         text.size = 0;
@@ -106,7 +108,7 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
             .kept = refs_json_root(one),
             .other = refs_json_root(two),
             .path = refs_str_view((const char *)at->path.data, at->path.size),
-            .ignored = refs_combine__is_of_fields(at->join) ? "Conventions" : NULL};
+            .ignored = refs_combine__is_aggregated(at->join) ? "Conventions" : NULL};
         status = refs_combine_list_lost(&pair, &at->lost, err);
     }
     refs_json_doc_free(one);
