@@ -837,7 +837,8 @@ class Combine(Folder):
             (dict(times=(2, 3), lat=lat[::-1]), "lat"),
             (dict(times=(2, 3), lat=lat + 1e-7), "a.nc (50 to 45, 6 values)"),
             (dict(times=(1, 2)), "a.nc and b.nc have some of the same steps along time"),
-            (dict(times=(3, 2)), "b.nc: its steps along time are not ascending"),
+            (dict(times=(3, 2)), "time ascends in a.nc and descends in b.nc: expected one direction in all sources"),
+            (dict(times=(-1, 2)), "b.nc: its steps along time are not ascending"),
             (dict(times=(2, 3), lon=lon + 180), "differ, and not as those of parts of one grid do"),
             (dict(times=(2, 3), calendar="noleap"), '(standard) and "days since 2000-01-01" (noleap)'),
         ):
@@ -853,6 +854,25 @@ class Combine(Folder):
                     self.assertEqual(dump("m.nca"), before)
                 if not is_reversed:  # see below
                     self.assertIn(said, run("index", "a.nc", "b.nc", "-o", "all.nc", status=1))
+
+    def test_large_arrays_that_are_upside_down_in_a_source_are_an_error(self):
+        lat = np.arange(60.0, -61, -2)
+        for i, name in enumerate(("a.nc", "b.nc", "c.nc")):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, n in (("time", 1), ("lat", 61), ("lon", 120)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+                file["time"][:] = i
+                file.createVariable("lat", "f8", ("lat",)).units = "degrees_north"
+                file["lat"][:] = lat[::-1] if name == "c.nc" else lat
+                file.createVariable("lon", "f8", ("lon",))[:] = np.arange(120)
+                file.createVariable("v", "f4", ("time", "lat", "lon"), chunksizes=(1, 31, 60))[:] = i
+        said = "lat descends in a.nc and ascends in c.nc: expected one direction in all sources: turn the second around (ncpdq -a -lat)"
+        for names in itertools.permutations(("a.nc", "c.nc")):
+            for output in ("all.json", "all.nc"):
+                self.assertIn(said, run("index", *names, "-q", "-o", output, status=1))
+            self.assertIn(said, self.combine(*names, status=1))
+        self.assertIn(said, run("index", "a.nc", "b.nc", "c.nc", "-q", "-o", "all.json", status=1))
 
     def test_small_arrays_that_are_upside_down_in_a_source_are_turned(self):
         """Those that refs index puts into a master: fragments are not turned."""

@@ -44,13 +44,14 @@ static refs_status check_steps(const cutting *at, const refs_combine_member *mem
                                refs_error *err) {
     const refs_combine_axis *axis = &member->axes[at->line];
     if (refs_combine__find(member, at->path) == NULL) return REFS_OK;
-    for (uint64_t k = 1; k < axis->n; k++)
-        if (axis->position[k] != axis->position[0] + k)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: its steps along %s are not ascending, or those of other sources "
-                             "lie between them: they do not make a fragment",
-                             member->name, at->join->options.dims[at->line]);
-    return REFS_OK;
+    uint64_t k = 1;
+    while (k < axis->n && axis->position[k] == axis->position[0] + k) k++;
+    if (k >= axis->n) return REFS_OK;
+    REFS_TRY(refs_combine__check_direction(at->join, member, at->line, err));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: its steps along %s are not ascending, or those of other sources "
+                     "lie between them: they do not make a fragment",
+                     member->name, at->join->options.dims[at->line]);
 }
 
 static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {

@@ -600,6 +600,12 @@ typedef struct refs_combine_line {
     bool is_converted;  /**< coordinates of some part are in other units than they were */
 } refs_combine_line;
 
+/** Fails if a part counts down along joined dimension `line` where another counts up, or the other
+ * way round: for parts that are not turned. Called once positions are planned. */
+refs_status refs_combine__check_direction(const refs_combine *join,
+                                          const refs_combine_member *member, size_t line,
+                                          refs_error *err);
+
 typedef struct refs_combine_plan {
     refs_combine_line lines[REFS_COMBINE_MAX_DIMS];
     size_t *order;   /**< members, in the order of their first steps */

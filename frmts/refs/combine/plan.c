@@ -675,6 +675,39 @@ static int by_place(const void *left, const void *right) {
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
+static bool rises(const refs_combine_axis *axis) {
+    return axis->n < 2 || axis->position[0] < axis->position[axis->n - 1];
+}
+
+static bool has_values(const refs_combine_member *member, size_t line) {
+    const refs_combine_axis *axis = &member->axes[line];
+    return axis->array != REFS_COMBINE_NONE && axis->n > 1 &&
+           !member->arrays[axis->array].are_texts;
+}
+
+refs_status refs_combine__check_direction(const refs_combine *join,
+                                          const refs_combine_member *member, size_t line,
+                                          refs_error *err) {
+    static const char *const words[] = {"descends", "ascends"};
+    const char *dim = join->options.dims[line];
+    size_t i = 0;
+    if (!has_values(member, line) || rises(&member->axes[line])) return REFS_OK;
+    while (i < join->n_members &&
+           !(has_values(&join->members[i], line) && rises(&join->members[i].axes[line])))
+        i++;
+    if (i == join->n_members) return REFS_OK;
+    const refs_values values =
+        refs_combine__coordinates_of(join, &member->arrays[member->axes[line].array]);
+    const refs_value first = refs_combine__unpacked_at(&values, 0),
+                     last = refs_combine__unpacked_at(&values, member->axes[line].n - 1);
+    const bool is_ascending = refs_combine__compare_values(&first, &last) < 0;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s %s in %s and %s in %s: expected one direction in all sources: turn the "
+                     "second around (ncpdq -a -%s), or leave it out",
+                     dim, words[!is_ascending], join->members[i].name, words[is_ascending],
+                     member->name, dim);
+}
+
 /* Lists the steps of a part that do not ascend as their positions do. */
 static refs_status sort_steps(refs_combine_axis *axis, refs_error *err) {
     uint64_t i = 1;

@@ -87,6 +87,7 @@ uint64_t refs_combine__steps_per_chunk(const refs_combined *joined, const refs_c
 
 static refs_status fail_apart(const refs_combine *join, const refs_combined *joined,
                               const refs_combine_place *at, size_t line, refs_error *err) {
+    REFS_TRY(refs_combine__check_direction(join, at->member, line, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has chunks of steps along %s between which there are steps of "
                      "other sources: chunks cannot be cut",
