@@ -214,6 +214,13 @@ class Split(Folder):
             finally:
                 subprocess.run(["umount", "full"], check=True)
 
+    def test_says_what_names_of_masters_end_with(self):
+        self.write()
+        for name in ("m.json", "m"):
+            self.assertIn(f"{name}: cannot be a master with fragments: expected a name that ends with .nc or .nca",
+                          run("split", "source.nc", "-o", name, status=1))
+            self.assertFalse(os.path.exists(name))
+
     def test_says_what_options_may_be(self):
         self.write()
         self.assertIn("0.4, 0.5 or 1.13", run("split", "source.nc", "-o", "m.nca", "--cfa-version", "2", status=1))

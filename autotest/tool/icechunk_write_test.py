@@ -93,6 +93,10 @@ class Repositories(Steps):
         found = history("all.icechunk")
         self.assertEqual([one["message"] for one in found["snapshots"]],
                          ["refs combine: 2 sources", "Repository initialized"])
+        run("index", self.write(0, 3), self.write(3, 2), "--along", "time", "-o", "indexed.icechunk")
+        self.assertEqual(history("indexed.icechunk")["snapshots"][0]["message"], "refs index: 2 sources")
+        self.assertRegex(run("convert", "all.icechunk", "-o", "all.parq", status=1),
+                         "^refs: all.parq: Parquet sets can hold only Zarr version 2, and zarr.json is of version 3: write JSON\n$")
 
     def test_are_chosen_by_the_option_whatever_the_name(self):
         run("convert", self.write(0, 2), "--format", "icechunk", "-o", "some.thing", "--message", "why")
@@ -129,7 +133,7 @@ class Repositories(Steps):
         self.check("a.icechunk", range(131))
         self.check("a.icechunk@" + history("a.icechunk")["snapshots"][1]["id"], range(130))
         self.assertEqual([one["message"] for one in history("a.icechunk")["snapshots"]],
-                         ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+                         ["refs append: 1 source", "refs convert: 1 source", "Repository initialized"])
 
     def test_keep_their_history_when_they_are_made_again(self):
         run("convert", self.write(0, 3), "-o", "a.icechunk")

@@ -288,6 +288,20 @@ class Index(Folder):
         said = run("index", "d/a.nc", "-v", "t2", "-o", "a.json", status=1)
         self.assertIn('no array "t2"; there are: y, x, time, time_bnds, t\n', said)
 
+    def test_documents_of_stac_with_too_many_assets_are_named(self):
+        with open("many.json", "w", encoding="utf-8") as file:
+            json.dump({"type": "Feature", "stac_version": "1.0.0", "id": "many",
+                       "assets": {f"a{i}": {"href": f"{i}.nc", "roles": ["data"]} for i in range(70000)}}, file)
+        for verb in (("index", "many.json", "-o", "a.json"), ("ls", "many.json")):
+            self.assertRegex(run(*verb, status=1), "^refs: many.json: .*more assets than.*\n$")
+
+    def test_sources_that_are_not_there_are_named_once(self):
+        self.write("gone.nc", [0])
+        run("index", "gone.nc", "-o", "a.json")
+        os.remove("gone.nc")
+        name = os.path.realpath("gone.nc")
+        self.assertIn(f"{name}: No such file or directory\n", run("check", "a.json", status=1).splitlines(keepends=True))
+
     def test_assets_of_stac_are_sources(self):
         os.makedirs("c/items")
         os.mkdir("c/data")

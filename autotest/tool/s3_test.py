@@ -102,7 +102,7 @@ class Repositories(Store):
         self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
         self.assertEqual(len(self.names("manifests/")), 2)
         self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 2))
-        self.assertEqual(self.messages(), ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+        self.assertEqual(self.messages(), ["refs append: 1 source", "refs convert: 1 source", "Repository initialized"])
         self.run_refs("combine", self.REPOSITORY, "--along", "time", "-o", "out.json")
         with open(self.output, encoding="utf-8") as file:
             refs = json.load(file)["refs"]
@@ -185,7 +185,7 @@ class Repositories(Store):
         self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 2))
         self.assertEqual(lost.count("/bucket/a.icechunk/repo"), 1)
         self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 2])
-        self.assertEqual(self.messages(), ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+        self.assertEqual(self.messages(), ["refs append: 1 source", "refs convert: 1 source", "Repository initialized"])
 
     def test_hold_nothing_of_attempts_that_came_too_late(self):
         """Another program adds a tag meanwhile: the commit is made anew."""

@@ -284,6 +284,7 @@ static int read_option(const tool_verb *verb, int argc, char **argv, tool_argume
 
 bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
     bool only_names = false;
+    arguments->verb = verb->name;
     for (int i = 0; i < argc;) {
         if (!only_names && strcmp(argv[i], "--") == 0) {
             only_names = true;

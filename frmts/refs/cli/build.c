@@ -561,12 +561,11 @@ static refs_status print_how(const build *all, refs_buf *text, refs_error *err) 
 /* What the history of a repository says. */
 static refs_status set_commit(build *all, refs_writer_options *options, refs_error *err) {
     const size_t n = all->names.n - all->n_own;
-    const char *verb = all->grown != NULL ? "append" : all->dims.n > 0 ? "combine" : "write";
     options->message = all->arguments->message;
     options->parent = *all->parent != '\0' ? all->parent : NULL;
     if (options->message != NULL) return REFS_OK;
-    REFS_TRY(
-        refs_buf_printf(&all->message, err, "refs %s: %zu source%s", verb, n, n == 1 ? "" : "s"));
+    REFS_TRY(refs_buf_printf(&all->message, err, "refs %s: %zu source%s", all->arguments->verb, n,
+                             n == 1 ? "" : "s"));
     options->message = (const char *)all->message.data;
     return REFS_OK;
 }

@@ -149,6 +149,14 @@ static refs_status measure(const tool_checking *at, const char *location, refs_v
     return status;
 }
 
+/* What is found out of a target is printed behind its name. */
+static char *copy_problem(const char *location, const char *problem) {
+    const size_t size = strlen(location);
+    const bool begins_so =
+        strncmp(problem, location, size) == 0 && strncmp(problem + size, ": ", 2) == 0;
+    return refs_str_copy(refs_str_from(begins_so ? problem + size + 2 : problem));
+}
+
 static refs_status measure_target(void *user, size_t number, refs_error *err) {
     tool_checking *at = user;
     tool_target *found = &at->targets[number];
@@ -157,7 +165,7 @@ static refs_status measure_target(void *user, size_t number, refs_error *err) {
     const refs_status status = found->status = measure(at, location, &found->now, &problem);
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
-    if (status != REFS_OK) found->problem = refs_str_copy(refs_str_from(problem.message));
+    if (status != REFS_OK) found->problem = copy_problem(location, problem.message);
     if (status != REFS_OK && found->problem == NULL) return refs_fail_nomem(err);
     found->is_measured = true;
     return REFS_OK;

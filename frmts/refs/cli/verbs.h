@@ -26,6 +26,7 @@ typedef enum tool_exit {
 } tool_exit;
 
 typedef struct tool_arguments {
+    const char *verb;
     refs_name_list names; /**< what is not an option */
     const char *output;
     refs_name_list along, variables, templates, rewrites;

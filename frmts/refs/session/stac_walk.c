@@ -101,8 +101,10 @@ static refs_status visit_contents(walk *all, const char *name, refs_error *err) 
     refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
     const refs_stac found = {.base = refs_str_from(name), .assets = &assets, .links = &links};
     refs_status status = read_document(all, name, &text, err);
-    if (status == REFS_OK)
+    if (status == REFS_OK) {
         status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
+        if (status != REFS_OK) refs_error_prefix(err, "%s", name);
+    }
     for (size_t at = 0; status == REFS_OK && at < assets.size;) {
         const char *asset = (const char *)assets.data + at;
         refs_error problem = REFS_ERROR_INIT;

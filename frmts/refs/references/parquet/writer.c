@@ -13,7 +13,7 @@
 #define MAX_RAW_BYTES (1024 * REFS_MIB)
 
 typedef struct parquet_writer {
-    const char *folder;
+    const char *folder, *name; /* that is written, and that is wanted */
     uint64_t record_size;
     refs_buf metadata; /* the text of ".zmetadata" so far */
     refs_rows rows;
@@ -46,6 +46,7 @@ static refs_status open_parquet(const refs_staged *place, const refs_writer_opti
     if (parquet == NULL) return refs_fail_nomem(err);
     *self = parquet;
     parquet->folder = place->written;
+    parquet->name = place->wanted;
     parquet->record_size = options->record_size;
     REFS_TRY(refs_write__rows_open((size_t)options->record_size, &parquet->rows, err));
     REFS_TRY(refs_write__parquet_file_open(&parquet->file, err));
@@ -56,29 +57,33 @@ static refs_status open_parquet(const refs_staged *place, const refs_writer_opti
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-static refs_status check_document(refs_str key, refs_bytes document, refs_error *err) {
+static refs_status check_document(const parquet_writer *parquet, refs_str key, refs_bytes document,
+                                  refs_error *err) {
     refs_json_doc *doc = NULL;
     size_t slash = refs_str_find_last(key, '/');
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
     if (refs_str_is(name, "zarr.json"))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s: Parquet sets can hold only Zarr version 2: write JSON",
-                         REFS_STR_ARG(key));
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
+                         "%s: Parquet sets can hold only Zarr version 2, and %.*s is of version 3: "
+                         "write JSON",
+                         parquet->name, REFS_STR_ARG(key));
+    const refs_status status =
+        refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
+    REFS_TRY(status);
     bool is_object = refs_json_is_object(refs_json_root(doc));
     refs_json_doc_free(doc);
     if (is_object && refs_str_starts(name, ".z")) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s: Parquet sets can hold only metadata and chunks: write JSON",
-                     REFS_STR_ARG(key));
+                     "%s: Parquet sets can hold only metadata and chunks, and %.*s is neither: "
+                     "write JSON",
+                     parquet->name, REFS_STR_ARG(key));
 }
 
 static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
     parquet_writer *parquet = self;
     refs_buf *text = &parquet->metadata;
-    refs_status status = check_document(key, document, err);
-    if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
-    REFS_TRY(status);
+    REFS_TRY(check_document(parquet, key, document, err));
     if (parquet->growth != NULL)
         REFS_TRY(refs_growth__document(parquet->growth, key, document, err));
     bool is_first = text->data[text->size - 1] == '{';
