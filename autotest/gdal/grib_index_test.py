@@ -232,6 +232,26 @@ class Lists(Indices):
         self.assertEqual(dataset.GetRasterBand(STEPS).GetMetadataItem("TIME"), "2026-08-01T11:00:00")
         self.assertEqual(dataset.GetRasterBand(STEPS).GetMetadataItem("NETCDF_DIM_step"), "11")
 
+    def test_a_file_that_was_replaced_is_refused(self):
+        """States of GRIB files are recorded beside those of their indices, of files that were not read, too."""
+        for names in ([f"gfs.f{step:03}.idx" for step in range(STEPS)], [f"{step}.index" for step in range(STEPS)]):
+            with self.subTest(names[0]):
+                done = self.index(*map(self.path, names))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                replaced = self.path(names[9].removesuffix(".idx").replace("index", "grib2"))
+                with open(replaced, "rb") as file:
+                    content = file.read()
+                os.remove(replaced)
+                with open(replaced, "wb") as file:
+                    file.write(content.replace(MESSAGE[-40:-8], MESSAGE[-40:-8][::-1]))
+                os.utime(replaced, (1e9, 1e9))
+                with self.assertRaisesRegex(RuntimeError, "it changed after"):
+                    gdal.Open(f'REFS:"{self.set}":/t_isobaricInhPa[step=9h]').ReadAsArray()
+                checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+                self.assertNotEqual(checked.returncode, 0, checked.stdout)
+                os.remove(self.set)
+                write_step(self.folder.served, 9)
+
     def test_what_words_do_not_say_is_read(self):
         self.change("3 hour fcst", "someday")
         self.assertEqual(self.index(self.path("gfs.f003.idx")).returncode, 0)
@@ -456,6 +476,16 @@ class Stores(Indices):
         self.assertEqual(self.lengths(), [len(message(step, 850, 4000 + 10 * step)) for step in range(STEPS)])
         self.assertLessEqual(sum(path.endswith(".idx") for path in paths), STEPS + 1)
         self.assertLessEqual(sum(not path.endswith(".idx") for path in paths), 4, paths)
+
+    def test_say_the_states_of_the_files(self):
+        """By their list, or as they said themselves where they were read."""
+        self.index_run()
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        states = {state["url"].rsplit("/", 1)[-1]: state for state in json.loads(refs[".zsources/.zattrs"])["sources"]}
+        self.assertEqual([states[f"gfs.f{step:03}"]["size"] for step in range(STEPS)],
+                         [len(self.objects[f"/b/run/gfs.f{step:03}"]) for step in range(STEPS)])
+        self.assertEqual(states["gfs.f009"]["modified"], 1785556800)
 
     def test_are_asked_by_the_driver_as_often(self):
         code = ("from osgeo import gdal; gdal.UseExceptions(); "

@@ -217,6 +217,12 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
 refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
                                            const refs_vfs_validators *now, refs_error *err);
 
+/** Adds the state of a part's own file, which is known, and those of files beside it that were seen
+ * when the part was opened: of a GRIB file whose index it is. Safe from any thread. */
+refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
+                                           const refs_combine_part *part,
+                                           const refs_vfs_validators *now, refs_error *err);
+
 /** REFS_INVALID where the file at a location was added more than once: its steps are in the set
  * that grows already or, without a coordinate, would be there twice. The message calls the file and
  * the set `name` and `set`. */

@@ -24,6 +24,7 @@
 #include "refs/own_attributes.h"
 #include "refs/same_file.h"
 #include "refs/scan.h"
+#include "refs/validators.h"
 #include "selection.h"
 #include "skipped.h"
 #include "tool.h"
@@ -94,6 +95,20 @@ static void keep_values(void *self, size_t number, refs_str path, refs_bytes val
     tool_kept_add(&all->kept, &key, values);
 }
 
+/* The states of files beside that of the part, by their locations. */
+static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_error *err) {
+    const uint32_t n = refs_set_n_locations(set);
+    for (uint32_t id = 1; id < n; id++) {
+        refs_vfs_validators seen;
+        const char *location = refs_set_seen_file(set, id, &seen);
+        if (location == NULL) continue;
+        const refs_source_state state = {refs_str_from(location), seen.size, seen.modified_s,
+                                         refs_str_from(seen.etag), seen.modified_ns};
+        REFS_TRY(refs_writer_source(writer, &state, err));
+    }
+    return REFS_OK;
+}
+
 /* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
  * waited for until it is on the disk. */
 static refs_status keep_part(build *all, const refs_combine_part *part,
@@ -122,6 +137,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     const refs_source_state state = {refs_str_from(location), now->size, now->modified_s,
                                      refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
+    if (status == REFS_OK) status = write_seen(part->set, writer, err);
     const refs_combine_sink sink = refs_combine_sink_of_writer(writer);
     if (status == REFS_OK) status = refs_combine_write(copy, &sink, err);
     if (status == REFS_OK)
@@ -151,11 +167,40 @@ typedef struct comparing {
 static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
     comparing *at = user;
     (void)err;
-    at->is_same = refs_str_is(state->url, at->location) && state->size == at->now.size &&
-                  state->modified_s == at->now.modified_s &&
+    if (!refs_str_is(state->url, at->location)) return REFS_OK;
+    at->is_same = state->size == at->now.size && state->modified_s == at->now.modified_s &&
                   state->modified_ns == at->now.modified_ns &&
                   refs_str_is(state->etag, at->now.etag);
     return REFS_OK;
+}
+
+/* The states of files beside a source: its own is known. */
+typedef struct keeping {
+    refs_combine_sources *sources;
+    const char *location; /* of the source */
+} keeping;
+
+static refs_status add_kept_state(void *user, const refs_source_state *state, refs_error *err) {
+    const keeping *at = user;
+    refs_vfs_validators was = {.size = state->size,
+                               .has_size = state->size != REFS_SOURCE_UNKNOWN,
+                               .modified_s = state->modified_s,
+                               .modified_ns = state->modified_ns};
+    if (refs_str_is(state->url, at->location)) return REFS_OK;
+    refs_validators_set_etag(&was, state->etag);
+    char *location = refs_str_copy(state->url);
+    const refs_status status =
+        location != NULL ? refs_combine_sources_add_state(at->sources, location, &was, err)
+                         : refs_fail_nomem(err);
+    refs_free(location);
+    return status;
+}
+
+static refs_status add_kept_states(const build *all, const refs_combine_part *part,
+                                   refs_error *err) {
+    keeping at = {all->sources, part->name};
+    const refs_source_visitor visitor = {add_kept_state, &at};
+    return refs_sources_read(part->set, &visitor, err);
 }
 
 /* *now is the state of the source, where it is found. */
@@ -264,8 +309,9 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         const refs_combine_grown grown = {all->grown, all->was, &all->dims};
         const refs_combine_part part = {number, name, set,
                                         refs_combine_find_values_from(&grown, set)};
-        status = is_source ? refs_combine_sources_add_state(all->sources, name, &now, err)
+        status = is_source ? refs_combine_sources_add_known(all->sources, &part, &now, err)
                            : refs_combine_sources_add(all->sources, &part, err);
+        if (status == REFS_OK && was_kept) status = add_kept_states(all, &part, err);
         if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);
         if (status == REFS_OK && all->grown == NULL)
             status = refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->dims, err);

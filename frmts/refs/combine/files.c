@@ -173,7 +173,7 @@ static refs_status add_part(void *user, size_t number, refs_error *err) {
     refs_status status = open_file(all, number, &set, err);
     const refs_combine_part part = {number, name, set, REFS_COMBINE_FROM_NAME};
     if (status == REFS_OK && is_seen && refs_set_is_file(set))
-        status = refs_combine_sources_add_state(all->sources, name, &seen, err);
+        status = refs_combine_sources_add_known(all->sources, &part, &seen, err);
     else if (status == REFS_OK)
         status = refs_combine_sources_add(all->sources, &part, err);
     if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);

@@ -97,11 +97,26 @@ refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const 
     return status;
 }
 
-static refs_status add_file(refs_combine_sources *sources, const char *location, refs_error *err) {
+refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
+                                           const refs_combine_part *part,
+                                           const refs_vfs_validators *now, refs_error *err) {
+    const uint32_t n = refs_set_is_file(part->set) ? refs_set_n_locations(part->set) : 0;
+    refs_vfs_validators seen;
+    REFS_TRY(refs_combine_sources_add_state(sources, part->name, now, err));
+    for (uint32_t id = 1; id < n; id++) {
+        const char *location = refs_set_seen_file(part->set, id, &seen);
+        if (location != NULL)
+            REFS_TRY(refs_combine_sources_add_state(sources, location, &seen, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_file(refs_combine_sources *sources, const refs_combine_part *part,
+                            refs_error *err) {
     const refs_vfs *vfs = sources->vfs;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
-    return refs_combine_sources_add_state(sources, location, &now, err);
+    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, part->name, &now, NULL);
+    return refs_combine_sources_add_known(sources, part, &now, err);
 }
 
 refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_combine_part *part,
@@ -109,7 +124,7 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
     recording at = {sources, refs_set_url_context(part->set)};
     at.names.base = part->name;
     const refs_source_visitor visitor = {record_one, &at};
-    if (refs_set_is_file(part->set)) return add_file(sources, part->name, err);
+    if (refs_set_is_file(part->set)) return add_file(sources, part, err);
     const refs_status status = refs_sources_read(part->set, &visitor, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
     return status;

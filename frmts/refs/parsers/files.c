@@ -14,6 +14,7 @@ typedef struct known_file {
     char *location;
     refs_scan *scan; /* NULL: not opened, or the one that all others belong to */
     bool is_opening;
+    refs_vfs_validators *seen; /* NULL: no state was noted */
 } known_file;
 
 struct refs_scan_files {
@@ -47,6 +48,7 @@ void refs_scan_files_free(refs_scan_files *files) {
     for (size_t i = 0; i < files->n; i++) {
         refs_scan_free(files->known[i].scan);
         refs_free(files->known[i].location);
+        refs_free(files->known[i].seen);
     }
     refs_free(files->known);
     refs_intern_clear(&files->locations);
@@ -99,6 +101,30 @@ const char *refs_scan_files_location(const refs_scan_files *files, uint32_t id) 
     const char *location = id < files->n ? files->known[id].location : NULL;
     refs_unlock(lock);
     return location;
+}
+
+/* -- states ------------------------------------------------------------------------------------ */
+
+refs_status refs_scan_files_note(refs_scan_files *files, uint32_t id,
+                                 const refs_vfs_validators *seen, refs_error *err) {
+    refs_vfs_validators *copy = refs_alloc(sizeof *copy);
+    if (copy == NULL) return refs_fail_nomem(err);
+    *copy = *seen;
+    refs_lock(&files->lock);
+    refs_vfs_validators *before = files->known[id].seen;
+    files->known[id].seen = copy;
+    refs_unlock(&files->lock);
+    refs_free(before);
+    return REFS_OK;
+}
+
+bool refs_scan_files_seen(const refs_scan_files *files, uint32_t id, refs_vfs_validators *seen) {
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
+    refs_lock(lock);
+    const bool is_seen = id < files->n && files->known[id].seen != NULL;
+    if (is_seen) *seen = *files->known[id].seen;
+    refs_unlock(lock);
+    return is_seen;
 }
 
 /* -- looking for a file ------------------------------------------------------------------------ */

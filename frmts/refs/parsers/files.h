@@ -31,6 +31,13 @@ refs_status refs_scan_files_add(refs_scan_files *files, const char *location, ui
 const char *refs_scan_files_location(const refs_scan_files *files, uint32_t id);
 uint32_t refs_scan_files_count(const refs_scan_files *files);
 
+/** Notes the state of file `id`, or what is known of it. */
+refs_status refs_scan_files_note(refs_scan_files *files, uint32_t id,
+                                 const refs_vfs_validators *seen, refs_error *err);
+
+/** The state of file `id` that was noted last; false where none was. */
+bool refs_scan_files_seen(const refs_scan_files *files, uint32_t id, refs_vfs_validators *seen);
+
 /** How a file is named by another. */
 typedef struct refs_file_name {
     uint32_t from;        /**< the number of the file that names it */

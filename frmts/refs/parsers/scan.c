@@ -209,6 +209,10 @@ uint32_t refs_scan_n_locations(const refs_scan *scan) {
     return refs_scan_files_count(scan->files);
 }
 
+bool refs_scan_seen(const refs_scan *scan, uint32_t id, refs_vfs_validators *seen) {
+    return refs_scan_files_seen(scan->files, id, seen);
+}
+
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     refs_lock(&scan->lock);
     *stats = (refs_scan_stats){scan->costs.reads, scan->costs.rounds, scan->costs.bytes,

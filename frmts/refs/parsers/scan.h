@@ -123,6 +123,10 @@ refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *
 const char *refs_scan_location(const refs_scan *scan, uint32_t id);
 uint32_t refs_scan_n_locations(const refs_scan *scan);
 
+/** The state of the file at location `id`, if it is another one than the scan is of, and its state
+ * was seen without a request. */
+bool refs_scan_seen(const refs_scan *scan, uint32_t id, refs_vfs_validators *seen);
+
 /** The cost of scanning the file itself so far, others that it names left out. */
 typedef struct refs_scan_stats {
     uint64_t reads;          /**< of the vfs; those that are asked for together count one each */

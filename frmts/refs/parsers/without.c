@@ -72,6 +72,13 @@ uint32_t refs_scan_n_locations(const refs_scan *scan) {
     return 0;
 }
 
+bool refs_scan_seen(const refs_scan *scan, uint32_t id, refs_vfs_validators *seen) {
+    (void)scan;
+    (void)id;
+    (void)seen;
+    return false;
+}
+
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     (void)scan;
     *stats = (refs_scan_stats){0};

@@ -80,6 +80,10 @@ static uint32_t n_locations(void *self) {
     return refs_scan_n_locations(self);
 }
 
+static const char *seen_file(void *self, uint32_t id, refs_vfs_validators *seen) {
+    return refs_scan_seen(self, id, seen) ? refs_scan_location(self, id) : NULL;
+}
+
 static refs_set_scan_costs costs(void *self) {
     refs_scan_stats stats;
     refs_scan_stats_of(self, &stats);
@@ -117,6 +121,7 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
                                              .n_locations = n_locations,
                                              .free = free_scan,
                                              .is_file = true,
+                                             .seen_file = seen_file,
                                              .costs = costs};
     else
         refs_scan_free(scan);

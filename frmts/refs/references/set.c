@@ -386,6 +386,11 @@ const char *refs_set_location_at(const refs_set *set, uint32_t id) {
     return refs_set_is_whole(set) ? refs_intern_get(&set->locations, id).data : NULL;
 }
 
+const char *refs_set_seen_file(const refs_set *set, uint32_t id, refs_vfs_validators *seen) {
+    if (set->chunks.seen_file == NULL) return NULL;
+    return set->chunks.seen_file(set->chunks.self, id, seen);
+}
+
 const char *refs_set_location(const refs_set *set) {
     return set->location;
 }

@@ -39,6 +39,8 @@ typedef struct refs_chunk_source {
     refs_status (*each_version)(void *self, const refs_set_version_visitor *visitor,
                                 refs_error *err);
     bool is_file; /**< location number 0 is the file that the set was read from */
+    /** Works like refs_set_seen_file; NULL: none was seen. */
+    const char *(*seen_file)(void *self, uint32_t id, refs_vfs_validators *seen);
     /** The cost of scanning; NULL where nothing is scanned. */
     refs_set_scan_costs (*costs)(void *self);
     /** Bytes of memory that it takes by itself, files that are read later left out; NULL: few. */

@@ -15,6 +15,7 @@ typedef struct indexed {
     const refs_scan_job *job;
     refs_scan_shared *shared;
     const char *location; /* of the GRIB file */
+    uint32_t number;      /* of it */
     refs_source *file;    /* that, where it is open */
     grib_index index;
     grib_list read;           /* fields of messages that were read */
@@ -56,20 +57,40 @@ static refs_status name_file(const char *location, refs_buf *name, refs_error *e
                            '\0');
 }
 
-static refs_status find_file(indexed *at, uint32_t *file, refs_error *err) {
+static refs_status find_file(indexed *at, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
     refs_status status = name_file(refs_source_location(at->job->source), &name, err);
     if (status == REFS_OK)
-        status = refs_scan_files_add(at->job->files, (const char *)name.data, file, err);
-    if (status == REFS_OK) at->location = refs_scan_files_location(at->job->files, *file);
+        status = refs_scan_files_add(at->job->files, (const char *)name.data, &at->number, err);
+    if (status == REFS_OK) at->location = refs_scan_files_location(at->job->files, at->number);
     refs_buf_clear(&name);
     return status;
+}
+
+/* Whether the store that listed the file says its size. */
+static bool is_in_list(const indexed *at, refs_vfs_validators *seen) {
+    seen->has_size =
+        refs_scan__grib_listed(at->shared, at->location, &seen->size, &seen->modified_s);
+    return seen->has_size;
+}
+
+/* Notes the state of the GRIB file as far as that takes no request: of a local file, of one that
+ * was opened, which answered with it, and of one in a list. */
+static refs_status see_file(const indexed *at, refs_error *err) {
+    const refs_vfs *vfs = refs_scan_files_vfs(at->job->files);
+    refs_vfs_validators seen = {.size = 0};
+    const bool is_seen = refs_vfs_look(vfs, at->location, &seen) ||
+                         (at->file != NULL && vfs->validators != NULL &&
+                          vfs->validators(vfs->self, at->location, &seen, NULL) == REFS_OK) ||
+                         is_in_list(at, &seen);
+    return is_seen ? refs_scan_files_note(at->job->files, at->number, &seen, err) : REFS_OK;
 }
 
 /* Opens the GRIB file where that was not done: it may never be needed. */
 static refs_status open_file(indexed *at, refs_error *err) {
     if (at->file != NULL) return REFS_OK;
-    return refs_source_open(refs_scan_files_vfs(at->job->files), at->location, &at->file, err);
+    REFS_TRY(refs_source_open(refs_scan_files_vfs(at->job->files), at->location, &at->file, err));
+    return see_file(at, err);
 }
 
 static refs_status read_index(indexed *at, refs_error *err) {
@@ -352,9 +373,11 @@ refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list
     indexed at = {.job = job, .shared = job->options->shared};
     refs_scan_shared *own = NULL;
     refs_status status = read_index(&at, err);
-    if (status == REFS_OK) status = find_file(&at, file, err);
+    if (status == REFS_OK) status = find_file(&at, err);
     if (status == REFS_OK && at.shared == NULL) status = refs_scan_shared_open(&own, err);
     if (own != NULL) at.shared = own;
+    *file = at.number;
+    if (status == REFS_OK) status = see_file(&at, err);
     if (status == REFS_OK) status = list_fields(&at, list, err);
     refs_scan__grib_index_clear(&at.index);
     refs_scan__grib_list_clear(&at.read);
