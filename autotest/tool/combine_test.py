@@ -528,6 +528,33 @@ class Times(InFolder):
             run("index", *given, "-o", "all.json")
             self.assertEqual(read("all.json", "v")[..., 0, 0].tolist(), expected)
 
+    def run_of(self, time, has_axis):
+        """All steps of a forecast, as one file of GRIB has them: its time is a scalar, or an axis of one element."""
+        steps, dims = np.arange(0., 12., 3), ["time"] if has_axis else []
+        return write(f"run{time}.json", array("time", dims, np.full([1] * has_axis, 24. * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", ["step"], steps, units="hours", standard_name="forecast_period"),
+                     array("valid_time", ["step"], 24. * time + steps, units="hours since 2020-01-01", standard_name="time"),
+                     array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                     array("v", [*dims, "step", "y", "x"], np.zeros([1] * has_axis + [4, 2, 3], "<f4"), coordinates="time valid_time"))
+
+    def test_of_whole_forecasts_are_those_of_each_run_and_step(self):
+        expected = [[24 * time + step for step in (0, 3, 6, 9)] for time in range(3)]
+        for has_axis in (False, True):
+            names = [self.run_of(time, has_axis) for time in range(3)]
+            for along in ([], ["--along", "time"]):
+                messages = run("combine", *names, "-o", "all.json", *along)
+                self.assertNotIn("valid_time", messages)
+                self.assertEqual(read("all.json", "valid_time").tolist(), expected)
+            dataset = gdal.Open('REFS:"all.json":/v')
+            self.assertEqual([dataset.GetRasterBand(i).GetMetadataItem("TIME") for i in (2, 5, 12)],
+                             ["2020-01-01T03:00:00", "2020-01-02T00:00:00", "2020-01-03T09:00:00"])
+            run("combine", *names[:2], "-o", "grown.json", "--along", "time")
+            run("append", "grown.json", names[2])
+            self.assertEqual(read("grown.json", "valid_time").tolist(), expected)
+            run("combine", names[0], "-o", "one.json", "--along", "time")
+            run("append", "one.json", *names[1:])
+            self.assertEqual(read("one.json", "valid_time").tolist(), expected)
+
     def test_that_are_scalar_vary_along_the_concat_dimensions_that_count_times_where_they_differ(self):
         """One value in a part is the value of all its steps, so no grouping of the parts changes anything."""
         def part(name, times, valid, units="hours since 2020-01-01"):

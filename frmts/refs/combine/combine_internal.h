@@ -102,7 +102,7 @@ typedef struct refs_combine_array {
         begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
     uint32_t whole;   /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;    /**< dimensions that the part does not have are put before its own */
-    bool is_time;     /**< a scalar that counts since an instant */
+    bool is_time;     /**< it counts since an instant */
     bool is_repeated; /**< likewise, and it gets all concat dimensions that count times */
     bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
     bool are_texts;   /**< values are strings of any length, each with a NUL … */
@@ -625,8 +625,8 @@ refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combi
 refs_status refs_combine__tell_missing_tiles(const refs_combine *join,
                                              const refs_combine_plan *plan, refs_error *err);
 
-/** Gives scalar times that differ between parts, such as the valid time of a forecast, the concat
- * dimensions that count times. */
+/** Gives times on no concat dimension that differ between parts, such as the valid time of a
+ * forecast, the concat dimensions that count times. */
 refs_status refs_combine__repeat_times(refs_combine *join, const refs_combine_plan *plan,
                                        refs_error *err);
 

@@ -967,7 +967,7 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
         const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
-    array->is_thin = array->is_time;
+    array->is_thin = array->is_time && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
     uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
                                                                   : REFS_COMBINE_MAX_COMPARED_BYTES;
     if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
@@ -1067,7 +1067,7 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
 static void describe_kind(const reader *in, const refs_array_meta *meta,
                           refs_combine_array *array) {
     array->gets_new = !refs_combine__is_of_fields(in->join) && varies(in, meta);
-    array->is_time = meta->rank == 0 && is_in_unit(meta, since_epoch);
+    array->is_time = is_in_unit(meta, since_epoch);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
 }

@@ -1,5 +1,5 @@
-/* times.c -- scalar times of parts, such as the valid time of a forecast: where they differ, they
- * vary along the concat dimensions that count times.
+/* times.c -- times of parts that are on no concat dimension, such as the valid time of a forecast,
+ * or those of its steps: where they differ, they vary along the concat dimensions that count times.
  */
 #include "combine_internal.h"
 
@@ -30,10 +30,26 @@ static bool gets_time(const refs_combine *join, const refs_combine_place *at) {
     return false;
 }
 
-static bool is_scalar_time(const refs_combine *join, const refs_combine_place *at) {
-    return at->array->is_time && at->array->rank == 0 && !at->array->is_piece &&
-           at->array->values != REFS_COMBINE_NONE &&
-           !refs_combine__is_coordinate(join, at->member, at->array);
+static bool is_on_line(const refs_combine *join, const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (refs_combine__line_of(join, array, dim) < REFS_COMBINE_MAX_DIMS) return true;
+    return false;
+}
+
+/* A time that is an axis of its own is one of a grid, and the same in all parts. */
+static bool is_apart(const refs_combine *join, const refs_combine_place *at) {
+    const refs_combine_array *array = at->array;
+    return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE &&
+           !(array->rank == 1 && array->dims[0] == array->path) &&
+           !refs_combine__is_coordinate(join, at->member, array);
+}
+
+static bool have_one_shape(const refs_combine_array *one, const refs_combine_array *other) {
+    if (one->rank != other->rank) return false;
+    for (size_t dim = 0; dim < one->rank; dim++)
+        if (one->shape[dim] != other->shape[dim] || one->dims[dim] != other->dims[dim])
+            return false;
+    return true;
 }
 
 static refs_status are_compatible(const refs_combine *join, const refs_combine_place *one,
@@ -54,12 +70,12 @@ static refs_status varies(const refs_combine *join, uint32_t path, bool *does, r
         const refs_combine_member *member = &join->members[i];
         const refs_combine_place at = {member, refs_combine__find(member, path)};
         if (at.array == NULL) continue;
-        if (at.array->rank > 0) {
+        if (is_on_line(join, at.array)) {
             *does = *does || is_along_time(join, at.array);
             continue;
         }
         if (first.array == NULL) first = at;
-        is_compatible = is_scalar_time(join, &at);
+        is_compatible = is_apart(join, &at) && have_one_shape(first.array, at.array);
         if (is_compatible) REFS_TRY(are_compatible(join, &first, &at, &is_compatible, err));
         *does = *does ||
                 (is_compatible && (gets_time(join, &at) ||
@@ -72,7 +88,7 @@ static refs_status varies(const refs_combine *join, uint32_t path, bool *does, r
 static void repeat(const refs_combine *join, uint32_t path) {
     for (size_t i = 0; i < join->n_members; i++) {
         refs_combine_array *array = refs_combine__find(&join->members[i], path);
-        if (array != NULL) array->is_repeated = array->rank == 0;
+        if (array != NULL) array->is_repeated = !is_on_line(join, array);
     }
 }
 
