@@ -148,7 +148,7 @@ class Requests(unittest.TestCase):
             file.write(b"x" * (8 << 20))
         server = Server(self.folder)
         self.addCleanup(server.close)
-        with self.assertRaisesRegex(RuntimeError, "is not an HDF5 file, as its name says"):
+        with self.assertRaisesRegex(RuntimeError, "expected an HDF5 file, as its name says"):
             gdal.Open(f"REFS:{server.url('x.he5')}")
         self.assertLessEqual(len(server.requests()), 9)
 
