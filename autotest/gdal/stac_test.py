@@ -280,6 +280,16 @@ class Refusals(Documents):
             self.assertIn(": p: ", done.stderr)
             self.assertEqual(done.returncode, 1)
 
+    def test_of_gdals_names_in_remote_documents(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        for href in "/vsicurl/" + server.url("sets/one.json"), "/vsizip/a.zip/x.json", "/vsizip//vsicurl/http://h/a.zip/x.json":
+            self.write("item.json", item({"p": asset(href, "application/vnd.zarr+kerchunk")}))
+            self.assertIn(f'p: a remote set may not use GDAL\'s name "{href.replace("/vsicurl/", "")}"', self.problem(server.url("item.json")))
+        self.folder.write("vsites/one.json", self.folder.read("sets/one.json"))
+        self.write("item.json", item({"p": asset("/vsites/one.json", "application/vnd.zarr+kerchunk")}))
+        self.assertEqual(self.value(server.url("item.json")), 1)
+
     def test_of_documents_without_data(self):
         self.write("item.json", item({"t": asset("x.png", "image/png", ["thumbnail"])}))
         self.assertIn("no asset of this STAC document is a set or a data file", self.problem(self.name("item.json")))

@@ -28,6 +28,12 @@ static const char *const data_types[] = {"application/x-netcdf",
 
 /* -- links ------------------------------------------------------------------------------------- */
 
+/* A server may have a path that begins with "/vsi", too. */
+static bool is_name_of_gdal(refs_str href) {
+    const bool is_path = refs_str_starts(href, "/vsi");
+    return is_path && (refs_location_is_remote(href) || refs_location_file(href).data != href.data);
+}
+
 /* RFC 3986, section 5.2. A "/" alone is a path of this machine, or of the host of the base. */
 static refs_status append_href(refs_str base, refs_str href, refs_buf *names, refs_error *err) {
     (void)refs_url_take_file(&base);
@@ -36,8 +42,8 @@ static refs_status append_href(refs_str base, refs_str href, refs_buf *names, re
     if (is_url) base.size = path + refs_str_part(base, path, refs_str_find(base, '?')).size;
     const size_t slash = refs_str_find_last(base, '/');
     const bool is_relative = refs_file_name_is_relative(href);
-    const bool is_rooted =
-        is_url && (refs_str_starts(href, "/") || (is_relative && path == base.size));
+    const bool is_rooted = is_url && !is_name_of_gdal(href) &&
+                           (refs_str_starts(href, "/") || (is_relative && path == base.size));
     if (is_rooted) REFS_TRY(refs_buf_append_str(names, refs_str_part(base, 0, path), err));
     if (is_rooted && is_relative) REFS_TRY(refs_buf_append(names, "/", 1, err));
     if (is_rooted || !is_relative)
