@@ -449,14 +449,16 @@ class Requests(Case):
 
     def test_interrupts_end_all_that_a_call_opens_and_reads(self):
         """Also where GDAL goes on after a read that failed: to the coordinates of the next dimension."""
-        server = self.serve(faults={"/c.bin": {"stall_s": 60}, "/silent.json": {"stall_s": 60}}, name="opened")
+        server = self.serve(faults={"/c.bin": {"stall_s": 60}, "/silent.json": {"stall_s": 60}, "/silent.zip": {"stall_s": 60}},
+                            name="opened")
         document = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<f8", "order": "C", "compressor": None, "filters": None,
                     "fill_value": None}
         refs = {"v/.zarray": json.dumps({**document, "shape": [4, 4]}), "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"]}'}
         for name in "yx":
             refs.update({f"{name}/.zarray": json.dumps(document), f"{name}/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": [name]}),
                          f"{name}/0": [server.url("c.bin"), 0, 32]})
-        for name, content in (("c.bin", bytes(32)), ("silent.json", b"{}"), ("grid.json", json.dumps({"version": 1, "refs": refs}))):
+        for name, content in (("c.bin", bytes(32)), ("silent.json", b"{}"), ("silent.zip", b"PK"),
+                              ("grid.json", json.dumps({"version": 1, "refs": refs}))):
             self.folder.write(name, content)
         script = ("import os, signal, sys, threading, time\n"
                   "from osgeo import gdal, gdal_array\n"
@@ -475,9 +477,11 @@ class Requests(Case):
                   "        time.sleep(0.1)  # Python looks at its signals between calls\n"
                   "except KeyboardInterrupt:\n"
                   "    print(time.time() - begin < 20)\n")
-        for name, kind in (("silent.json", "raster"), ("silent.json", "multidim"), ("grid.json", "raster"), ("grid.json", "view")):
+        for name, kind in (("silent.json", "raster"), ("silent.json", "multidim"), ("silent.zip", "raster"), ("grid.json", "raster"),
+                           ("grid.json", "view")):
             with self.subTest(name=name, kind=kind):
-                text = f'REFS:"{server.url(name)}"' + (":/v" if (name, kind) == ("grid.json", "raster") else "")
+                within = "zip://x.json::" if name == "silent.zip" else ""
+                text = f'REFS:"{within}{server.url(name)}"' + (":/v" if (name, kind) == ("grid.json", "raster") else "")
                 done = subprocess.run([sys.executable, "-c", script, text, kind], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                       check=False)
                 self.assertIn("True", done.stdout, done.stderr)

@@ -6,6 +6,7 @@
 #include "http/internal.h"
 #include "refs/cancel_wait.h"
 #include "refs/now.h"
+#include "refs/url.h"
 #include "refs/validators.h"
 
 /* The most that may be read of an object that is only looked at. */
@@ -412,12 +413,33 @@ static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *er
                            object->location, (unsigned long long)vfs->max_whole_bytes);
 }
 
+/* What is in archives the other refs_vfs reads, which hears no cancellation: it is not left to wait
+ * for a server that answers nothing. */
+static refs_status check_archive(refs_http_vfs *vfs, const char *location, refs_error *err) {
+    refs_str member, file = refs_str_from(location);
+    refs_vfs_validators known;
+    refs_error problem = REFS_ERROR_INIT;
+    while (refs_location_split_archive(file, &member, &file) != NULL) continue;
+    if (file.data == location || !refs_location_is_remote(file)) return REFS_OK;
+    char *archive = refs_str_copy(file);
+    if (archive == NULL) return refs_fail_nomem(err);
+    const refs_status status = validators(vfs, archive, &known, &problem);
+    if (status == REFS_OK) keep_validators(vfs, archive, &known);
+    if (status == REFS_IO) note_silent(vfs, location);
+    refs_free(archive);
+    /* Other failures are those of the other, which knows what it cannot read. */
+    return status == REFS_CANCELLED || status == REFS_IO
+               ? refs_fail(err, status, "%s", problem.message)
+               : REFS_OK;
+}
+
 static refs_status open_new(refs_http_vfs *vfs, const char *location,
                             refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
                             opened **object, refs_error *err) {
     if (begins_silent(vfs, location, '/'))
         return refs_fail(err, REFS_IO, "%s: skipped: its parent archive could not be read",
                          location);
+    REFS_TRY(check_archive(vfs, location, err));
     opened *made = new_object(location);
     if (made == NULL) return refs_fail_nomem(err);
     refs_status status = get(vfs, made, err);
