@@ -119,8 +119,13 @@ class Numbers(unittest.TestCase):
                 kind = integer(size, bits, offset, is_signed, order)
                 for layout, options in layouts():
                     name = f"{'i' if is_signed else 'u'}{bits}_{size}_{offset}_{order}_{layout}"
-                    write(file, name, kind, values, options)
+                    try:
+                        write(file, name, kind, values, options)
+                    except ValueError as error:  # newer versions of HDF5 write no number of few bits in many bytes
+                        self.assertIn("unusual datatype", str(error))
+                        continue
                     written[name] = values
+        self.assertGreater(len(written), 20)
         for name, values in read_back(self.path, written).items():
             np.testing.assert_array_equal(written[name], values, name)
         self.check(written)

@@ -52,7 +52,7 @@ class Importing(unittest.TestCase):
         self.assertIn(f"{copy} was replaced or deleted after this process had loaded it: restart the process", warned)
 
     def test_opens_a_set(self):
-        code = f"import gdal_refs\nfrom osgeo import gdal\nprint(gdal.Open('REFS:\"{SAMPLE}\":/t2m').RasterCount)"
+        code = f"import gdal_refs\nfrom osgeo import gdal\ngdal.UseExceptions()\nprint(gdal.Open('REFS:\"{SAMPLE}\":/t2m').RasterCount)"
         self.assertEqual(run(code), ("24", ""))
 
     def test_ignores_the_path_of_another_gdal_and_warns(self):
