@@ -89,7 +89,7 @@ static bool goes_on(void *user) {
 static refs_status open_whole(refs_opened *opened, const char *location,
                               const refs_set_options *sets, refs_error *err) {
     const refs_references from = {
-        .lister = {opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}},
+        .lister = {opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}, NULL},
         .http = opened->session->http,
         .watch = opened->watch,
         .sets = sets,
@@ -140,7 +140,7 @@ static refs_status open_fragments(refs_opened *opened, refs_error *err) {
                                             .sets = &opened->options.sets,
                                             .missing = opened->options.missing,
                                             .ranges = opened->options.ranges,
-                                            .changed = opened->options.changed,
+                                            .changed = (int)opened->options.changed,
                                             .advice = opened->options.advice,
                                             .notes = opened->options.sets.notes};
     return refs_fragments_open(&options, &opened->fragments, err);

@@ -202,7 +202,7 @@ void refs_icechunk__flat_link_element(refs_flat_writer *writer, size_t vector, s
 
 refs_status refs_icechunk__flat_put_string(refs_flat_writer *writer, size_t table, unsigned field,
                                            refs_str text, refs_error *err) {
-    size_t at;
+    size_t at = 0;
     REFS_TRY(refs_icechunk__flat_add_string(writer, text, &at, err));
     refs_icechunk__flat_link(writer, table, field, at);
     return REFS_OK;
@@ -211,7 +211,7 @@ refs_status refs_icechunk__flat_put_string(refs_flat_writer *writer, size_t tabl
 refs_status refs_icechunk__flat_put_bytes(refs_flat_writer *writer, size_t table, unsigned field,
                                           refs_bytes bytes, refs_error *err) {
     const refs_flat_elements elements = {bytes.data, bytes.size, 1, 1};
-    size_t at;
+    size_t at = 0;
     REFS_TRY(refs_icechunk__flat_add_vector(writer, &elements, &at, err));
     refs_icechunk__flat_link(writer, table, field, at);
     return REFS_OK;

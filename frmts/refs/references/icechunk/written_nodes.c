@@ -71,7 +71,7 @@ refs_status refs_icechunk__nodes_document(refs_written_nodes *nodes, refs_str ke
                                           refs_bytes document, refs_error *err) {
     const size_t slash = refs_str_find_last(key, '/');
     refs_buf path = REFS_BUF_INIT;
-    refs_written_node *node;
+    refs_written_node *node = NULL;
     refs_status status = append_path(key, slash, &path, err);
     if (status == REFS_OK)
         status = refs_icechunk__node_at(nodes, refs_str_view((const char *)path.data, path.size),
@@ -220,7 +220,7 @@ static refs_status take_node(void *user, refs_str path, refs_bytes metadata, ref
     const refs_icechunk_node *from =
         &at->snapshot
              ->nodes[refs_icechunk__snapshot_find(at->snapshot, refs_str_part(path, 1, path.size))];
-    refs_written_node *node;
+    refs_written_node *node = NULL;
     REFS_TRY(refs_icechunk__node_at(at->nodes, path, &node, err));
     memcpy(node->id, from->id, REFS_NODE_ID_SIZE);
     REFS_TRY(refs_buf_append(&node->metadata, metadata.data, metadata.size, err));
@@ -342,7 +342,7 @@ static refs_status rebase_path(refs_written_nodes *nodes, const refs_written_nod
     const refs_written_node *before = refs_icechunk__find_node(parent, path);
     const refs_written_node *theirs = refs_icechunk__find_node(tip, path);
     const refs_written_node *ours = refs_icechunk__find_node(nodes, path);
-    refs_written_node *node;
+    refs_written_node *node = NULL;
     if (are_same_nodes(theirs, before) || are_same_nodes(theirs, ours)) return REFS_OK;
     if (!are_same_nodes(ours, before))
         return refs_fail(err, REFS_INVALID,
