@@ -9,7 +9,6 @@ import glob
 import itertools
 import json
 import os
-import subprocess
 import sys
 import unittest
 
@@ -19,7 +18,7 @@ from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
-from own_folder import OwnFolder  # noqa: E402
+from own_folder import VerbsInOwnFolder  # noqa: E402
 
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
@@ -108,18 +107,8 @@ SOURCES = {
 }
 
 
-class DefaultFill(OwnFolder):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
-
-    def run_verb(self, *arguments, status=0):
-        for name in glob.glob("o*"):
-            subprocess.run(["rm", "-r", name], check=True)
-        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, status, f"{arguments}: {done.stderr}")
-        return done.stderr
+class DefaultFill(VerbsInOwnFolder):
+    refs = REFS
 
     def forms(self, *sources):
         """Writes the sources in each form that there is of them."""

@@ -20,7 +20,7 @@ from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
-from own_folder import OwnFolder  # noqa: E402
+from own_folder import VerbsInOwnFolder  # noqa: E402
 
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
@@ -97,18 +97,8 @@ def rows(name, path="v"):
     return [shown(row, mask) for row, mask in zip(band.ReadAsArray(), masks)][::-1]
 
 
-class MaskTest(OwnFolder):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
-
-    def run_verb(self, *arguments, status=0):
-        for name in glob.glob("o*"):
-            subprocess.run(["rm", "-r", name], check=True)
-        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, status, f"{arguments}: {done.stderr}")
-        return done.stderr
+class MaskTest(VerbsInOwnFolder):
+    refs = REFS
 
     def make(self, form, *sources):
         name, *is_split = form.split(" by ")

@@ -367,25 +367,22 @@ class Servers(Steps):
         before.ReadAsArray()
         self.assertEqual(self.requests(), n)
 
-    def test_whose_metadata_came_first_are_asked_for_them_once(self):
+    def expect_one_request_for_metadata(self, minutes):
+        """Where the record files that are not read yet have that age."""
         before = self.make_and_open()
         for i in range(1, 9):
             to = os.path.join(self.served.served, f"all.parq/t/refs.{i}.parq")
-            then = os.stat("/proc/self").st_mtime - 60 * 5
+            then = os.stat("/proc/self").st_mtime - 60 * minutes
             os.utime(to, (then, then))
         n = self.requests()
         before.ReadAsArray()
         self.assertEqual(self.requests(), n + 1)
 
+    def test_whose_metadata_came_first_are_asked_for_them_once(self):
+        self.expect_one_request_for_metadata(5)
+
     def test_whose_record_files_are_older_than_those_read_are_asked_for_their_metadata_once(self):
-        before = self.make_and_open()
-        for i in range(1, 9):
-            to = os.path.join(self.served.served, f"all.parq/t/refs.{i}.parq")
-            then = os.stat("/proc/self").st_mtime - 60 * 15
-            os.utime(to, (then, then))
-        n = self.requests()
-        before.ReadAsArray()
-        self.assertEqual(self.requests(), n + 1)
+        self.expect_one_request_for_metadata(15)
 
     def test_that_are_replaced_by_older_ones_never_mix_states(self):
         before = self.make_and_open()

@@ -217,8 +217,8 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
 refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
                                            const refs_vfs_validators *now, refs_error *err);
 
-/** Adds the state of a part's own file, which is known, and those of files beside it that were seen
- * when the part was opened: of a GRIB file whose index it is. Safe from any thread. */
+/** Adds the state `now` of a part's own file, and those of other files that were seen when the part
+ * was opened: of the GRIB file, if the part is an index. Safe from any thread. */
 refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
                                            const refs_combine_part *part,
                                            const refs_vfs_validators *now, refs_error *err);

@@ -287,9 +287,8 @@ bool refs_set_is_whole(const refs_set *set);
 /** Whether the set is a data file's own index: its location number 0 is that file. */
 bool refs_set_is_file(const refs_set *set);
 
-/** The location of that number, below refs_set_n_locations, of a file beside the one that the set
- * is the index of, if its state was seen when the set was opened: `seen` is this state. Else NULL.
- */
+/** The location with number `id`, below refs_set_n_locations, and in `seen` the state that its file
+ * had when the set was opened; NULL if that was not looked at. */
 const char *refs_set_seen_file(const refs_set *set, uint32_t id, refs_vfs_validators *seen);
 
 /** Bytes of memory that the set takes, without files that it reads later. */

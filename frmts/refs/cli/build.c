@@ -95,7 +95,7 @@ static void keep_values(void *self, size_t number, refs_str path, refs_bytes val
     tool_kept_add(&all->kept, &key, values);
 }
 
-/* The states of files beside that of the part, by their locations. */
+/* Writes the states of files that the set names and the part's record lacks, by their locations. */
 static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_error *err) {
     const uint32_t n = refs_set_n_locations(set);
     for (uint32_t id = 1; id < n; id++) {
@@ -174,7 +174,7 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return REFS_OK;
 }
 
-/* The states of files beside a source: its own is known. */
+/* Takes the states of the files that a source names; the source's own is known. */
 typedef struct keeping {
     refs_combine_sources *sources;
     const char *location; /* of the source */

@@ -684,10 +684,10 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
-/* The name of a variable as cfgrib has it, with its statistic and what its product is of, whatever
- * else is in the file: other files of the forecast have other fields beside this one, and are
- * joined by names. In a part of a set it also has the kind of level; else where another variable of
- * the file has the name. True where the statistic is part of the name. */
+/* The name of a variable as cfgrib has it, with its statistic and what its product is of. It does
+ * not depend on the other fields of the file, since files of a forecast are joined by names. In a
+ * part of a set it also has the kind of level; else where another variable of the file has the
+ * name. True where the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char other[24];

@@ -584,8 +584,8 @@ static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     return unused > 0 ? unused : 1 + vfs->next_looked_at++ % (N_LOOKED_AT - 1);
 }
 
-/* With the lock held: the place of the oldest object, if all are too many bytes beside the one that
- * takes `place`; 0: none. */
+/* The place of the oldest object, if all together with the one that takes `place` exceed the limit;
+ * 0: none. With the lock held. */
 static size_t find_excess(const refs_http_vfs *vfs, const opened *object, size_t place) {
     uint64_t bytes = object->held;
     size_t oldest = 0;
