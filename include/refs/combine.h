@@ -1,13 +1,13 @@
 /* combine.h -- many reference sets become one: along dimensions that they have, or get.
  *
  * A part is a set: of one data file, or one that was joined before. Its chunks keep their bytes
- * where they are; only their place in the joined array is new. Coordinates along the joined
+ * where they are; only their place in the joined array is new. Coordinates along the concat
  * dimensions, and variables as small as they are, are read and stored in the set as values.
  *
  * The result depends on the parts alone, not on their order or on how they were grouped before:
  * joining in groups gives the same bytes as joining all at once.
  *
- * Any number of threads may add to a join at once; everything else belongs to one thread.
+ * Any number of threads may add to a combination at once; everything else belongs to one thread.
  *
  * Read before this: refset.h, fetch.h, write.h.
  */
@@ -64,7 +64,7 @@ typedef enum refs_combine_kind {
 /** How values that are stored in the set are divided into chunks. */
 typedef enum refs_combine_values {
     REFS_COMBINE_VALUES_WHOLE, /**< not divided: one chunk per array */
-    REFS_COMBINE_VALUES_GROW /**< along the joined dimension, if that comes first, into chunks as in
+    REFS_COMBINE_VALUES_GROW /**< along the concat dimension, if that comes first, into chunks as in
                              part 0, up to REFS_COMBINE_MAX_VALUE_CHUNKS, so that the chunks of part
                              0 stay as they are */
 } refs_combine_values;
@@ -137,10 +137,10 @@ refs_status refs_combine_pattern_dims(const char *pattern, refs_buf *dims, refs_
 
 typedef struct refs_combine refs_combine;
 
-/** `options` and what they point to must outlive the join. */
-refs_status refs_combine_open(const refs_combine_options *options, refs_combine **join,
+/** `options` and what they point to must outlive the combination. */
+refs_status refs_combine_open(const refs_combine_options *options, refs_combine **combine,
                               refs_error *err);
-void refs_combine_free(refs_combine *join);
+void refs_combine_free(refs_combine *combine);
 
 /** The source of the values of dimensions in the options' pattern. */
 typedef enum refs_combine_values_from {
@@ -161,7 +161,7 @@ typedef struct refs_combine_part {
 } refs_combine_part;
 
 /** Takes what is needed of a part. Safe from any thread. */
-refs_status refs_combine_add(refs_combine *join, const refs_combine_part *part, refs_error *err);
+refs_status refs_combine_add(refs_combine *combine, const refs_combine_part *part, refs_error *err);
 
 /** The destination of the joined set: as the calls of a writer (write.h). */
 typedef struct refs_combine_sink {
@@ -180,17 +180,19 @@ refs_combine_sink refs_combine_sink_of_writer(refs_writer *writer);
 /** Joins all parts that were added. A note says which arrays become aggregations, and how parts
  * differ. REFS_UNSUPPORTED where arrays of parts cannot be one array, naming the parts and how they
  * differ; REFS_INVALID if two parts hold the same place. */
-refs_status refs_combine_write(refs_combine *join, const refs_combine_sink *sink, refs_error *err);
+refs_status refs_combine_write(refs_combine *combine, const refs_combine_sink *sink,
+                               refs_error *err);
 
 /** Tells a writer what was left out of parts, each array once. Call it before documents are
  * written, once all parts were added. */
-refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *writer,
+refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer *writer,
                                         refs_error *err);
 
 /** Tells a writer how parts are combined (refset.h, refs_joined_read): dims, pattern, group,
  * variables and inline_bytes of the options, as far as they are set. Call it before documents are
  * written. */
-refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err);
+refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *writer,
+                                   refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
 refs_status refs_combine_url(const refs_combine_urls *urls, refs_str location, refs_buf *url,

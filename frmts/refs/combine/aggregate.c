@@ -14,7 +14,7 @@
 #include "refs/utf8.h"
 
 typedef struct aggregating {
-    refs_combine *join;
+    refs_combine *combine;
     const refs_combine_plan *plan;
     refs_master *master;
     char **urls;                        /* of each member */
@@ -28,9 +28,9 @@ typedef struct aggregating {
 /* A dimension of an array, along which parts are joined, that is cut into intervals: gaps are
  * some, too. */
 typedef struct cutting {
-    const refs_combine *join;
+    const refs_combine *combine;
     uint32_t path;
-    size_t dim, line;
+    size_t dim, concat;
     refs_fragment_dim *into;
     refs_buf edges; /* at which gaps are cut */
 } cutting;
@@ -42,16 +42,16 @@ static int by_edge(const void *left, const void *right) {
 
 static refs_status check_steps(const cutting *at, const refs_combine_member *member,
                                refs_error *err) {
-    const refs_combine_axis *axis = &member->axes[at->line];
+    const refs_combine_axis *axis = &member->axes[at->concat];
     if (refs_combine__find(member, at->path) == NULL) return REFS_OK;
     uint64_t k = 1;
     while (k < axis->n && axis->position[k] == axis->position[0] + k) k++;
     if (k >= axis->n) return REFS_OK;
-    REFS_TRY(refs_combine__check_direction(at->join, member, at->line, err));
+    REFS_TRY(refs_combine__check_direction(at->combine, member, at->concat, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: its steps along %s are not ascending, or those of other sources "
                      "lie between them: they do not make a fragment",
-                     member->name, at->join->options.dims[at->line]);
+                     member->name, at->combine->options.dims[at->concat]);
 }
 
 static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
@@ -84,13 +84,13 @@ static refs_status add_edge(cutting *at, uint64_t position, uint64_t behind, ref
                                             : REFS_OK;
 }
 
-static refs_status add_told_edges(cutting *at, const refs_combine_member *member,
-                                  const refs_combine_told *told, refs_error *err) {
-    const refs_combine_axis *axis = &member->axes[at->line];
-    for (size_t dim = 0; dim < told->array.rank; dim++) {
-        if (refs_combine__line_of(at->join, &told->array, dim) != at->line) continue;
-        for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
-            const refs_fragment_interval *interval = &told->grid.dims[dim].intervals[i];
+static refs_status add_entry_edges(cutting *at, const refs_combine_member *member,
+                                   const refs_combine_entry *entry, refs_error *err) {
+    const refs_combine_axis *axis = &member->axes[at->concat];
+    for (size_t dim = 0; dim < entry->array.rank; dim++) {
+        if (refs_combine__concat_dim_of(at->combine, &entry->array, dim) != at->concat) continue;
+        for (size_t i = 0; i < entry->grid.dims[dim].n_intervals; i++) {
+            const refs_fragment_interval *interval = &entry->grid.dims[dim].intervals[i];
             if (interval->end > axis->n) break;
             REFS_TRY(add_edge(at, axis->position[interval->begin], 0, err));
             REFS_TRY(add_edge(at, axis->position[interval->end - 1], 1, err));
@@ -100,12 +100,12 @@ static refs_status add_told_edges(cutting *at, const refs_combine_member *member
 }
 
 static refs_status find_edges(cutting *at, refs_error *err) {
-    const refs_combine *join = at->join;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[i];
-        const refs_combine_axis *axis = &member->axes[at->line];
-        const refs_combine_told *told = refs_combine__find_told(member, at->path);
-        if (told != NULL) REFS_TRY(add_told_edges(at, member, told, err));
+    const refs_combine *combine = at->combine;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_axis *axis = &member->axes[at->concat];
+        const refs_combine_entry *entry = refs_combine__find_entry(member, at->path);
+        if (entry != NULL) REFS_TRY(add_entry_edges(at, member, entry, err));
         if (member->role != REFS_COMBINE_IS_FRAGMENT || axis->n == 0) continue;
         REFS_TRY(add_edge(at, axis->position[0], 0, err));
         REFS_TRY(add_edge(at, axis->position[axis->n - 1], 1, err));
@@ -116,18 +116,18 @@ static refs_status find_edges(cutting *at, refs_error *err) {
 }
 
 static refs_status fail_overlap(const cutting *at, const size_t members[2], refs_error *err) {
-    const refs_combine *join = at->join;
-    const refs_combine_member *one = &join->members[members[0]],
-                              *other = &join->members[members[1]];
-    const refs_combine_axis *axes[2] = {&one->axes[at->line], &other->axes[at->line]};
+    const refs_combine *combine = at->combine;
+    const refs_combine_member *one = &combine->members[members[0]],
+                              *other = &combine->members[members[1]];
+    const refs_combine_axis *axes[2] = {&one->axes[at->concat], &other->axes[at->concat]};
     if (axes[0]->position[0] == axes[1]->position[0])
         return refs_fail(err, REFS_INVALID,
                          "%s: is cut otherwise than %s along %s: expected fragments that begin at "
                          "one step to have one length, found %llu and %llu",
-                         other->name, one->name, join->options.dims[at->line],
+                         other->name, one->name, combine->options.dims[at->concat],
                          (unsigned long long)axes[1]->n, (unsigned long long)axes[0]->n);
     return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s", one->name,
-                     other->name, join->options.dims[at->line]);
+                     other->name, combine->options.dims[at->concat]);
 }
 
 static refs_status add_cells(const cutting *at, const refs_combine_cells *cells, refs_error *err) {
@@ -141,10 +141,12 @@ static refs_status add_cells(const cutting *at, const refs_combine_cells *cells,
 }
 
 static refs_status cut_by_parts(cutting *at, const refs_combine_plan *plan, refs_error *err) {
-    const refs_combine *join = at->join;
-    refs_combine_cells cells = {.join = join, .n_lines = 1, .line = {at->line}, .are_whole = true};
+    const refs_combine *combine = at->combine;
+    refs_combine_cells cells = {
+        .combine = combine, .n_concat = 1, .concat = {at->concat}, .are_whole = true};
     size_t members[2];
-    for (size_t i = 0; i < join->n_parts; i++) REFS_TRY(check_steps(at, &join->members[i], err));
+    for (size_t i = 0; i < combine->n_parts; i++)
+        REFS_TRY(check_steps(at, &combine->members[i], err));
     REFS_TRY(find_edges(at, err));
     refs_status status = refs_combine__cells_open(&cells, plan, at->path, err);
     if (status == REFS_OK && refs_combine__find_across(&cells, at->path, members))
@@ -163,7 +165,7 @@ static refs_status cut_as(const refs_fragment_dim *other, refs_fragment_dim *int
 }
 
 static refs_status find_intervals(const refs_combine_plan *plan, cutting *at, refs_error *err) {
-    const refs_combine_numbers *numbers = refs_combine__numbers_of(at->join, at->path);
+    const refs_combine_numbers *numbers = refs_combine__numbers_of(at->combine, at->path);
     if (numbers != NULL) return cut_as(&numbers->dims[at->dim], at->into, err);
     const refs_status status = cut_by_parts(at, plan, err);
     refs_buf_clear(&at->edges);
@@ -172,20 +174,20 @@ static refs_status find_intervals(const refs_combine_plan *plan, cutting *at, re
 
 /* A field that is put, and its fragments. */
 typedef struct field {
-    refs_combined *joined;
+    refs_combine_result *result;
     refs_fragment_grid grid;
 } field;
 
 static refs_status name_files(aggregating *at, refs_error *err) {
-    at->urls = refs_calloc(at->join->n_members, sizeof *at->urls);
+    at->urls = refs_calloc(at->combine->n_members, sizeof *at->urls);
     if (at->urls == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < at->join->n_members; i++) {
-        const refs_combine_member *member = &at->join->members[i];
+    for (size_t i = 0; i < at->combine->n_members; i++) {
+        const refs_combine_member *member = &at->combine->members[i];
         at->text.size = 0;
         if (member->fragment != NULL)
             REFS_TRY(refs_buf_append_str(&at->text, refs_str_from(member->fragment), err));
         else
-            REFS_TRY(refs_combine_url(&at->join->options.urls, refs_str_from(member->name),
+            REFS_TRY(refs_combine_url(&at->combine->options.urls, refs_str_from(member->name),
                                       &at->text, err));
         const refs_str url = refs_str_view((const char *)at->text.data, at->text.size);
         if (!refs_utf8_is_valid(url))
@@ -212,10 +214,11 @@ static void clear(described *of) {
     refs_json_doc_free(of->attributes);
 }
 
-static refs_str dim_text(const refs_combine *join, const refs_combined *joined, size_t dim) {
-    const size_t own = refs_combine__own_dim(joined, joined->like, dim);
-    return refs_combine__text(join, own == SIZE_MAX ? join->dims[joined->line[dim]]
-                                                    : joined->like->dims[own]);
+static refs_str dim_text(const refs_combine *combine, const refs_combine_result *result,
+                         size_t dim) {
+    const size_t own = refs_combine__own_dim(result, result->like, dim);
+    return refs_combine__text(combine, own == SIZE_MAX ? combine->dims[result->concat[dim]]
+                                                       : result->like->dims[own]);
 }
 
 /* Whether a master or an outline says that a dimension of a group has no limit; what `list` names
@@ -227,18 +230,18 @@ static bool is_listed(const refs_json *list, refs_str name) {
 }
 
 static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str name) {
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     bool is_unlimited = false;
-    for (size_t i = join->n_parts; i < join->n_members; i++)
-        for (size_t k = 0; k < join->members[i].n_documents && !is_unlimited; k++) {
-            const refs_combine_document *document = &join->members[i].documents[k];
-            const refs_str key = refs_combine__text(join, document->key);
+    for (size_t i = combine->n_parts; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_documents && !is_unlimited; k++) {
+            const refs_combine_document *document = &combine->members[i].documents[k];
+            const refs_str key = refs_combine__text(combine, document->key);
             refs_json_doc *doc = NULL;
             const bool is_of_group = key.size == group.size + strlen(".zattrs") &&
                                      refs_str_ends(key, ".zattrs") &&
                                      memcmp(key.data, group.data, group.size) == 0;
             if (!is_of_group ||
-                refs_json_parse(refs_combine__text(join, document->text), &doc, NULL) != REFS_OK)
+                refs_json_parse(refs_combine__text(combine, document->text), &doc, NULL) != REFS_OK)
                 continue;
             is_unlimited =
                 is_listed(refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS), name);
@@ -266,9 +269,9 @@ static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64
     return put_dim_of(at, group, name, size, err);
 }
 
-static refs_str attributes_of(const aggregating *at, const refs_combined *joined) {
-    return joined->like->attributes != REFS_COMBINE_NONE
-               ? refs_combine__text(at->join, joined->like->attributes)
+static refs_str attributes_of(const aggregating *at, const refs_combine_result *result) {
+    return result->like->attributes != REFS_COMBINE_NONE
+               ? refs_combine__text(at->combine, result->like->attributes)
                : refs_str_from("{}");
 }
 
@@ -295,19 +298,19 @@ static refs_status replace_units(const aggregating *at, refs_str attributes, ref
         if (status != REFS_OK) continue;
         status =
             refs_str_is(name, "units")
-                ? refs_json_write_string(refs_str_from(at->join->options.time_units), text, err)
+                ? refs_json_write_string(refs_str_from(at->combine->options.time_units), text, err)
                 : refs_json_write(refs_json_at(all, i), text, err);
     }
     refs_json_doc_free(doc);
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
-static refs_status read_attributes(aggregating *at, const refs_combined *joined, described *of,
-                                   refs_error *err) {
-    refs_str text = attributes_of(at, joined);
+static refs_status read_attributes(aggregating *at, const refs_combine_result *result,
+                                   described *of, refs_error *err) {
+    refs_str text = attributes_of(at, result);
     const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 1];
-    size_t n = refs_combine__left_out(joined, pairs);
-    const bool has_own_units = refs_combine__has_own_units(at->join, at->plan, joined);
+    size_t n = refs_combine__left_out(result, pairs);
+    const bool has_own_units = refs_combine__has_own_units(at->combine, at->plan, result);
     pairs[n] = NULL;
     at->text.size = 0;
     if (has_own_units) REFS_TRY(replace_units(at, text, &at->text, err));
@@ -316,35 +319,35 @@ static refs_status read_attributes(aggregating *at, const refs_combined *joined,
     return refs_json_parse(text, &of->attributes, err);
 }
 
-static refs_status describe(aggregating *at, const refs_combined *joined, described *of,
+static refs_status describe(aggregating *at, const refs_combine_result *result, described *of,
                             refs_error *err) {
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     *of = (described){.names = REFS_BUF_INIT};
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s",
-                             REFS_STR_WHOLE(refs_combine__text(join, joined->path))));
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const refs_str name = refs_combine__own_name(dim_text(join, joined, dim));
+                             REFS_STR_WHOLE(refs_combine__text(combine, result->path))));
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const refs_str name = refs_combine__own_name(dim_text(combine, result, dim));
         REFS_TRY(
-            put_dim(at, refs_combine__text(join, joined->path), name, joined->shape[dim], err));
+            put_dim(at, refs_combine__text(combine, result->path), name, result->shape[dim], err));
         REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));
         REFS_TRY(refs_buf_append(&of->names, "", 1, err));
     }
     const char *name = (const char *)of->names.data;
-    for (size_t dim = 0; dim < joined->rank; dim++, name += strlen(name) + 1) of->dims[dim] = name;
-    REFS_TRY(read_attributes(at, joined, of, err));
+    for (size_t dim = 0; dim < result->rank; dim++, name += strlen(name) + 1) of->dims[dim] = name;
+    REFS_TRY(read_attributes(at, result, of, err));
     of->variable = (refs_cfa_variable){.path = (const char *)at->path.data,
-                                       .dtype = joined->like->dtype,
-                                       .rank = joined->rank,
+                                       .dtype = result->like->dtype,
+                                       .rank = result->rank,
                                        .dims = of->dims,
                                        .attributes = refs_json_root(of->attributes),
-                                       .keeps_default = joined->like->keeps_default};
-    if (joined->like->declares_fill && !joined->drops_stored) {
-        memcpy(of->fill, joined->like->declared, sizeof of->fill);
+                                       .keeps_default = result->like->keeps_default};
+    if (result->like->declares_fill && !result->drops_stored) {
+        memcpy(of->fill, result->like->declared, sizeof of->fill);
         of->variable.fill = of->fill;
     }
-    if (joined->has_hole_fill) {
-        memcpy(of->fill, joined->hole, sizeof of->fill);
+    if (result->has_hole_fill) {
+        memcpy(of->fill, result->hole, sizeof of->fill);
         of->variable.fill = of->fill;
     }
     return REFS_OK;
@@ -372,26 +375,26 @@ static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs
 }
 
 /* Times may have become double, or longer integers. */
-static void widen_type(const refs_combined *joined, described *of) {
+static void widen_type(const refs_combine_result *result, described *of) {
     uint8_t narrow[16];
     memcpy(narrow, of->fill, sizeof narrow);
-    if (refs_combine__widen(&of->variable.dtype, narrow, &joined->dtype, of->fill))
-        of->variable.dtype = joined->dtype;
+    if (refs_combine__widen(&of->variable.dtype, narrow, &result->dtype, of->fill))
+        of->variable.dtype = result->dtype;
 }
 
-static refs_status put_values(aggregating *at, const refs_combined *joined, refs_str values,
+static refs_status put_values(aggregating *at, const refs_combine_result *result, refs_str values,
                               refs_error *err) {
     described of;
     refs_buf strings = REFS_BUF_INIT;
-    refs_status status = describe(at, joined, &of, err);
-    if (status == REFS_OK && joined->is_loaded) widen_type(joined, &of);
-    const bool are_strings = joined->like->are_texts || of.variable.dtype.type == REFS_TYPE_BYTES ||
+    refs_status status = describe(at, result, &of, err);
+    if (status == REFS_OK && result->is_loaded) widen_type(result, &of);
+    const bool are_strings = result->like->are_texts || of.variable.dtype.type == REFS_TYPE_BYTES ||
                              of.variable.dtype.type == REFS_TYPE_UNICODE;
     if (are_strings) of.variable.fill = NULL;
-    if (status == REFS_OK && joined->like->are_texts)
+    if (status == REFS_OK && result->like->are_texts)
         status = refs_buf_append_str(&strings, values, err);
     else if (status == REFS_OK && are_strings)
-        status = append_strings(joined->is_loaded ? &joined->dtype : &of.variable.dtype, values,
+        status = append_strings(result->is_loaded ? &result->dtype : &of.variable.dtype, values,
                                 &strings, err);
     if (status == REFS_OK)
         status = refs_master_variable(
@@ -404,9 +407,9 @@ static refs_status put_values(aggregating *at, const refs_combined *joined, refs
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-refs_status refs_combine__name_in_file(const refs_combine *join, refs_str path, refs_buf *name,
+refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str path, refs_buf *name,
                                        refs_error *err) {
-    const char *group = join->options.group != NULL ? join->options.group : "";
+    const char *group = combine->options.group != NULL ? combine->options.group : "";
     size_t size = strlen(group);
     while (size > 0 && group[size - 1] == '/') size--;
     while (size > 0 && *group == '/') {
@@ -420,9 +423,9 @@ refs_status refs_combine__name_in_file(const refs_combine *join, refs_str path, 
 }
 
 /* Whether a part has nothing of the array: no step of a dimension. */
-static bool is_empty(const refs_combined *joined, const refs_combine_member *member) {
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->line[dim] < REFS_COMBINE_MAX_DIMS && member->axes[joined->line[dim]].n == 0)
+static bool is_empty(const refs_combine_result *result, const refs_combine_member *member) {
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (result->concat[dim] < REFS_COMBINE_MAX_DIMS && member->axes[result->concat[dim]].n == 0)
             return true;
     return false;
 }
@@ -431,10 +434,10 @@ static bool is_empty(const refs_combined *joined, const refs_combine_member *mem
 static uint64_t number_of(const field *of, const refs_combine_member *member) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < of->grid.rank; dim++) {
-        const size_t line = of->joined->line[dim];
+        const size_t concat = of->result->concat[dim];
         const refs_fragment_dim *along = &of->grid.dims[dim];
-        const size_t index = line < REFS_COMBINE_MAX_DIMS
-                                 ? refs_fragment_dim_find(along, member->axes[line].position[0])
+        const size_t index = concat < REFS_COMBINE_MAX_DIMS
+                                 ? refs_fragment_dim_find(along, member->axes[concat].position[0])
                                  : 0;
         number = number * along->n_parts + index;
     }
@@ -445,39 +448,39 @@ static uint64_t number_of(const field *of, const refs_combine_member *member) {
 static refs_status check_numbers(const aggregating *at, const field *of,
                                  const refs_combine_member *owner,
                                  const refs_combine_member *member, refs_error *err) {
-    const refs_combine *join = at->join;
-    const uint32_t path = of->joined->path;
+    const refs_combine *combine = at->combine;
+    const uint32_t path = of->result->path;
     const refs_combine_place one = {owner, refs_combine__find(owner, path)},
                              other = {member, refs_combine__find(member, path)};
-    if (!refs_combine__are_numbered_apart(join, &one, &other)) return REFS_OK;
+    if (!refs_combine__are_numbered_apart(combine, &one, &other)) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "%.*s: %s and %s have one place: expected a coordinate of each dimension, or "
                      "one split with at most one outline: combine each split on its own",
-                     REFS_STR_ARG(refs_combine__text(join, path)), owner->name, member->name);
+                     REFS_STR_ARG(refs_combine__text(combine, path)), owner->name, member->name);
 }
 
 static refs_status place_members(const aggregating *at, const char *variable, field *of,
                                  refs_error *err) {
-    const refs_combine *join = at->join;
-    const refs_combined *joined = of->joined;
+    const refs_combine *combine = at->combine;
+    const refs_combine_result *result = of->result;
     bool differs = false;
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_member *member = &join->members[i];
-        const refs_combine_array *array = refs_combine__find(member, joined->path);
-        if (array == NULL || (joined->n_lines == 0 && i != joined->first)) continue;
-        if (is_empty(joined, member)) continue;
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_array *array = refs_combine__find(member, result->path);
+        if (array == NULL || (result->n_concat == 0 && i != result->first)) continue;
+        if (is_empty(result, member)) continue;
         if (array->is_piece)
             return refs_fail(
                 err, REFS_UNSUPPORTED,
                 "%.*s of %s is an aggregation, which cannot be a fragment: give the files",
-                REFS_STR_ARG(refs_combine__text(join, joined->path)), member->name);
+                REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
         const uint64_t place = number_of(of, member);
         const refs_combine_member *owner = at->owners[place];
-        if (owner != NULL && joined->n_lines == join->n_dims)
+        if (owner != NULL && result->n_concat == combine->n_dims)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: duplicate place in %s and %s: remove one of them",
-                             REFS_STR_ARG(refs_combine__text(join, joined->path)),
-                             at->urls[owner - join->members], at->urls[i]);
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                             at->urls[owner - combine->members], at->urls[i]);
         if (owner == NULL) {
             const refs_partition fragment = {.file = at->urls[i],
                                              .variable = variable,
@@ -488,30 +491,30 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
             continue;
         }
         REFS_TRY(check_numbers(at, of, owner, member, err));
-        if (!differs && !refs_combine__have_one_digest(joined, owner, member)) {
+        if (!differs && !refs_combine__have_one_digest(result, owner, member)) {
             differs = true;
-            refs_note(&join->options.notes, REFS_NOTE_WARNING,
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s: the fragment is that of the first",
-                      REFS_STR_ARG(refs_combine__text(join, joined->path)),
-                      at->urls[owner - join->members], member->name);
+                      REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                      at->urls[owner - combine->members], member->name);
         }
     }
     return REFS_OK;
 }
 
 static refs_status find_grid(const aggregating *at, field *of, refs_error *err) {
-    const refs_combined *joined = of->joined;
-    of->grid.rank = joined->rank;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
+    const refs_combine_result *result = of->result;
+    of->grid.rank = result->rank;
+    for (size_t dim = 0; dim < result->rank; dim++) {
         refs_fragment_dim *into = &of->grid.dims[dim];
-        cutting cut = {.join = at->join,
-                       .path = joined->path,
+        cutting cut = {.combine = at->combine,
+                       .path = result->path,
                        .dim = dim,
-                       .line = joined->line[dim],
+                       .concat = result->concat[dim],
                        .into = into};
-        REFS_TRY(cut.line < REFS_COMBINE_MAX_DIMS
+        REFS_TRY(cut.concat < REFS_COMBINE_MAX_DIMS
                      ? find_intervals(at->plan, &cut, err)
-                     : refs_fragment_dim_append(into, joined->shape[dim], err));
+                     : refs_fragment_dim_append(into, result->shape[dim], err));
     }
     return refs_fragment_grid_prepare(&of->grid, err);
 }
@@ -526,42 +529,42 @@ static refs_status replace_attributes(described *of, const refs_buf *text, refs_
 }
 
 /* The attributes with one more. */
-static refs_status add_valid_range(const aggregating *at, const refs_combined *joined,
+static refs_status add_valid_range(const aggregating *at, const refs_combine_result *result,
                                    const char *bytes, refs_buf *text, refs_error *err) {
     const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 3];
-    size_t n = refs_combine__left_out(joined, pairs);
+    size_t n = refs_combine__left_out(result, pairs);
     pairs[n++] = "valid_range";
     pairs[n++] = bytes;
     pairs[n] = NULL;
-    return refs_combine__replace(attributes_of(at, joined), pairs, text, err);
+    return refs_combine__replace(attributes_of(at, result), pairs, text, err);
 }
 
 /* Its type, fill value and packing are those of all fragments, or none is packed. */
-static refs_status settle_type(aggregating *at, const refs_combined *joined, described *of,
+static refs_status settle_type(aggregating *at, const refs_combine_result *result, described *of,
                                refs_error *err) {
-    const refs_combine *join = at->join;
-    const refs_combine_array **arrays = refs_calloc(join->n_members, sizeof *arrays);
+    const refs_combine *combine = at->combine;
+    const refs_combine_array **arrays = refs_calloc(combine->n_members, sizeof *arrays);
     size_t n = 0;
     if (arrays == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         if (array != NULL) arrays[n++] = array;
     }
-    refs_common_type common = {.dtype = joined->like->dtype,
-                               .keeps_default = refs_combine__has_only_values(joined->like)};
-    if (joined->n_lines > 0) common = refs_combine__common_type(join, arrays, n);
+    refs_common_type common = {.dtype = result->like->dtype,
+                               .keeps_default = refs_combine__has_only_values(result->like)};
+    if (result->n_concat > 0) common = refs_combine__common_type(combine, arrays, n);
     refs_free(arrays);
-    if (!common.is_unpacked && joined->has_holes && common.dtype.type != REFS_TYPE_FLOAT &&
-        refs_combine__has_only_values(joined->like))
-        common = refs_combine__wider_type(join, joined->like);
-    const char *valid = refs_combine__whole_range(join, joined->like);
+    if (!common.is_unpacked && result->has_holes && common.dtype.type != REFS_TYPE_FLOAT &&
+        refs_combine__has_only_values(result->like))
+        common = refs_combine__wider_type(combine, result->like);
+    const char *valid = refs_combine__whole_range(combine, result->like);
     of->variable.keeps_default = common.keeps_default;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (common.is_unpacked)
         status = refs_combine__without_packing(of->variable.attributes, &text, err);
     else if (valid != NULL)
-        status = add_valid_range(at, joined, valid, &text, err);
+        status = add_valid_range(at, result, valid, &text, err);
     if (status == REFS_OK && text.size > 0) status = replace_attributes(of, &text, err);
     refs_buf_clear(&text);
     if (status != REFS_OK || !common.is_unpacked) return status;
@@ -576,7 +579,7 @@ static refs_status settle_type(aggregating *at, const refs_combined *joined, des
 /* Whether an outline says that a fragment held nothing: no fragment of its place is written. */
 static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragment_grid *grid,
                          uint64_t number) {
-    const refs_combine_told *outline = numbers->outline;
+    const refs_combine_entry *outline = numbers->outline;
     uint64_t place = 0;
     uint64_t index[REFS_MAX_RANK];
     if (outline == NULL) return false;
@@ -589,34 +592,34 @@ static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragmen
     return !outline->grid.sources[place].is_there;
 }
 
-static void tell_left_out(const refs_combine *join, const refs_combined *joined,
+static void tell_left_out(const refs_combine *combine, const refs_combine_result *result,
                           const refs_combine_numbers *numbers) {
     for (size_t dim = 0; dim < numbers->rank; dim++) {
         const size_t n = numbers->dims[dim].n_intervals,
-                     n_told = numbers->outline->grid.dims[dim].n_intervals;
-        if (n < n_told)
+                     n_entries = numbers->outline->grid.dims[dim].n_intervals;
+        if (n < n_entries)
             refs_note(
-                &join->options.notes, REFS_NOTE_WARNING,
+                &combine->options.notes, REFS_NOTE_WARNING,
                 "%.*s: %zu fragments along %.*s, of which the last %zu are left out: expected "
                 "those that were written among the sources",
-                REFS_STR_ARG(refs_combine__text(join, joined->path)), n_told,
-                REFS_STR_ARG(refs_combine__text(join, joined->like->dims[dim])), n_told - n);
+                REFS_STR_ARG(refs_combine__text(combine, result->path)), n_entries,
+                REFS_STR_ARG(refs_combine__text(combine, result->like->dims[dim])), n_entries - n);
     }
 }
 
 /* Fragments that held nothing but the fill value were not written: without an outline, names of
  * others tell of those in front of them, and nothing of those behind. */
 static void tell_missing(const aggregating *at, const field *of) {
-    const refs_combine *join = at->join;
-    const refs_combined *joined = of->joined;
-    const refs_combine_numbers *numbers = refs_combine__numbers_of(join, joined->path);
-    const refs_str path = refs_combine__text(join, joined->path);
+    const refs_combine *combine = at->combine;
+    const refs_combine_result *result = of->result;
+    const refs_combine_numbers *numbers = refs_combine__numbers_of(combine, result->path);
+    const refs_str path = refs_combine__text(combine, result->path);
     size_t n_missing = 0;
     if (numbers == NULL) return;
     for (uint64_t i = 0; i < of->grid.n; i++)
         n_missing += !of->grid.sources[i].is_there && !held_nothing(numbers, &of->grid, i);
     if (n_missing > 0)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   numbers->outline != NULL
                       ? "%.*s: %zu of %zu fragments were written, and are not given: their values "
                         "are missing"
@@ -625,9 +628,9 @@ static void tell_missing(const aggregating *at, const field *of) {
                         "have been lost, too",
                   REFS_STR_ARG(path), n_missing, (size_t)of->grid.n);
     if (numbers->outline != NULL)
-        tell_left_out(join, joined, numbers);
-    else if (join->n_parts == join->n_members)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        tell_left_out(combine, result, numbers);
+    else if (combine->n_parts == combine->n_members)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: its length is that of the fragments that are there: trailing fragments "
                   "that held only the fill value, and were not written, cannot be detected",
                   REFS_STR_ARG(path));
@@ -642,17 +645,17 @@ static bool has_gaps(const refs_fragment_grid *grid) {
 /* -- fields ------------------------------------------------------------------------------------ */
 
 static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
-    refs_combined *joined = of->joined;
+    refs_combine_result *result = of->result;
     described variable;
     refs_buf name = REFS_BUF_INIT;
     at->owners = refs_calloc((size_t)of->grid.n, sizeof *at->owners);
-    refs_status status = describe(at, joined, &variable, err);
+    refs_status status = describe(at, result, &variable, err);
     if (status == REFS_OK && at->owners == NULL) status = refs_fail_nomem(err);
-    const refs_str path = refs_combine__text(at->join, joined->path);
-    if (status == REFS_OK) status = refs_combine__name_in_file(at->join, path, &name, err);
+    const refs_str path = refs_combine__text(at->combine, result->path);
+    if (status == REFS_OK) status = refs_combine__name_in_file(at->combine, path, &name, err);
     if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
-    if (status == REFS_OK && at->join->numbers != NULL) joined->has_holes = has_gaps(&of->grid);
-    if (status == REFS_OK) status = settle_type(at, joined, &variable, err);
+    if (status == REFS_OK && at->combine->numbers != NULL) result->has_holes = has_gaps(&of->grid);
+    if (status == REFS_OK) status = settle_type(at, result, &variable, err);
     if (status == REFS_OK) tell_missing(at, of);
     if (status == REFS_OK)
         status = refs_master_aggregation(at->master, &variable.variable, &of->grid, err);
@@ -663,8 +666,8 @@ static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     return status;
 }
 
-static refs_status put_fragments(aggregating *at, refs_combined *joined, refs_error *err) {
-    field of = {.joined = joined};
+static refs_status put_fragments(aggregating *at, refs_combine_result *result, refs_error *err) {
+    field of = {.result = result};
     refs_status status = find_grid(at, &of, err);
     if (status == REFS_OK) status = put_grid(at, &of, err);
     refs_fragment_grid_clear(&of.grid);
@@ -673,49 +676,50 @@ static refs_status put_fragments(aggregating *at, refs_combined *joined, refs_er
 
 /* -- fields without a fragment ----------------------------------------------------------------- */
 
-/* A field of a part that has joined dimension `line` as dimension *dim; or NULL. */
-static const refs_combine_array *field_along(const refs_combine *join, size_t line, size_t *dim) {
-    for (size_t i = 0; i < join->n_parts; i++)
-        for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            const refs_combine_array *array = &join->members[i].arrays[k];
+/* A field of a part that has concat dimension `concat` as dimension *dim; or NULL. */
+static const refs_combine_array *field_along(const refs_combine *combine, size_t concat,
+                                             size_t *dim) {
+    for (size_t i = 0; i < combine->n_parts; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
             for (*dim = 0; array->is_field && *dim < array->rank; ++*dim)
-                if (refs_combine__line_of(join, array, *dim) == line) return array;
+                if (refs_combine__concat_dim_of(combine, array, *dim) == concat) return array;
         }
     return NULL;
 }
 
 /* Its fragments as an outline says they are, or as those of other fields are along dimensions that
  * have grown since. */
-static refs_status cut_nothing(const aggregating *at, const refs_combine_told *told, size_t dim,
+static refs_status cut_nothing(const aggregating *at, const refs_combine_entry *entry, size_t dim,
                                refs_fragment_dim *into, refs_error *err) {
-    const refs_combine *join = at->join;
-    const size_t line = refs_combine__line_of(join, &told->array, dim);
-    const bool is_line = line < REFS_COMBINE_MAX_DIMS;
-    const uint64_t length = is_line ? at->plan->lines[line].n : told->array.shape[dim];
-    cutting cut = {.join = join, .line = line, .into = into};
-    const refs_combine_array *other = is_line ? field_along(join, line, &cut.dim) : NULL;
-    if (length != told->array.shape[dim] && other != NULL) {
+    const refs_combine *combine = at->combine;
+    const size_t concat = refs_combine__concat_dim_of(combine, &entry->array, dim);
+    const bool is_concat = concat < REFS_COMBINE_MAX_DIMS;
+    const uint64_t length = is_concat ? at->plan->concat_dims[concat].n : entry->array.shape[dim];
+    cutting cut = {.combine = combine, .concat = concat, .into = into};
+    const refs_combine_array *other = is_concat ? field_along(combine, concat, &cut.dim) : NULL;
+    if (length != entry->array.shape[dim] && other != NULL) {
         cut.path = other->path;
         return find_intervals(at->plan, &cut, err);
     }
-    if (length != told->array.shape[dim] || told->grid.dims[dim].n_intervals == 0)
+    if (length != entry->array.shape[dim] || entry->grid.dims[dim].n_intervals == 0)
         return refs_fragment_dim_append(into, length, err);
-    return cut_as(&told->grid.dims[dim], into, err);
+    return cut_as(&entry->grid.dims[dim], into, err);
 }
 
-static refs_status put_told_grid(aggregating *at, const refs_combine_told *told, field *of,
-                                 refs_error *err) {
-    refs_combined *joined = of->joined;
+static refs_status put_entry_grid(aggregating *at, const refs_combine_entry *entry, field *of,
+                                  refs_error *err) {
+    refs_combine_result *result = of->result;
     described variable;
-    of->grid.rank = joined->rank;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
+    of->grid.rank = result->rank;
+    for (size_t dim = 0; dim < result->rank; dim++) {
         refs_fragment_dim *into = &of->grid.dims[dim];
-        REFS_TRY(cut_nothing(at, told, dim, into, err));
-        joined->line[dim] = refs_combine__line_of(at->join, &told->array, dim);
-        joined->shape[dim] = refs_fragment_dim_end(into);
+        REFS_TRY(cut_nothing(at, entry, dim, into, err));
+        result->concat[dim] = refs_combine__concat_dim_of(at->combine, &entry->array, dim);
+        result->shape[dim] = refs_fragment_dim_end(into);
     }
     REFS_TRY(refs_fragment_grid_prepare(&of->grid, err));
-    refs_status status = describe(at, joined, &variable, err);
+    refs_status status = describe(at, result, &variable, err);
     if (status == REFS_OK)
         status = refs_master_aggregation(at->master, &variable.variable, &of->grid, err);
     clear(&variable);
@@ -724,28 +728,28 @@ static refs_status put_told_grid(aggregating *at, const refs_combine_told *told,
 
 /* A field of which there was no fragment has none. If none of the fragments that it had is a
  * source, it is left out. */
-static refs_status put_told(aggregating *at, const refs_combine_member *member,
-                            const refs_combine_told *told, refs_error *err) {
-    refs_combined joined = {
-        .path = told->array.path, .like = &told->array, .rank = told->array.rank};
-    field of = {.joined = &joined};
-    if (told->has_fragments) {
-        refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+static refs_status put_entry(aggregating *at, const refs_combine_member *member,
+                             const refs_combine_entry *entry, refs_error *err) {
+    refs_combine_result result = {
+        .path = entry->array.path, .like = &entry->array, .rank = entry->array.rank};
+    field of = {.result = &result};
+    if (entry->has_fragments) {
+        refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: left out: %s lists fragments of it, and none of them is a source",
-                  REFS_STR_ARG(refs_combine__text(at->join, told->array.path)), member->name);
+                  REFS_STR_ARG(refs_combine__text(at->combine, entry->array.path)), member->name);
         return REFS_OK;
     }
     at->n_fields++;
-    const refs_status status = put_told_grid(at, told, &of, err);
+    const refs_status status = put_entry_grid(at, entry, &of, err);
     refs_fragment_grid_clear(&of.grid);
     return status;
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static bool has_values(const refs_combined *joined) {
-    return joined->n_lines == 0 && joined->like->values != REFS_COMBINE_NONE &&
-           !joined->like->is_field;
+static bool has_values(const refs_combine_result *result) {
+    return result->n_concat == 0 && result->like->values != REFS_COMBINE_NONE &&
+           !result->like->is_field;
 }
 
 /* Whether values are read from fragments; those of NumPy's times have units of their own, and are
@@ -755,36 +759,38 @@ static bool can_be_fragments(const refs_dtype *dtype) {
            dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
 }
 
-static refs_status fail_type(const aggregating *at, const refs_combined *joined, refs_error *err) {
+static refs_status fail_type(const aggregating *at, const refs_combine_result *result,
+                             refs_error *err) {
     char dtype[64];
-    refs_dtype_format(&joined->like->dtype, dtype, sizeof dtype);
+    refs_dtype_format(&result->like->dtype, dtype, sizeof dtype);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %.*s has the type %s, which is not read from fragments: leave it out, or "
                      "store numbers, those of times with units",
-                     at->join->members[joined->first].name,
-                     REFS_STR_ARG(refs_combine__text(at->join, joined->path)), dtype);
+                     at->combine->members[result->first].name,
+                     REFS_STR_ARG(refs_combine__text(at->combine, result->path)), dtype);
 }
 
-static refs_status put_array(aggregating *at, refs_combined *joined, refs_error *err) {
-    const refs_dtype *dtype = &joined->like->dtype;
-    if (joined->like->are_texts && joined->like->values == REFS_COMBINE_NONE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->join->members[joined->first].name,
-                         REFS_STR_ARG(refs_combine__text(at->join, joined->like->problem)));
-    if (joined->is_loaded) {
-        REFS_TRY(refs_combine__gather(at->join, at->plan, joined, err));
+static refs_status put_array(aggregating *at, refs_combine_result *result, refs_error *err) {
+    const refs_dtype *dtype = &result->like->dtype;
+    if (result->like->are_texts && result->like->values == REFS_COMBINE_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s",
+                         at->combine->members[result->first].name,
+                         REFS_STR_ARG(refs_combine__text(at->combine, result->like->problem)));
+    if (result->is_loaded) {
+        REFS_TRY(refs_combine__gather(at->combine, at->plan, result, err));
         return put_values(
-            at, joined, refs_str_view((const char *)joined->values.data, joined->values.size), err);
+            at, result, refs_str_view((const char *)result->values.data, result->values.size), err);
     }
-    if (has_values(joined))
-        return put_values(at, joined, refs_combine__text(at->join, joined->like->values), err);
+    if (has_values(result))
+        return put_values(at, result, refs_combine__text(at->combine, result->like->values), err);
     if (can_be_fragments(dtype)) {
         at->n_fields++;
-        return put_fragments(at, joined, err);
+        return put_fragments(at, result, err);
     }
-    if (joined->like->is_field) return fail_type(at, joined, err);
-    refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+    if (result->like->is_field) return fail_type(at, result, err);
+    refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
               "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
-              REFS_STR_ARG(refs_combine__text(at->join, joined->path)));
+              REFS_STR_ARG(refs_combine__text(at->combine, result->path)));
     return REFS_OK;
 }
 
@@ -803,26 +809,26 @@ static refs_status put_group(aggregating *at, refs_str group, refs_str attribute
 }
 
 /* The document of a group, or without one that which says that there is a group. */
-static bool is_of_group(const refs_combine *join, const refs_combine_document *document) {
-    const refs_str key = refs_combine__text(join, document->key);
+static bool is_of_group(const refs_combine *combine, const refs_combine_document *document) {
+    const refs_str key = refs_combine__text(combine, document->key);
     const refs_str name = refs_combine__own_name(key);
     const bool is_empty_one =
-        refs_combine__is_of_fields(join) && refs_str_is(name, ".zgroup") && key.size > name.size;
+        refs_combine__is_of_fields(combine) && refs_str_is(name, ".zgroup") && key.size > name.size;
     return (refs_str_is(name, ".zattrs") || is_empty_one) &&
            !refs_str_starts(key, REFS_SOURCES_GROUP "/");
 }
 
 static refs_status put_groups_of(aggregating *at, const refs_combine_member *member, uint8_t *seen,
                                  refs_error *err) {
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     for (size_t k = 0; k < member->n_documents; k++) {
         const refs_combine_document *document = &member->documents[k];
-        const refs_str key = refs_combine__text(join, document->key);
+        const refs_str key = refs_combine__text(combine, document->key);
         const refs_str name = refs_combine__own_name(key);
-        if (seen[document->key] || !is_of_group(join, document)) continue;
+        if (seen[document->key] || !is_of_group(combine, document)) continue;
         seen[document->key] = 1;
         const refs_str text = refs_str_is(name, ".zattrs")
-                                  ? refs_combine__text(join, document->text)
+                                  ? refs_combine__text(combine, document->text)
                                   : refs_str_from("{}");
         REFS_TRY(put_group(at, refs_str_part(key, 0, key.size - name.size), text, err));
     }
@@ -832,14 +838,14 @@ static refs_status put_groups_of(aggregating *at, const refs_combine_member *mem
 /* Attributes of groups, each those of the first part that has them; those of an outline come before
  * all. */
 static refs_status put_groups(aggregating *at, refs_error *err) {
-    const refs_combine *join = at->join;
-    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+    const refs_combine *combine = at->combine;
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
-        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
-            status = put_groups_of(at, &join->members[i], seen, err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-        status = put_groups_of(at, &join->members[at->plan->order[i]], seen, err);
+    for (size_t i = combine->n_parts; i < combine->n_members && status == REFS_OK; i++)
+        if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE)
+            status = put_groups_of(at, &combine->members[i], seen, err);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+        status = put_groups_of(at, &combine->members[at->plan->order[i]], seen, err);
     refs_free(seen);
     return status;
 }
@@ -847,10 +853,10 @@ static refs_status put_groups(aggregating *at, refs_error *err) {
 /* Dimensions that no array has. */
 static refs_status put_unused_of(aggregating *at, const refs_combine_document *document,
                                  refs_error *err) {
-    const refs_str key = refs_combine__text(at->join, document->key);
+    const refs_str key = refs_combine__text(at->combine, document->key);
     const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_combine__text(at->join, document->text), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(at->combine, document->text), &doc, err));
     const refs_json *sizes = refs_json_get(refs_json_root(doc), REFS_UNUSED_DIMENSIONS);
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(sizes) && status == REFS_OK; i++) {
@@ -870,15 +876,15 @@ static refs_status put_unused_of(aggregating *at, const refs_combine_document *d
 }
 
 static refs_status put_unused(aggregating *at, refs_error *err) {
-    const refs_combine *join = at->join;
-    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+    const refs_combine *combine = at->combine;
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = join->n_members; i-- > 0 && status == REFS_OK;)
-        for (size_t k = 0; k < join->members[i].n_documents && status == REFS_OK; k++) {
-            const refs_combine_document *document = &join->members[i].documents[k];
+    for (size_t i = combine->n_members; i-- > 0 && status == REFS_OK;)
+        for (size_t k = 0; k < combine->members[i].n_documents && status == REFS_OK; k++) {
+            const refs_combine_document *document = &combine->members[i].documents[k];
             if (seen[document->text] != 0) continue;
             seen[document->text] = 1;
-            if (refs_str_is(refs_combine__own_name(refs_combine__text(join, document->key)),
+            if (refs_str_is(refs_combine__own_name(refs_combine__text(combine, document->key)),
                             ".zattrs"))
                 status = put_unused_of(at, document, err);
         }
@@ -887,51 +893,51 @@ static refs_status put_unused(aggregating *at, refs_error *err) {
 }
 
 /* The entry of a master or an outline for a field that no part has; or NULL. */
-static const refs_combine_told *find_only_told(const refs_combine *join, uint32_t path,
-                                               const refs_combine_member **member) {
-    const refs_combine_told *told = NULL;
-    for (size_t i = 0; i < join->n_members; i++) {
-        if (refs_combine__find(&join->members[i], path) != NULL) return NULL;
-        if (told != NULL) continue;
-        *member = &join->members[i];
-        told = refs_combine__find_told(*member, path);
+static const refs_combine_entry *find_only_entry(const refs_combine *combine, uint32_t path,
+                                                 const refs_combine_member **member) {
+    const refs_combine_entry *entry = NULL;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        if (refs_combine__find(&combine->members[i], path) != NULL) return NULL;
+        if (entry != NULL) continue;
+        *member = &combine->members[i];
+        entry = refs_combine__find_entry(*member, path);
     }
-    return told;
+    return entry;
 }
 
 static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
     const refs_combine_member *member = NULL;
-    const refs_combine_told *told = find_only_told(at->join, path, &member);
-    refs_combined joined = {0};
-    if (told != NULL) return put_told(at, member, told, err);
-    refs_status status = refs_combine__joined(at->join, at->plan, path, &joined, err);
-    if (status == REFS_OK) status = refs_combine__go_on(at->join, err);
-    if (status == REFS_OK) status = put_array(at, &joined, err);
-    refs_combine__joined_clear(&joined);
+    const refs_combine_entry *entry = find_only_entry(at->combine, path, &member);
+    refs_combine_result result = {0};
+    if (entry != NULL) return put_entry(at, member, entry, err);
+    refs_status status = refs_combine__result_make(at->combine, at->plan, path, &result, err);
+    if (status == REFS_OK) status = refs_combine__go_on(at->combine, err);
+    if (status == REFS_OK) status = put_array(at, &result, err);
+    refs_combine__result_clear(&result);
     return status;
 }
 
 static refs_status aggregate(aggregating *at, refs_error *err) {
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     REFS_TRY(name_files(at, err));
     REFS_TRY(put_groups(at, err));
     for (size_t i = 0; i < at->plan->n_paths; i++) REFS_TRY(put_path(at, at->plan->paths[i], err));
-    if (!refs_combine__is_of_fields(join)) return REFS_OK;
-    if (at->n_fields == 0 && join->n_parts == join->n_members)
+    if (!refs_combine__is_of_fields(combine)) return REFS_OK;
+    if (at->n_fields == 0 && combine->n_parts == combine->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)
         return refs_fail(
             err, REFS_INVALID,
             "%s: expected some of the fragments that it lists among the sources, found none",
-            join->members[join->n_members - 1].name);
+            combine->members[combine->n_members - 1].name);
     return put_unused(at, err);
 }
 
-refs_status refs_combine__aggregate(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     refs_master *master, refs_error *err) {
-    aggregating at = {.join = join, .plan = plan, .master = master};
+    aggregating at = {.combine = combine, .plan = plan, .master = master};
     refs_status status = aggregate(&at, err);
-    for (size_t i = 0; at.urls != NULL && i < join->n_members; i++) refs_free(at.urls[i]);
+    for (size_t i = 0; at.urls != NULL && i < combine->n_members; i++) refs_free(at.urls[i]);
     refs_free(at.urls);
     refs_buf_clear(&at.path);
     refs_buf_clear(&at.text);

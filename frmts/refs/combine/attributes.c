@@ -8,7 +8,7 @@
 #include "refs/attribute_class.h"
 
 typedef struct attribute_search {
-    const refs_combine *join;
+    const refs_combine *combine;
     refs_intern lost; /* refs_combine_list_lost */
     uint32_t *kept;   /* of each string that is a key or a path: the text that is kept, or NONE */
     refs_buf path;    /* with its slash */
@@ -102,13 +102,13 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
     if (kept == other) return REFS_OK;
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", REFS_STR_WHOLE(path)));
-    if (refs_json_parse(refs_combine__text(at->join, kept), &one, NULL) == REFS_OK &&
-        refs_json_parse(refs_combine__text(at->join, other), &two, NULL) == REFS_OK) {
+    if (refs_json_parse(refs_combine__text(at->combine, kept), &one, NULL) == REFS_OK &&
+        refs_json_parse(refs_combine__text(at->combine, other), &two, NULL) == REFS_OK) {
         const refs_attribute_pair pair = {
             .kept = refs_json_root(one),
             .other = refs_json_root(two),
             .path = refs_str_view((const char *)at->path.data, at->path.size),
-            .ignored = refs_combine__is_aggregated(at->join) ? "Conventions" : NULL};
+            .ignored = refs_combine__is_aggregated(at->combine) ? "Conventions" : NULL};
         status = refs_combine_list_lost(&pair, &at->lost, err);
     }
     refs_json_doc_free(one);
@@ -129,7 +129,7 @@ static refs_status see_member(attribute_search *at, const refs_combine_member *m
                               refs_error *err) {
     for (size_t i = 0; i < member->n_documents; i++) {
         const refs_combine_document *document = &member->documents[i];
-        const refs_str key = refs_combine__text(at->join, document->key);
+        const refs_str key = refs_combine__text(at->combine, document->key);
         if (!refs_str_is(refs_combine__own_name(key), ".zattrs")) continue;
         const size_t size = key.size - strlen(".zattrs");
         REFS_TRY(see(at, document->key, document->text,
@@ -138,23 +138,23 @@ static refs_status see_member(attribute_search *at, const refs_combine_member *m
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
         REFS_TRY(
-            see(at, array->path, array->whole, refs_combine__text(at->join, array->path), err));
+            see(at, array->path, array->whole, refs_combine__text(at->combine, array->path), err));
     }
-    return refs_combine__go_on(at->join, err);
+    return refs_combine__go_on(at->combine, err);
 }
 
-refs_status refs_combine__tell_attributes(const refs_combine *join, const refs_combine_plan *plan,
-                                          refs_error *err) {
-    attribute_search at = {.join = join, .path = REFS_BUF_INIT};
-    at.kept = refs_alloc((join->strings.count + 1) * sizeof *at.kept);
+refs_status refs_combine__tell_attributes(const refs_combine *combine,
+                                          const refs_combine_plan *plan, refs_error *err) {
+    attribute_search at = {.combine = combine, .path = REFS_BUF_INIT};
+    at.kept = refs_alloc((combine->strings.count + 1) * sizeof *at.kept);
     refs_status status = at.kept != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) memset(at.kept, 0xff, (join->strings.count + 1) * sizeof *at.kept);
-    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
-        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
-            status = see_member(&at, &join->members[i], err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-        status = see_member(&at, &join->members[plan->order[i]], err);
-    if (status == REFS_OK) status = refs_combine_note_lost(&join->options.notes, &at.lost, err);
+    if (status == REFS_OK) memset(at.kept, 0xff, (combine->strings.count + 1) * sizeof *at.kept);
+    for (size_t i = combine->n_parts; i < combine->n_members && status == REFS_OK; i++)
+        if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE)
+            status = see_member(&at, &combine->members[i], err);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+        status = see_member(&at, &combine->members[plan->order[i]], err);
+    if (status == REFS_OK) status = refs_combine_note_lost(&combine->options.notes, &at.lost, err);
     refs_intern_clear(&at.lost);
     refs_buf_clear(&at.path);
     refs_free(at.kept);

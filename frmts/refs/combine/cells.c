@@ -1,4 +1,4 @@
-/* cells.c -- which places of joined dimensions parts have, see combine_internal.h.
+/* cells.c -- which places of concat dimensions parts have, see combine_internal.h.
  *
  * Parts are boxes, of which joined sets may have told that boxes in them are holes. All their edges
  * along all dimensions cut the grid into cells, each of which some part covers, or none.
@@ -35,8 +35,8 @@ typedef struct box {
 
 static box whole_box(const refs_combine_cells *all, const refs_combine_member *member) {
     box of = {.member = member};
-    for (size_t i = 0; i < all->n_lines; i++)
-        of.steps[i] = (refs_combine_steps){0, member->axes[all->line[i]].n};
+    for (size_t i = 0; i < all->n_concat; i++)
+        of.steps[i] = (refs_combine_steps){0, member->axes[all->concat[i]].n};
     return of;
 }
 
@@ -49,11 +49,11 @@ static void narrow(refs_combine_steps *steps, uint64_t begin, uint64_t end) {
 static box piece_box(const refs_combine_cells *all, const refs_combine_member *member,
                      const refs_combine_array *piece) {
     box of = whole_box(all, member);
-    for (size_t i = 0; piece->is_piece && i < all->n_lines; i++)
+    for (size_t i = 0; piece->is_piece && i < all->n_concat; i++)
         for (size_t dim = 0; dim < piece->rank; dim++)
-            if (refs_combine__line_of(all->join, piece, dim) == all->line[i])
-                narrow(&of.steps[i], piece->begin[all->line[i]],
-                       piece->begin[all->line[i]] + piece->shape[dim]);
+            if (refs_combine__concat_dim_of(all->combine, piece, dim) == all->concat[i])
+                narrow(&of.steps[i], piece->begin[all->concat[i]],
+                       piece->begin[all->concat[i]] + piece->shape[dim]);
     return of;
 }
 
@@ -63,8 +63,8 @@ static bool hole_box(const refs_combine_cells *all, const refs_combine_member *m
     size_t n_found = 0;
     *of = whole_box(all, member);
     for (size_t k = 0; k < holes->n_along; k++)
-        for (size_t i = 0; i < all->n_lines; i++) {
-            if (all->line[i] != holes->line[k]) continue;
+        for (size_t i = 0; i < all->n_concat; i++) {
+            if (all->concat[i] != holes->concat[k]) continue;
             const refs_combine_steps *steps = &holes->steps[number * holes->n_along + k];
             narrow(&of->steps[i], steps->begin, steps->end);
             n_found++;
@@ -99,8 +99,8 @@ static refs_status add_cut(refs_combine_cuts *cuts, uint64_t at, refs_error *err
 }
 
 static refs_status cut_at(refs_combine_cells *all, const box *of, refs_error *err) {
-    for (size_t i = 0; i < all->n_lines; i++) {
-        const refs_combine_axis *axis = &of->member->axes[all->line[i]];
+    for (size_t i = 0; i < all->n_concat; i++) {
+        const refs_combine_axis *axis = &of->member->axes[all->concat[i]];
         for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
             const run steps = run_at(all, axis, begin, of->steps[i].end);
             REFS_TRY(add_cut(&all->cuts[i], steps.at.begin, err));
@@ -133,7 +133,7 @@ size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position) {
 
 /* Does it from dimension `i` on, in the cells that have number `cell` before. */
 static void act(refs_combine_cells *all, const box *of, action what, size_t i, size_t cell) {
-    if (i == all->n_lines) {
+    if (i == all->n_concat) {
         uint8_t *at = &all->covered[cell];
         if (what == MARK_HOLE) *at |= IS_HOLE;
         if (what == UNMARK_HOLE) *at &= COVERED;
@@ -143,7 +143,7 @@ static void act(refs_combine_cells *all, const box *of, action what, size_t i, s
         }
         return;
     }
-    const refs_combine_axis *axis = &of->member->axes[all->line[i]];
+    const refs_combine_axis *axis = &of->member->axes[all->concat[i]];
     const refs_combine_cuts *along = &all->cuts[i];
     for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
         const run steps = run_at(all, axis, begin, of->steps[i].end);
@@ -184,7 +184,7 @@ static refs_status number_piece(refs_combine_cells *all, refs_combine_place piec
 static refs_status do_member(refs_combine_cells *all, const refs_combine_member *member,
                              uint32_t path, refs_error *err) {
     const refs_combine_array *piece;
-    REFS_TRY(refs_combine__go_on(all->join, err));
+    REFS_TRY(refs_combine__go_on(all->combine, err));
     if (path == REFS_COMBINE_NONE) {
         const box of = whole_box(all, member);
         return do_box(all, &of, COVER, err);
@@ -202,32 +202,33 @@ static refs_status do_member(refs_combine_cells *all, const refs_combine_member 
 
 refs_status refs_combine__cells_open(refs_combine_cells *all, const refs_combine_plan *plan,
                                      uint32_t path, refs_error *err) {
-    const refs_combine *join = all->join;
-    for (size_t i = 0; i < all->n_lines; i++) {
+    const refs_combine *combine = all->combine;
+    for (size_t i = 0; i < all->n_concat; i++) {
         REFS_TRY(add_cut(&all->cuts[i], 0, err));
-        REFS_TRY(add_cut(&all->cuts[i], plan->lines[all->line[i]].n, err));
+        REFS_TRY(add_cut(&all->cuts[i], plan->concat_dims[all->concat[i]].n, err));
     }
-    for (size_t i = 0; i < join->n_parts; i++)
-        REFS_TRY(do_member(all, &join->members[i], path, err));
+    for (size_t i = 0; i < combine->n_parts; i++)
+        REFS_TRY(do_member(all, &combine->members[i], path, err));
     all->n = 1;
-    for (size_t i = 0; i < all->n_lines; i++) {
+    for (size_t i = 0; i < all->n_concat; i++) {
         sort_cuts(&all->cuts[i]);
         if (!refs_mul_size(all->n, all->cuts[i].n - 1, &all->n)) all->n = SIZE_MAX;
     }
-    if (all->n > MAX_CELLS && all->n_lines > 1) return REFS_OK;
+    if (all->n > MAX_CELLS && all->n_concat > 1) return REFS_OK;
     all->covered = refs_calloc(all->n + 1, 1);
     if (all->wants_owners) all->owners = refs_calloc(all->n + 1, sizeof *all->owners);
     if (all->covered == NULL || (all->wants_owners && all->owners == NULL))
         return refs_fail_nomem(err);
     all->n_pieces = 0;
-    for (size_t i = 0; i < join->n_parts; i++)
-        REFS_TRY(do_member(all, &join->members[all->wants_owners ? plan->order[i] : i], path, err));
+    for (size_t i = 0; i < combine->n_parts; i++)
+        REFS_TRY(
+            do_member(all, &combine->members[all->wants_owners ? plan->order[i] : i], path, err));
     for (size_t cell = 0; cell < all->n; cell++) all->n_missing += all->covered[cell] == 0;
     return REFS_OK;
 }
 
 void refs_combine__cells_clear(refs_combine_cells *all) {
-    for (size_t i = 0; i < all->n_lines; i++) refs_free(all->cuts[i].at);
+    for (size_t i = 0; i < all->n_concat; i++) refs_free(all->cuts[i].at);
     refs_free(all->covered);
     refs_free(all->owners);
     refs_free(all->pieces);
@@ -244,9 +245,10 @@ refs_combine_steps refs_combine__extent(const refs_combine_axis *axis) {
 }
 
 static refs_combine_steps extent_of(const refs_combine_cells *all, uint32_t path, size_t number) {
-    const refs_combine_member *member = &all->join->members[number];
+    const refs_combine_member *member = &all->combine->members[number];
     const bool has_it = path == REFS_COMBINE_NONE || refs_combine__find(member, path) != NULL;
-    return has_it ? refs_combine__extent(&member->axes[all->line[0]]) : (refs_combine_steps){0, 0};
+    return has_it ? refs_combine__extent(&member->axes[all->concat[0]])
+                  : (refs_combine_steps){0, 0};
 }
 
 static bool is_several(const refs_combine_cells *all, refs_combine_steps extent) {
@@ -257,15 +259,15 @@ static bool is_several(const refs_combine_cells *all, refs_combine_steps extent)
 /* The part that cuts another into several cells: it has other steps of the same interval, and
  * mostly more or fewer of them. */
 static size_t find_cutting(const refs_combine_cells *all, uint32_t path, size_t number) {
-    const refs_combine_member *members = all->join->members;
+    const refs_combine_member *members = all->combine->members;
     const refs_combine_steps cut = extent_of(all, path, number);
     size_t found = SIZE_MAX;
-    for (size_t i = 0; i < all->join->n_parts; i++) {
+    for (size_t i = 0; i < all->combine->n_parts; i++) {
         const refs_combine_steps other = extent_of(all, path, i);
         if (i == number || other.begin >= cut.end || other.end <= cut.begin) continue;
         if (found == SIZE_MAX) found = i;
         if (other.begin != cut.begin || other.end != cut.end ||
-            members[i].axes[all->line[0]].n != members[number].axes[all->line[0]].n)
+            members[i].axes[all->concat[0]].n != members[number].axes[all->concat[0]].n)
             return i;
     }
     return found;
@@ -273,8 +275,8 @@ static size_t find_cutting(const refs_combine_cells *all, uint32_t path, size_t 
 
 bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, size_t members[2]) {
     size_t i = 0;
-    while (i < all->join->n_parts && !is_several(all, extent_of(all, path, i))) i++;
-    const size_t other = i < all->join->n_parts ? find_cutting(all, path, i) : SIZE_MAX;
+    while (i < all->combine->n_parts && !is_several(all, extent_of(all, path, i))) i++;
+    const size_t other = i < all->combine->n_parts ? find_cutting(all, path, i) : SIZE_MAX;
     if (other == SIZE_MAX) return false;
     members[0] = i < other ? i : other;
     members[1] = i < other ? other : i;
@@ -293,13 +295,13 @@ typedef struct listing {
  * are one: boxes depend on what is missing alone. */
 static refs_status list_boxes(listing *to, size_t i, size_t cell, refs_error *err) {
     const refs_combine_cells *all = to->cells;
-    if (i == all->n_lines)
+    if (i == all->n_concat)
         return all->covered[cell]
                    ? REFS_OK
-                   : refs_buf_append(to->boxes, to->made, all->n_lines * sizeof *to->made, err);
+                   : refs_buf_append(to->boxes, to->made, all->n_concat * sizeof *to->made, err);
     const refs_combine_cuts *cuts = &all->cuts[i];
     size_t size = 1;
-    for (size_t k = i + 1; k < all->n_lines; k++) size *= all->cuts[k].n - 1;
+    for (size_t k = i + 1; k < all->n_concat; k++) size *= all->cuts[k].n - 1;
     for (size_t begin = 0, end; begin + 1 < cuts->n; begin = end) {
         const uint8_t *slab = all->covered + cell + begin * size;
         end = begin + 1;

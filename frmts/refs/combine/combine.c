@@ -6,42 +6,42 @@
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-bool refs_combine__is_of_fields(const refs_combine *join) {
-    return join->options.parts_are == REFS_COMBINE_OF_FIELDS;
+bool refs_combine__is_of_fields(const refs_combine *combine) {
+    return combine->options.parts_are == REFS_COMBINE_OF_FIELDS;
 }
 
-bool refs_combine__copies(const refs_combine *join) {
-    return join->n_dims == 0 && !refs_combine__is_of_fields(join);
+bool refs_combine__copies(const refs_combine *combine) {
+    return combine->n_dims == 0 && !refs_combine__is_of_fields(combine);
 }
 
-bool refs_combine__is_aggregated(const refs_combine *join) {
-    return join->options.parts_are != REFS_COMBINE_OF_CHUNKS;
+bool refs_combine__is_aggregated(const refs_combine *combine) {
+    return combine->options.parts_are != REFS_COMBINE_OF_CHUNKS;
 }
 
-static refs_status number_dims(refs_combine *join, refs_error *err) {
-    const char *const *dims = join->options.dims;
+static refs_status number_dims(refs_combine *combine, refs_error *err) {
+    const char *const *dims = combine->options.dims;
     for (; dims != NULL && *dims != NULL; dims++) {
-        if (join->n_dims == REFS_COMBINE_MAX_DIMS)
+        if (combine->n_dims == REFS_COMBINE_MAX_DIMS)
             return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
                              REFS_COMBINE_MAX_DIMS);
-        uint32_t *id = &join->dims[join->n_dims++];
-        REFS_TRY(refs_intern_add(&join->strings, refs_str_from(*dims), id, err));
+        uint32_t *id = &combine->dims[combine->n_dims++];
+        REFS_TRY(refs_intern_add(&combine->strings, refs_str_from(*dims), id, err));
     }
     return REFS_OK;
 }
 
-static refs_status check_pattern(const refs_combine *join, refs_error *err) {
+static refs_status check_pattern(const refs_combine *combine, refs_error *err) {
     refs_buf dims = REFS_BUF_INIT;
-    if (join->options.pattern == NULL) return REFS_OK;
-    const refs_status status = refs_combine_pattern_dims(join->options.pattern, &dims, err);
+    if (combine->options.pattern == NULL) return REFS_OK;
+    const refs_status status = refs_combine_pattern_dims(combine->options.pattern, &dims, err);
     refs_buf_clear(&dims);
     return status;
 }
 
-refs_status refs_combine_open(const refs_combine_options *options, refs_combine **join,
+refs_status refs_combine_open(const refs_combine_options *options, refs_combine **combine,
                               refs_error *err) {
     refs_combine *opened = refs_calloc(1, sizeof *opened);
-    *join = NULL;
+    *combine = NULL;
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
     opened->options = (refs_combine_options)REFS_COMBINE_OPTIONS_INIT;
@@ -50,27 +50,28 @@ refs_status refs_combine_open(const refs_combine_options *options, refs_combine 
     refs_status status = number_dims(opened, err);
     if (status == REFS_OK) status = check_pattern(opened, err);
     if (status == REFS_OK)
-        *join = opened;
+        *combine = opened;
     else
         refs_combine_free(opened);
     return status;
 }
 
-void refs_combine_free(refs_combine *join) {
-    if (join == NULL) return;
-    for (size_t i = 0; i < join->n_members; i++) refs_combine__member_clear(&join->members[i]);
-    refs_free(join->members);
-    for (size_t i = 0; i < REFS_COMBINE_MAX_DIMS; i++) refs_free(join->own_dims[i]);
-    refs_combine__numbers_free(join);
-    refs_intern_clear(&join->strings);
-    refs_intern_clear(&join->told);
-    refs_buf_clear(&join->missing.boxes);
-    pthread_mutex_destroy(&join->lock);
-    refs_free(join);
+void refs_combine_free(refs_combine *combine) {
+    if (combine == NULL) return;
+    for (size_t i = 0; i < combine->n_members; i++)
+        refs_combine__member_clear(&combine->members[i]);
+    refs_free(combine->members);
+    for (size_t i = 0; i < REFS_COMBINE_MAX_DIMS; i++) refs_free(combine->own_dims[i]);
+    refs_combine__numbers_free(combine);
+    refs_intern_clear(&combine->strings);
+    refs_intern_clear(&combine->warned);
+    refs_buf_clear(&combine->missing.boxes);
+    pthread_mutex_destroy(&combine->lock);
+    refs_free(combine);
 }
 
-refs_str refs_combine__text(const refs_combine *join, uint32_t id) {
-    return id != REFS_COMBINE_NONE ? refs_intern_get(&join->strings, id) : refs_str_view("", 0);
+refs_str refs_combine__text(const refs_combine *combine, uint32_t id) {
+    return id != REFS_COMBINE_NONE ? refs_intern_get(&combine->strings, id) : refs_str_view("", 0);
 }
 
 refs_str refs_combine__own_name(refs_str path) {
@@ -89,10 +90,10 @@ bool refs_combine__is_among(refs_str name, const char *const *names) {
     return false;
 }
 
-bool refs_combine__is_dim(const refs_combine *join, refs_str name, size_t *dim) {
+bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim) {
     refs_str own = refs_combine__own_name(name);
-    for (*dim = 0; *dim < join->n_dims; ++*dim)
-        if (refs_str_is(own, join->options.dims[*dim])) return true;
+    for (*dim = 0; *dim < combine->n_dims; ++*dim)
+        if (refs_str_is(own, combine->options.dims[*dim])) return true;
     return false;
 }
 
@@ -126,9 +127,9 @@ refs_combine_array *refs_combine__find(const refs_combine_member *member, uint32
 
 /* -- adding ------------------------------------------------------------------------------------ */
 
-/* Strings that a part was read with, as those of the join. */
+/* Strings that a part was read with, as those of the combination. */
 typedef struct translation {
-    refs_combine *join;
+    refs_combine *combine;
     const refs_intern *from;
     uint32_t *to; /* of each, or NONE */
 } translation;
@@ -136,7 +137,7 @@ typedef struct translation {
 static refs_status translate(const translation *strings, uint32_t *id, refs_error *err) {
     if (*id == REFS_COMBINE_NONE) return REFS_OK;
     if (strings->to[*id] == REFS_COMBINE_NONE)
-        REFS_TRY(refs_intern_add(&strings->join->strings, refs_intern_get(strings->from, *id),
+        REFS_TRY(refs_intern_add(&strings->combine->strings, refs_intern_get(strings->from, *id),
                                  &strings->to[*id], err));
     *id = strings->to[*id];
     return REFS_OK;
@@ -160,13 +161,13 @@ static refs_status translate_array(const translation *strings, refs_combine_arra
     }
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(translate(strings, &array->dims[dim], err));
-    return refs_combine__check_holes(strings->join, array, err);
+    return refs_combine__check_holes(strings->combine, array, err);
 }
 
 static refs_status translate_all(const translation *strings, refs_combine_member *member,
                                  refs_error *err) {
-    for (size_t i = 0; i < member->n_told; i++)
-        REFS_TRY(translate_array(strings, &member->told[i].array, err));
+    for (size_t i = 0; i < member->n_entries; i++)
+        REFS_TRY(translate_array(strings, &member->entries[i].array, err));
     for (size_t i = 0; i < member->n_arrays; i++)
         REFS_TRY(translate_array(strings, &member->arrays[i], err));
     for (size_t i = 0; i < member->n_documents; i++) {
@@ -200,41 +201,41 @@ refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *er
 
 static refs_status keep_one(const translation *strings, refs_combine_member *member,
                             refs_error *err) {
-    refs_combine *join = strings->join;
+    refs_combine *combine = strings->combine;
     REFS_TRY(translate_all(strings, member, err));
     REFS_TRY(refs_combine__sort_paths(member, err));
-    if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
-                   sizeof *join->members))
+    if (!refs_grow((void **)&combine->members, &combine->member_capacity, combine->n_members,
+                   sizeof *combine->members))
         return refs_fail_nomem(err);
-    join->members[join->n_members++] = *member;
+    combine->members[combine->n_members++] = *member;
     *member = (refs_combine_member){.name = NULL};
     return REFS_OK;
 }
 
-refs_status refs_combine__keep(refs_combine *join, const refs_intern *strings,
+refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err) {
     uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
     refs_status status = to != NULL ? REFS_OK : refs_fail_nomem(err);
     if (to != NULL) memset(to, 0xff, (strings->count + 1) * sizeof *to);
-    const translation all = {join, strings, to};
-    refs_lock(&join->lock);
+    const translation all = {combine, strings, to};
+    refs_lock(&combine->lock);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = keep_one(&all, &members[i], err);
-    refs_unlock(&join->lock);
+    refs_unlock(&combine->lock);
     for (size_t i = 0; i < n; i++) refs_combine__member_clear(&members[i]);
     refs_free(to);
     return status;
 }
 
 /* Takes the member, also on failure. */
-static refs_status add(refs_combine *join, const refs_combine_part *part,
+static refs_status add(refs_combine *combine, const refs_combine_part *part,
                        refs_combine_member *member, refs_error *err) {
     refs_intern strings = {0};
     member->name = refs_str_copy(refs_str_from(part->name));
-    if (refs_combine__copies(join)) member->set = part->set;
+    if (refs_combine__copies(combine)) member->set = part->set;
     refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_combine__read(join, part, member, &strings, err);
+    if (status == REFS_OK) status = refs_combine__read(combine, part, member, &strings, err);
     if (status == REFS_OK)
-        status = refs_combine__keep(join, &strings, member, 1, err);
+        status = refs_combine__keep(combine, &strings, member, 1, err);
     else
         refs_combine__member_clear(member);
     refs_intern_clear(&strings);
@@ -242,9 +243,10 @@ static refs_status add(refs_combine *join, const refs_combine_part *part,
     return status;
 }
 
-refs_status refs_combine_add(refs_combine *join, const refs_combine_part *part, refs_error *err) {
+refs_status refs_combine_add(refs_combine *combine, const refs_combine_part *part,
+                             refs_error *err) {
     refs_combine_member member = {.number = part->number};
-    return add(join, part, &member, err);
+    return add(combine, part, &member, err);
 }
 
 static refs_status copy_text(const char *text, char **copy, refs_error *err) {
@@ -252,12 +254,12 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
     return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-refs_status refs_combine_add_fragment(refs_combine *join, const refs_combine_part *part,
+refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err) {
     refs_combine_member member = {.number = part->number, .role = fragment->role};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
-    if (status == REFS_OK) return add(join, part, &member, err);
+    if (status == REFS_OK) return add(combine, part, &member, err);
     refs_combine__member_clear(&member);
     return status;
 }
@@ -293,67 +295,70 @@ static int by_number(const void *left, const void *right) {
 }
 
 /* Values that one part has and another cannot give would be missing without need. */
-static refs_status check_left_out(const refs_combine *join, const refs_combine_member *member,
+static refs_status check_left_out(const refs_combine *combine, const refs_combine_member *member,
                                   const refs_combine_left_out *left_out, refs_error *err) {
-    for (size_t i = 0; i < join->n_members; i++)
-        if (refs_combine__find(&join->members[i], left_out->path) != NULL)
+    for (size_t i = 0; i < combine->n_members; i++)
+        if (refs_combine__find(&combine->members[i], left_out->path) != NULL)
             return refs_fail(err, REFS_UNSUPPORTED, "%.*s of %s: %.*s; %s has it",
-                             REFS_STR_ARG(refs_combine__text(join, left_out->path)), member->name,
-                             REFS_STR_ARG(refs_combine__text(join, left_out->problem)),
-                             join->members[i].name);
+                             REFS_STR_ARG(refs_combine__text(combine, left_out->path)),
+                             member->name,
+                             REFS_STR_ARG(refs_combine__text(combine, left_out->problem)),
+                             combine->members[i].name);
     return REFS_OK;
 }
 
 /* Tells of each array once, by the first part that has it. */
-static refs_status tell_left_out(const refs_combine *join, refs_error *err) {
-    refs_intern told = {0};
+static refs_status tell_left_out(const refs_combine *combine, refs_error *err) {
+    refs_intern seen = {0};
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_combine_member *member = &join->members[i];
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+        const refs_combine_member *member = &combine->members[i];
         for (size_t k = 0; k < member->n_left_out && status == REFS_OK; k++) {
             const refs_combine_left_out *left_out = &member->left_out[k];
-            const refs_str path = refs_combine__text(join, left_out->path);
-            const uint64_t n = told.count;
+            const refs_str path = refs_combine__text(combine, left_out->path);
+            const uint64_t n = seen.count;
             uint32_t id;
-            status = refs_intern_add(&told, path, &id, err);
-            if (status != REFS_OK || told.count == n) continue;
-            status = check_left_out(join, member, left_out, err);
+            status = refs_intern_add(&seen, path, &id, err);
+            if (status != REFS_OK || seen.count == n) continue;
+            status = check_left_out(combine, member, left_out, err);
             if (status != REFS_OK || left_out->was_before) continue;
-            refs_note(&join->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
                       member->name, REFS_STR_ARG(path),
-                      REFS_STR_ARG(refs_combine__text(join, left_out->problem)));
+                      REFS_STR_ARG(refs_combine__text(combine, left_out->problem)));
         }
     }
-    refs_intern_clear(&told);
+    refs_intern_clear(&seen);
     return status;
 }
 
-refs_status refs_combine__tell_others(const refs_combine *join, const refs_combine_member *member,
-                                      const char *why, refs_error *err) {
+refs_status refs_combine__tell_others(const refs_combine *combine,
+                                      const refs_combine_member *member, const char *why,
+                                      refs_error *err) {
     refs_buf names = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (member->n_others == 0) return REFS_OK;
     for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_TOLD && status == REFS_OK; i++)
         status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
-                                 REFS_STR_WHOLE(refs_combine__text(join, member->others[i])));
+                                 REFS_STR_WHOLE(refs_combine__text(combine, member->others[i])));
     if (status == REFS_OK && member->n_others > REFS_COMBINE_MAX_TOLD)
         status = refs_buf_printf(&names, err, " and %zu more",
                                  member->n_others - (size_t)REFS_COMBINE_MAX_TOLD);
-    if (status == REFS_OK && join->options.unlike == REFS_COMBINE_REFUSE)
+    if (status == REFS_OK && combine->options.unlike == REFS_COMBINE_REFUSE)
         status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
                            member->name, member->n_others, why, (int)names.size,
                            (const char *)names.data);
     if (status == REFS_OK)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%s: left out %zu keys that belong to no array, as %s: %.*s", member->name,
                   member->n_others, why, (int)names.size, (const char *)names.data);
     refs_buf_clear(&names);
     return status;
 }
 
-static refs_status tell_others(const refs_combine *join, refs_error *err) {
-    for (size_t i = 0; i < join->n_members; i++)
-        REFS_TRY(refs_combine__tell_others(join, &join->members[i], "only arrays are joined", err));
+static refs_status tell_others(const refs_combine *combine, refs_error *err) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        REFS_TRY(refs_combine__tell_others(combine, &combine->members[i], "only arrays are joined",
+                                           err));
     return REFS_OK;
 }
 
@@ -371,17 +376,17 @@ static int by_path_and_problem(const void *left, const void *right) {
 }
 
 /* It does not depend on the order of parts, nor on how they were joined before. */
-refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *writer,
+refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer *writer,
                                         refs_error *err) {
     size_t n = 0, total = 0;
-    for (size_t i = 0; i < join->n_members; i++) total += join->members[i].n_left_out;
+    for (size_t i = 0; i < combine->n_members; i++) total += combine->members[i].n_left_out;
     refs_left_out *all = refs_calloc(total + 1, sizeof *all);
     if (all == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members; i++)
-        for (size_t k = 0; k < join->members[i].n_left_out; k++) {
-            const refs_combine_left_out *left_out = &join->members[i].left_out[k];
-            all[n++] = (refs_left_out){refs_combine__text(join, left_out->path),
-                                       refs_combine__text(join, left_out->problem)};
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_left_out; k++) {
+            const refs_combine_left_out *left_out = &combine->members[i].left_out[k];
+            all[n++] = (refs_left_out){refs_combine__text(combine, left_out->path),
+                                       refs_combine__text(combine, left_out->problem)};
         }
     qsort(all, n, sizeof *all, by_path_and_problem);
     refs_status status = REFS_OK;
@@ -392,39 +397,40 @@ refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *w
     return status;
 }
 
-static refs_status plan_parts(refs_combine *join, refs_combine_plan *plan, refs_error *err) {
-    if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
+static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
+    if (combine->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
-    qsort(join->members, join->n_members, sizeof *join->members, by_number);
-    join->n_parts = join->n_members;
-    REFS_TRY(tell_left_out(join, err));
-    if (refs_combine__copies(join)) return REFS_OK;
-    REFS_TRY(tell_others(join, err));
-    if (refs_combine__is_of_fields(join)) REFS_TRY(refs_combine__arrange_fields(join, err));
-    REFS_TRY(refs_combine__plan(join, plan, err));
-    REFS_TRY(refs_combine__tell_attributes(join, plan, err));
-    return refs_combine__check_places(join, plan, err);
+    qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
+    combine->n_parts = combine->n_members;
+    REFS_TRY(tell_left_out(combine, err));
+    if (refs_combine__copies(combine)) return REFS_OK;
+    REFS_TRY(tell_others(combine, err));
+    if (refs_combine__is_of_fields(combine)) REFS_TRY(refs_combine__arrange_fields(combine, err));
+    REFS_TRY(refs_combine__plan(combine, plan, err));
+    REFS_TRY(refs_combine__tell_attributes(combine, plan, err));
+    return refs_combine__check_places(combine, plan, err);
 }
 
-refs_status refs_combine_write(refs_combine *join, const refs_combine_sink *sink, refs_error *err) {
+refs_status refs_combine_write(refs_combine *combine, const refs_combine_sink *sink,
+                               refs_error *err) {
     refs_combine_plan plan = {0};
-    refs_combine__forget_fills(join);
-    refs_status status = plan_parts(join, &plan, err);
+    refs_combine__forget_fills(combine);
+    refs_status status = plan_parts(combine, &plan, err);
     if (status == REFS_OK)
-        status = refs_combine__copies(join) ? refs_combine__copy(join, sink, err)
-                                            : refs_combine__emit(join, &plan, sink, err);
+        status = refs_combine__copies(combine) ? refs_combine__copy(combine, sink, err)
+                                               : refs_combine__emit(combine, &plan, sink, err);
     refs_combine__plan_clear(&plan);
     return status;
 }
 
-refs_status refs_combine_aggregate(refs_combine *join, refs_master *master, refs_error *err) {
+refs_status refs_combine_aggregate(refs_combine *combine, refs_master *master, refs_error *err) {
     refs_combine_plan plan = {0};
-    if (refs_combine__copies(join))
+    if (refs_combine__copies(combine))
         return refs_fail(err, REFS_INVALID,
                          "name the dimension along which the parts of an aggregation follow each "
                          "other");
-    refs_status status = plan_parts(join, &plan, err);
-    if (status == REFS_OK) status = refs_combine__aggregate(join, &plan, master, err);
+    refs_status status = plan_parts(combine, &plan, err);
+    if (status == REFS_OK) status = refs_combine__aggregate(combine, &plan, master, err);
     refs_combine__plan_clear(&plan);
     return status;
 }

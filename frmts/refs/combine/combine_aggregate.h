@@ -15,7 +15,7 @@ extern "C" {
 /** Tells a master (cfa.h), which is open, of an aggregation whose fragments are the parts: files,
  * or sets. Coordinates, and what has few values, are put into it. REFS_UNSUPPORTED where parts are
  * not boxes of one grid. */
-refs_status refs_combine_aggregate(refs_combine *join, refs_master *master, refs_error *err);
+refs_status refs_combine_aggregate(refs_combine *combine, refs_master *master, refs_error *err);
 
 /** The kind of a part of fields. */
 typedef enum refs_combine_role {
@@ -32,8 +32,9 @@ typedef struct refs_combine_fragment {
     const char *format; /**< as refs_partition has it, or NULL: "NETCDF4" */
 } refs_combine_fragment;
 
-/** Works like refs_combine_add, for a join of REFS_COMBINE_OF_FIELDS and what is no master. */
-refs_status refs_combine_add_fragment(refs_combine *join, const refs_combine_part *part,
+/** Works like refs_combine_add, for a combination of REFS_COMBINE_OF_FIELDS and what is no master.
+ */
+refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err);
 
 /** A file of fragments of a master. */
@@ -51,7 +52,7 @@ typedef struct refs_combine_recorded {
  * aggregation or have none along a dimension that is cut, values of small variables that some
  * files lack. Call it on one thread, before all else
  * is added. */
-refs_status refs_combine_add_master(refs_combine *join, const refs_combine_part *part,
+refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
                                     refs_combine_recorded *files, size_t n, refs_error *err);
 
 #ifdef __cplusplus

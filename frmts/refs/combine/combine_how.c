@@ -43,9 +43,10 @@ static refs_status print_options(const refs_combine_options *options, refs_buf *
     return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
 }
 
-refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err) {
+refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *writer,
+                                   refs_error *err) {
     refs_buf how = REFS_BUF_INIT;
-    refs_status status = print_options(&join->options, &how, err);
+    refs_status status = print_options(&combine->options, &how, err);
     if (status == REFS_OK)
         status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
     refs_buf_clear(&how);
@@ -374,25 +375,25 @@ static refs_status note_other(void *self, refs_str key, const refs_write_chunk *
     return at->to.other(at->to.self, key, value, err);
 }
 
-refs_status refs_combine_write_set(refs_combine *join, refs_combine_sources *sources, refs_str how,
-                                   refs_writer *writer, refs_error *err) {
-    noting noted = {.to = refs_combine_sink_of_writer(writer), .notes = &join->options.notes};
+refs_status refs_combine_write_set(refs_combine *combine, refs_combine_sources *sources,
+                                   refs_str how, refs_writer *writer, refs_error *err) {
+    noting noted = {.to = refs_combine_sink_of_writer(writer), .notes = &combine->options.notes};
     const refs_combine_sink sink = {&noted, note_document, note_array, note_chunk,
                                     noted.to.other != NULL ? note_other : NULL};
     REFS_TRY(refs_combine_sources_write(sources, writer, err));
-    REFS_TRY(refs_combine_write_left_out(join, writer, err));
+    REFS_TRY(refs_combine_write_left_out(combine, writer, err));
     if (how.size > 0) REFS_TRY(refs_writer_joined(writer, how, err));
-    return refs_combine_write(join, &sink, err);
+    return refs_combine_write(combine, &sink, err);
 }
 
 static refs_status write_source(void *user, const refs_source_state *state, refs_error *err) {
     return refs_master_source(user, state, err);
 }
 
-refs_status refs_combine_write_master(refs_combine *join, refs_combine_sources *sources,
+refs_status refs_combine_write_master(refs_combine *combine, refs_combine_sources *sources,
                                       refs_str how, refs_master *master, refs_error *err) {
     const refs_source_visitor visitor = {write_source, master};
     REFS_TRY(refs_master_joined(master, how, err));
-    REFS_TRY(refs_combine_aggregate(join, master, err));
+    REFS_TRY(refs_combine_aggregate(combine, master, err));
     return refs_combine_sources_each(sources, &visitor, err);
 }

@@ -75,11 +75,11 @@ refs_combine_values_from refs_combine_find_values_from(const refs_combine_grown 
 
 /** Writes all that a set is made of: the states of sources, what was left out, how it was combined
  * (`how`, as JSON or empty), and the parts. A note tells of what only this project reads. */
-refs_status refs_combine_write_set(refs_combine *join, refs_combine_sources *sources, refs_str how,
-                                   refs_writer *writer, refs_error *err);
+refs_status refs_combine_write_set(refs_combine *combine, refs_combine_sources *sources,
+                                   refs_str how, refs_writer *writer, refs_error *err);
 
 /** The same for a master, whose fragments are the parts. */
-refs_status refs_combine_write_master(refs_combine *join, refs_combine_sources *sources,
+refs_status refs_combine_write_master(refs_combine *combine, refs_combine_sources *sources,
                                       refs_str how, struct refs_master *master, refs_error *err);
 
 #ifdef __cplusplus

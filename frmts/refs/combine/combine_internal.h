@@ -22,20 +22,20 @@
 /** Most dimensions along which parts are joined. */
 #define REFS_COMBINE_MAX_DIMS 8
 
-/** An array is thin where its elements at one place of the joined dimension take no more bytes
+/** An array is thin where its elements at one place of the concat dimension take no more bytes
  * than this: its values may be put into the set. */
 #define REFS_COMBINE_THIN_BYTES 64
 
-/** Steps along one joined dimension: of a coordinate, each takes 80 bytes while they are sorted. */
+/** Steps along one concat dimension: of a coordinate, each takes 80 bytes while they are sorted. */
 #define REFS_COMBINE_MAX_STEPS ((uint64_t)1 << 25)
 
-/** Places along several joined dimensions of which it is told one by one whether they are holes. */
+/** Places along several concat dimensions of which it is told one by one whether they are holes. */
 #define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
 /** Values of a thin array of one part. */
 #define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
-/** Values of arrays without a joined dimension that are compared between parts: of those that say
+/** Values of arrays without a concat dimension that are compared between parts: of those that say
  * where others lie, and of others. */
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
@@ -58,8 +58,9 @@ typedef struct refs_combine_steps {
 /** The holes of a joined array, and its metadata as they were without that: of the fields of an
  * array that are called so. */
 typedef struct refs_combine_holes {
-    size_t n_along, line[REFS_COMBINE_MAX_DIMS]; /**< joined dimensions along which they are told */
-    refs_combine_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
+    size_t n_along,
+        concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions along which they are told */
+    refs_combine_steps *steps;         /**< boxes, each of n_along, ascending and apart */
     size_t n; /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
     bool has_fill, has_nodata, keeps_default;
@@ -74,7 +75,7 @@ typedef struct refs_combine_unpacking {
     bool is_unsigned;
 } refs_combine_unpacking;
 
-/** Numbers are of strings in the join's table. */
+/** Numbers are of strings in the combination's table. */
 typedef struct refs_combine_array {
     uint32_t path;       /**< "g/t2m" */
     uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
@@ -99,7 +100,7 @@ typedef struct refs_combine_array {
     bool keeps_default; /**< as refs_cf_keeps_default_fill says */
     bool is_piece;      /**< a fragment of an aggregation, which is at `path` */
     uint64_t
-        begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
+        begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each concat dimension */
     uint32_t whole;   /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;    /**< dimensions that the part does not have are put before its own */
     bool is_time;     /**< it counts since an instant */
@@ -127,7 +128,7 @@ typedef struct refs_combine_document {
     uint32_t key, text;
 } refs_combine_document;
 
-/** The place of a part along one joined dimension. */
+/** The place of a part along one concat dimension. */
 typedef struct refs_combine_axis {
     uint32_t array;        /**< number of its coordinate among the part's arrays; or NONE */
     uint64_t n;            /**< steps; 1 where the part has no such dimension */
@@ -147,7 +148,7 @@ typedef struct refs_combine_left_out {
 } refs_combine_left_out;
 
 /** The entry of a master or an outline for one of its aggregations. */
-typedef struct refs_combine_told {
+typedef struct refs_combine_entry {
     refs_combine_array array;
     refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there, those
                                 of a master with their names until it is added */
@@ -157,14 +158,14 @@ typedef struct refs_combine_told {
                            refs_combine_array */
     uint8_t declared[16];
     size_t number; /**< among all arrays and aggregations of the part */
-} refs_combine_told;
+} refs_combine_entry;
 
 typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
-    char *fragment, *format; /**< as in refs_combine_fragment; or NULL */
-    refs_combine_told *told; /**< of a master or an outline */
-    size_t n_told, told_capacity;
+    char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
+    refs_combine_entry *entries; /**< of a master or an outline */
+    size_t n_entries, entry_capacity;
     const refs_set *set; /**< where it is only copied */
     size_t number;
     refs_combine_array *arrays;
@@ -178,7 +179,7 @@ typedef struct refs_combine_member {
     size_t n_left_out, left_out_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
     refs_combine_axis axes[REFS_COMBINE_MAX_DIMS];
-    uint32_t *urls; /**< of the numbers in streams: strings of the join */
+    uint32_t *urls; /**< of the numbers in streams: strings of the combination */
     size_t n_urls;
     refs_buf streams;
 } refs_combine_member;
@@ -189,10 +190,10 @@ typedef struct refs_combine_place {
     const refs_combine_array *array;
 } refs_combine_place;
 
-/** The holes along joined dimensions, of arrays that all parts have whole. */
+/** The holes along concat dimensions, of arrays that all parts have whole. */
 typedef struct refs_combine_missing {
-    size_t n_lines, line[REFS_COMBINE_MAX_DIMS]; /**< joined dimensions; none: not known yet */
-    refs_buf boxes;                              /**< as refs_combine__missing_boxes appends them */
+    size_t n_concat, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions; none: not known yet */
+    refs_buf boxes; /**< as refs_combine__missing_boxes appends them */
 } refs_combine_missing;
 
 /** The beginnings of the fragments of one field, by the numbers in their names. */
@@ -200,7 +201,7 @@ typedef struct refs_combine_numbers {
     uint32_t path;
     size_t rank;
     refs_fragment_dim dims[REFS_MAX_RANK]; /**< an interval for each number */
-    const refs_combine_told *outline;      /**< what says which fragments were written; or NULL */
+    const refs_combine_entry *outline;     /**< what says which fragments were written; or NULL */
 } refs_combine_numbers;
 
 struct refs_combine {
@@ -212,12 +213,12 @@ struct refs_combine {
     size_t n_dims;
     uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps that the master has that is added to; or 0 */
     bool counts_time[REFS_COMBINE_MAX_DIMS];  /* each, instants or durations; once it is planned */
-    size_t counted[REFS_COMBINE_MAX_DIMS];    /* members in whose units joined coordinates are, once
+    size_t counted[REFS_COMBINE_MAX_DIMS];    /* members in whose units concat coordinates are, once
                                               these are planned */
     refs_combine_missing missing;             /* of the array before, while all are joined */
     pthread_mutex_t lock;                     /* guards what follows */
     refs_intern strings;
-    refs_intern told; /* paths of arrays that cannot be compared */
+    refs_intern warned; /* paths of arrays that cannot be compared */
     refs_combine_member *members;
     size_t n_members, member_capacity;
     size_t n_parts; /* members that are neither masters nor outlines: the first ones, once all are
@@ -240,74 +241,75 @@ typedef struct refs_pattern_value {
     double number;
 } refs_pattern_value;
 
-/** Values of the join's dimensions in a name. REFS_INVALID where it does not fit. */
-refs_status refs_combine__match(const refs_combine *join, const char *name,
+/** Values of the combination's dimensions in a name. REFS_INVALID where it does not fit. */
+refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
 /** The contents of a part. Strings of the member are numbered by `strings`. */
-refs_status refs_combine__read(refs_combine *join, const refs_combine_part *part,
+refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err);
 void refs_combine__member_clear(refs_combine_member *member);
 
 /** Adds members, whose strings are numbered by `strings`; takes them, also on failure. */
-refs_status refs_combine__keep(refs_combine *join, const refs_intern *strings,
+refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err);
 
 /** Appends the name that a fragment has in its file by the path of its aggregation: there the group
  * of the options may stand before it. */
-refs_status refs_combine__name_in_file(const refs_combine *join, refs_str path, refs_buf *name,
+refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str path, refs_buf *name,
                                        refs_error *err);
 
 /** Whether parts are fields: fragments of aggregations. */
-bool refs_combine__is_of_fields(const refs_combine *join);
+bool refs_combine__is_of_fields(const refs_combine *combine);
 
 /** Whether parts are fragments, whatever they are like: they become a master. */
-bool refs_combine__is_aggregated(const refs_combine *join);
+bool refs_combine__is_aggregated(const refs_combine *combine);
 
 /** Whether there is one part, which is copied. */
-bool refs_combine__copies(const refs_combine *join);
+bool refs_combine__copies(const refs_combine *combine);
 
 void refs_combine__array_clear(refs_combine_array *array);
 
 /** Lists the paths of a member's arrays, again where arrays were removed. */
 refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err);
 
-/** Finds where a part is along joined dimension `line`, which is called `name`. */
+/** Finds where a part is along concat dimension `concat`, which is called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
-                                    size_t line, refs_str name, refs_error *err);
+                                    size_t concat, refs_str name, refs_error *err);
 
 /* -- fields.c, numbers.c: parts that are fragments ------------------------------------------------
  */
 
 /** Puts masters and outlines behind all parts, and finds along which dimensions these are joined,
  * and where names say so, their places. */
-refs_status refs_combine__arrange_fields(refs_combine *join, refs_error *err);
+refs_status refs_combine__arrange_fields(refs_combine *combine, refs_error *err);
 
-/** Sets join->numbers, where all parts are numbered by their names. */
-refs_status refs_combine__read_numbers(refs_combine *join, refs_error *err);
-/** Places parts along the joined dimensions by the numbers. */
-refs_status refs_combine__place_numbers(refs_combine *join, refs_error *err);
-const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *join, uint32_t path);
-/** The elements of a joined dimension; false where numbers do not say them: no numbered field has
+/** Sets combine->numbers, where all parts are numbered by their names. */
+refs_status refs_combine__read_numbers(refs_combine *combine, refs_error *err);
+/** Places parts along the concat dimensions by the numbers. */
+refs_status refs_combine__place_numbers(refs_combine *combine, refs_error *err);
+const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *combine, uint32_t path);
+/** The elements of a concat dimension; false where numbers do not say them: no numbered field has
  * the dimension. */
-bool refs_combine__numbered_length(const refs_combine *join, size_t line, uint64_t *length);
-void refs_combine__numbers_free(refs_combine *join);
+bool refs_combine__numbered_length(const refs_combine *combine, size_t concat, uint64_t *length);
+void refs_combine__numbers_free(refs_combine *combine);
 /** Whether two parts are different fragments of a field, by the numbers in their names. */
-bool refs_combine__are_numbered_apart(const refs_combine *join, const refs_combine_place *a,
+bool refs_combine__are_numbered_apart(const refs_combine *combine, const refs_combine_place *a,
                                       const refs_combine_place *b);
 
 /** The entry for the aggregation at a path; NULL: nothing. */
-const refs_combine_told *refs_combine__find_told(const refs_combine_member *member, uint32_t path);
+const refs_combine_entry *refs_combine__find_entry(const refs_combine_member *member,
+                                                   uint32_t path);
 
 /** Whether a step of an outline is there only if a part has it: what it holds was written. */
-bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_member *member,
-                                size_t line, uint64_t step);
+bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combine_member *member,
+                                  size_t concat, uint64_t step);
 
 /** A step of a master or an outline that the result does not have. */
 #define REFS_COMBINE_NOWHERE UINT64_MAX
 
-/** Text number `id` of the join. */
-refs_str refs_combine__text(const refs_combine *join, uint32_t id);
+/** Text number `id` of the combination. */
+refs_str refs_combine__text(const refs_combine *combine, uint32_t id);
 
 /** The part behind the last slash. */
 refs_str refs_combine__own_name(refs_str path);
@@ -317,7 +319,7 @@ bool refs_combine__is_axis(const refs_array_meta *meta);
 
 /** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
  * behind those of its groups. */
-bool refs_combine__is_dim(const refs_combine *join, refs_str name, size_t *dim);
+bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim);
 
 struct refs_aggregations;
 
@@ -333,7 +335,7 @@ typedef struct refs_combine_copied {
 
 /** Names fragments in other files as references in the copy name files; what held the names has
  * `values` then, in one chunk. */
-refs_status refs_combine__rename_fragments(refs_combine *join, const refs_combine_copied *copied,
+refs_status refs_combine__rename_fragments(refs_combine *combine, const refs_combine_copied *copied,
                                            refs_error *err);
 
 /** The array of a member at `path`, the first of its pieces; or NULL. */
@@ -445,16 +447,16 @@ bool refs_combine__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
  */
 
 /** Its units and its calendar. */
-refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combine_array *array);
+refs_cf_units refs_combine__count_of(const refs_combine *combine, const refs_combine_array *array);
 
 /** How values of one part become those of another: UNKNOWN also where only one of them has units.
  */
-refs_cf_conversion_kind refs_combine__conversion(const refs_combine *join,
+refs_cf_conversion_kind refs_combine__conversion(const refs_combine *combine,
                                                  const refs_combine_array *from,
                                                  const refs_combine_array *to);
 
 /** Whether units are those of times, "days since ...". */
-bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array);
+bool refs_combine__counts_time(const refs_combine *combine, const refs_combine_array *array);
 
 /** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value cannot
  * be said exactly, so that another change of units gives what one would have, or where they are
@@ -548,9 +550,10 @@ void refs_combine__set_clock(refs_values *values, const refs_cf_units *units);
 
 refs_combine_unpacking refs_combine__unpacking_of(const refs_array_meta *meta);
 
-/** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13,
+/** Values of the coordinate of a concat dimension, none of which is missing (CF 1.13,
  * section 2.5.1), whatever attributes say. */
-refs_values refs_combine__coordinates_of(const refs_combine *join, const refs_combine_array *array);
+refs_values refs_combine__coordinates_of(const refs_combine *combine,
+                                         const refs_combine_array *array);
 
 /** Value number `i`, unpacked; of times, an instant. */
 refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i);
@@ -569,74 +572,76 @@ uint64_t refs_combine__first_difference(const refs_values *a, const refs_values 
 
 /** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt, and
  * for fields. */
-refs_status refs_combine__check_dims(const refs_combine *join, refs_error *err);
+refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err);
 
-/** Appends a value of a joined coordinate, a time as ISO 8601. */
-refs_status refs_combine__print_place(const refs_combine *join, size_t line,
+/** Appends a value of a concat coordinate, a time as ISO 8601. */
+refs_status refs_combine__print_place(const refs_combine *combine, size_t concat,
                                       const refs_value *value, refs_buf *text, refs_error *err);
 
 /** Appends "step 3 of time (2020-01-01T06:00:00)". */
-refs_status refs_combine__print_step(const refs_combine *join, size_t line, uint64_t step,
+refs_status refs_combine__print_step(const refs_combine *combine, size_t concat, uint64_t step,
                                      refs_buf *text, refs_error *err);
 
-/** Appends that for each joined dimension of an array, at an index of it. */
-struct refs_combined;
-refs_status refs_combine__print_index(const refs_combine *join, const struct refs_combined *joined,
+/** Appends that for each concat dimension of an array, at an index of it. */
+struct refs_combine_result;
+refs_status refs_combine__print_index(const refs_combine *combine,
+                                      const struct refs_combine_result *result,
                                       const uint64_t *index, refs_buf *text, refs_error *err);
 
 /** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
-refs_status refs_combine__fail_twice(const refs_combine *join, const struct refs_combined *joined,
+refs_status refs_combine__fail_twice(const refs_combine *combine,
+                                     const struct refs_combine_result *result,
                                      const uint64_t *index,
                                      const refs_combine_member *const members[2], refs_error *err);
 
 /* -- plan.c -------------------------------------------------------------------------------------
  */
 
-/** A joined dimension. */
-typedef struct refs_combine_line {
+/** A concat dimension. */
+typedef struct refs_combine_concat_dim {
     uint64_t n;
     size_t first;       /**< member whose step comes first: its units hold */
     bool has_own_units; /**< those of the options hold */
     bool is_converted;  /**< coordinates of some part are in other units than they were */
-} refs_combine_line;
+} refs_combine_concat_dim;
 
-/** Fails if a part counts down along joined dimension `line` where another counts up, or the other
- * way round: for parts that are not turned. Called once positions are planned. */
-refs_status refs_combine__check_direction(const refs_combine *join,
-                                          const refs_combine_member *member, size_t line,
+/** Fails if a part counts down along concat dimension `concat` where another counts up, or the
+ * other way round: for parts that are not turned. Called once positions are planned. */
+refs_status refs_combine__check_direction(const refs_combine *combine,
+                                          const refs_combine_member *member, size_t concat,
                                           refs_error *err);
 
 typedef struct refs_combine_plan {
-    refs_combine_line lines[REFS_COMBINE_MAX_DIMS];
+    refs_combine_concat_dim concat_dims[REFS_COMBINE_MAX_DIMS];
     size_t *order;   /**< members, in the order of their first steps */
     uint32_t *paths; /**< of all arrays, in the order in which they are written */
     size_t n_paths;
 } refs_combine_plan;
 
-refs_status refs_combine__plan(refs_combine *join, refs_combine_plan *plan, refs_error *err);
+refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, refs_error *err);
 void refs_combine__plan_clear(refs_combine_plan *plan);
 
 /** Whether parts are tiles along dimensions that nobody named. REFS_UNSUPPORTED names a dimension
  * and two parts where they are not; a note tells where they are tiles along several. */
-refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
                                       refs_error *err);
 
-/** A note tells which places of several joined dimensions no part has, by their coordinates. */
-refs_status refs_combine__tell_missing_tiles(const refs_combine *join,
+/** A note tells which places of several concat dimensions no part has, by their coordinates. */
+refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
                                              const refs_combine_plan *plan, refs_error *err);
 
 /** Gives times on no concat dimension that differ between parts, such as the valid time of a
  * forecast, the concat dimensions that count times. */
-refs_status refs_combine__repeat_times(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
 
 /** Whether values of two arrays are the same, in the units of the first. */
-bool refs_combine__have_one_value(const refs_combine *join, const refs_combine_array *mine,
+bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
                                   const refs_combine_array *theirs);
 
 /** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
  * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
-refs_status refs_combine__check_places(const refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__check_places(const refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
 
 /* -- cells.c: which places parts have -------------------------------------------------------------
@@ -649,9 +654,9 @@ typedef struct refs_combine_cuts {
 } refs_combine_cuts;
 
 typedef struct refs_combine_cells {
-    const refs_combine *join;
-    size_t n_lines, line[REFS_COMBINE_MAX_DIMS];   /**< joined dimensions that cells have; given */
-    refs_combine_cuts cuts[REFS_COMBINE_MAX_DIMS]; /**< along each of them */
+    const refs_combine *combine;
+    size_t n_concat, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions that cells have; given */
+    refs_combine_cuts cuts[REFS_COMBINE_MAX_DIMS];  /**< along each of them */
     uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
     size_t n, n_missing;
     bool are_whole;    /**< given: parts have what sets tell to be holes, too */
@@ -674,7 +679,7 @@ void refs_combine__cells_clear(refs_combine_cells *all);
  * each. */
 bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, size_t members[2]);
 
-/** Positions that a part has along a joined dimension: of some step, from the first one on, below
+/** Positions that a part has along a concat dimension: of some step, from the first one on, below
  * the end. Empty where it has no step. */
 refs_combine_steps refs_combine__extent(const refs_combine_axis *axis);
 
@@ -689,10 +694,11 @@ size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position);
 /** The step of a part that has a position, which some step has. */
 uint64_t refs_combine__step_at(const refs_combine_axis *axis, uint64_t position);
 
-/** Which joined dimension dimension `dim` of an array is, or REFS_COMBINE_MAX_DIMS. */
-size_t refs_combine__line_of(const refs_combine *join, const refs_combine_array *array, size_t dim);
+/** Which concat dimension dimension `dim` of an array is, or REFS_COMBINE_MAX_DIMS. */
+size_t refs_combine__concat_dim_of(const refs_combine *combine, const refs_combine_array *array,
+                                   size_t dim);
 
-/* -- what becomes of arrays: joined.c, thin.c, split.c, emit.c, differ.c, copy.c
+/* -- what becomes of arrays: result.c, thin.c, split.c, emit.c, differ.c, copy.c
  * --------------------------
  */
 
@@ -712,20 +718,20 @@ const char *refs_combine__missing_text(const refs_dtype *dtype);
 void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill);
 
 /** The result for the arrays of one path. */
-typedef struct refs_combined {
+typedef struct refs_combine_result {
     uint32_t path;
     size_t first; /**< member whose metadata it has: the first in the plan's order */
     const refs_combine_array *like; /**< ... its array there */
     size_t rank;
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
-    size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_COMBINE_MAX_DIMS */
-    size_t n_lines;             /**< dimensions that are joined */
-    bool is_thin;               /**< of all parts */
-    bool is_loaded;             /**< its values are put into the set */
-    refs_dtype dtype;           /**< ... of these */
+    size_t concat[REFS_MAX_RANK]; /**< which concat dimension each is, or REFS_COMBINE_MAX_DIMS */
+    size_t n_concat;              /**< dimensions that are joined */
+    bool is_thin;                 /**< of all parts */
+    bool is_loaded;               /**< its values are put into the set */
+    refs_dtype dtype;             /**< ... of these */
     refs_buf values;
     struct refs_combine_split *split; /**< how it is fragments; or NULL */
-    bool has_told_units;              /**< of parts that they are not converted */
+    bool has_warned_of_units;         /**< of parts that they are not converted */
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
@@ -733,49 +739,52 @@ typedef struct refs_combined {
                           a coordinate say what is missing where its parts do not say the same */
     bool drops_actual; /**< a coordinate of several parts says nothing of the values of one */
     bool has_holes;    /**< parts do not have all of it … */
-    refs_buf holes; /**< … these boxes, refs_combine_steps along each joined dimension; none: they
+    refs_buf holes; /**< … these boxes, refs_combine_steps along each concat dimension; none: they
                        are not known */
     bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
     bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
     bool lacks_fill;      /**< of bytes all are values: what has holes gets a wider type */
-} refs_combined;
+} refs_combine_result;
 
 /** Finds out, with all that can be wrong. To be cleared also after a failure. */
-refs_status refs_combine__joined(refs_combine *join, const refs_combine_plan *plan, uint32_t path,
-                                 refs_combined *joined, refs_error *err);
-void refs_combine__joined_clear(refs_combined *joined);
+refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_plan *plan,
+                                      uint32_t path, refs_combine_result *result, refs_error *err);
+void refs_combine__result_clear(refs_combine_result *result);
 
 /** If parts do not have the array, a note says so, and what stands there becomes a fill value that
  * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
  * has to be. */
-refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan *plan,
-                                     refs_combined *joined, bool *splits, refs_error *err);
+refs_status refs_combine__fill_holes(refs_combine *combine, const refs_combine_plan *plan,
+                                     refs_combine_result *result, bool *splits, refs_error *err);
 
 /** A fill value for values of the result that no part has, unless attributes have one.
  * REFS_UNSUPPORTED for bytes, all of which are values. */
-refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err);
+refs_status refs_combine__declare_fill(refs_combine *combine, refs_combine_result *result,
+                                       refs_error *err);
 
 /** The type of an aggregation of an array of which all elements are values, with one more for what
  * is missing: wider, where there is a wider one. */
-refs_common_type refs_combine__wider_type(const refs_combine *join,
+refs_common_type refs_combine__wider_type(const refs_combine *combine,
                                           const refs_combine_array *array);
 
 /** The same for what stands between the fragments of an array. */
-refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err);
+refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *result,
+                                    refs_error *err);
 
-/* -- holed.c: what joined sets tell of their holes ------------------------------------------------
+/* -- recorded_holes.c: what joined sets tell of their holes
+ * ------------------------------------------------
  */
 
 /** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
  * leaves it out of the document. `strings` are those of the member. */
-refs_status refs_combine__read_holes(const refs_combine *join, refs_intern *strings,
+refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
                                      refs_combine_array *array, refs_error *err);
 void refs_combine__holes_free(refs_combine_holes *holes);
 
-/** REFS_INVALID where a box ends behind the array, whose strings are those of the join. */
-refs_status refs_combine__check_holes(const refs_combine *join, const refs_combine_array *array,
+/** REFS_INVALID where a box ends behind the array, whose strings are those of the combination. */
+refs_status refs_combine__check_holes(const refs_combine *combine, const refs_combine_array *array,
                                       refs_error *err);
 
 /** Places of box number `i`, in blocks of `per` steps along each of the holes' dimensions; at least
@@ -783,17 +792,17 @@ refs_status refs_combine__check_holes(const refs_combine *join, const refs_combi
 double refs_combine__box_places(const refs_combine_holes *holes, size_t i, const uint64_t *per);
 
 /** Gives arrays of all parts the metadata that they had without holes. */
-void refs_combine__forget_fills(refs_combine *join);
+void refs_combine__forget_fills(refs_combine *combine);
 
-/** Whether a part has nothing of the array at `step` along a joined dimension. */
-bool refs_combine__is_hole(const refs_combine *join, const refs_combine_array *array, size_t line,
-                           uint64_t step);
+/** Whether a part has nothing of the array at `step` along a concat dimension. */
+bool refs_combine__is_hole(const refs_combine *combine, const refs_combine_array *array,
+                           size_t concat, uint64_t step);
 
 /** Whether a part has holes that its document does not place: older versions did not place tiles.
  */
 bool refs_combine__has_unknown_holes(const refs_combine_array *array);
 
-/** Whether a part has nothing of the array where it has `steps` along each joined dimension. */
+/** Whether a part has nothing of the array where it has `steps` along each concat dimension. */
 bool refs_combine__is_in_hole(const refs_combine_array *array, const uint64_t *steps);
 
 /** Places along the dimensions along which holes are told, of which `is_hole` tells: to be asked of
@@ -808,15 +817,16 @@ refs_status refs_combine__mask_open(const refs_combine_place *at, refs_combine_m
                                     refs_error *err);
 bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *steps);
 
-/** The first place along the joined dimensions that a part has of an array. */
-refs_status refs_combine__first_place(const refs_combine *join, const refs_combine_place *at,
+/** The first place along the concat dimensions that a part has of an array. */
+refs_status refs_combine__first_place(const refs_combine *combine, const refs_combine_place *at,
                                       uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
-/** Whether one place along the joined dimensions comes before another. */
-bool refs_combine__is_before(const refs_combine *join, const uint64_t *one, const uint64_t *other);
+/** Whether one place along the concat dimensions comes before another. */
+bool refs_combine__is_before(const refs_combine *combine, const uint64_t *one,
+                             const uint64_t *other);
 
 /** Appends the member's value. */
-refs_status refs_combine__tell_holes(const refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__tell_holes(const refs_combine *combine, const refs_combine_result *result,
                                      refs_buf *text, refs_error *err);
 
 /** The properties that must be equal in arrays whose chunks stand in one: members of the document,
@@ -833,7 +843,7 @@ refs_status refs_combine__describe_flags(refs_intern *strings, const refs_json *
 /** Appends pairs as of refs_combine__replace for the attributes that a joined array does not get;
  * returns how many members of `pairs` these are. */
 #define REFS_COMBINE_MAX_LEFT_OUT 20
-size_t refs_combine__left_out(const refs_combined *joined, const char **pairs);
+size_t refs_combine__left_out(const refs_combine_result *result, const char **pairs);
 
 /** The attributes that tell which values are valid. */
 refs_status refs_combine__describe_range(refs_intern *strings, const refs_json *attributes,
@@ -841,48 +851,49 @@ refs_status refs_combine__describe_range(refs_intern *strings, const refs_json *
 
 /** Lets the layouts of arrays that get dimensions before their own be as if they had them: a set
  * that was joined before has them. Once the axes of the member are known. */
-refs_status refs_combine__widen_layouts(const refs_combine *join, refs_combine_member *member,
+refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combine_member *member,
                                         refs_intern *strings, refs_error *err);
 
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */
-size_t refs_combine__own_dim(const refs_combined *joined, const refs_combine_array *array,
+size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combine_array *array,
                              size_t dim);
 
 /** Units in which the values of an array of a member are, its own or those of the coordinate whose
  * bounds it has, or NONE. */
-uint32_t refs_combine__units_of(const refs_combine *join, const refs_combine_member *member,
+uint32_t refs_combine__units_of(const refs_combine *combine, const refs_combine_member *member,
                                 const refs_combine_array *array);
 
 /** Its units and its calendar, likewise. */
-refs_cf_units refs_combine__count_in(const refs_combine *join, const refs_combine_member *member,
+refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_combine_member *member,
                                      const refs_combine_array *array);
 
-/** Whether an array is the coordinate of a joined dimension. */
-bool refs_combine__is_coordinate(const refs_combine *join, const refs_combine_member *member,
+/** Whether an array is the coordinate of a concat dimension. */
+bool refs_combine__is_coordinate(const refs_combine *combine, const refs_combine_member *member,
                                  const refs_combine_array *array);
 
 /** Whether a joined array, a coordinate or its bounds, is in the units of the options. */
-bool refs_combine__has_own_units(const refs_combine *join, const refs_combine_plan *plan,
-                                 const refs_combined *joined);
+bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine_plan *plan,
+                                 const refs_combine_result *result);
 
 /** Puts the values of a thin array together. */
-refs_status refs_combine__gather(refs_combine *join, const refs_combine_plan *plan,
-                                 refs_combined *joined, refs_error *err);
+refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
+                                 refs_combine_result *result, refs_error *err);
 
 /** Gives the values of all parts the units that the coordinate has whose bounds they are, as
  * fragments state none. */
-refs_status refs_combine__rebase_bounds(refs_combine *join, const refs_combine_plan *plan,
-                                        const refs_combined *joined, refs_error *err);
+refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combine_plan *plan,
+                                        const refs_combine_result *result, refs_error *err);
 
 /** Whether two parts that have the same steps of an array have the same values, by their digests;
  * true where these do not tell. */
-bool refs_combine__have_one_digest(const refs_combined *joined, const refs_combine_member *one,
+bool refs_combine__have_one_digest(const refs_combine_result *result,
+                                   const refs_combine_member *one,
                                    const refs_combine_member *other);
 
 /** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
  * nothing. */
-refs_status refs_combine__differ(const refs_combine *join, const refs_combine_place *one,
+refs_status refs_combine__differ(const refs_combine *combine, const refs_combine_place *one,
                                  const refs_combine_place *other, refs_buf *text, refs_error *err);
 
 /* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
@@ -910,13 +921,13 @@ refs_status refs_combine__replace(refs_str document, const char *const *pairs, r
 
 /** The fragments of an array: boxes of cells. */
 typedef struct refs_combine_split {
-    refs_combine_cells cells; /**< along the joined dimensions of the array, in its order */
+    refs_combine_cells cells; /**< along the concat dimensions of the array, in its order */
     size_t dim[REFS_COMBINE_MAX_DIMS]; /**< of the array, that each of them is */
     refs_fragment_grid grid;           /**< fragments are there where parts have something */
     refs_common_type type;             /**< of the aggregation */
 } refs_combine_split;
 
-/** Cells from begin on, below end, along each joined dimension of the array. */
+/** Cells from begin on, below end, along each concat dimension of the array. */
 typedef struct refs_combine_cell_box {
     size_t begin[REFS_COMBINE_MAX_DIMS], end[REFS_COMBINE_MAX_DIMS];
 } refs_combine_cell_box;
@@ -937,11 +948,11 @@ const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split
 const refs_combine_array *refs_combine__first_of(const refs_combine_split *split);
 
 /** The type of an aggregation of the arrays. */
-refs_common_type refs_combine__common_type(const refs_combine *join,
+refs_common_type refs_combine__common_type(const refs_combine *combine,
                                            const refs_combine_array *const *arrays, size_t n);
 
 /** Whether the element is among the values of an array, as they are known. */
-bool refs_combine__holds(const refs_combine *join, const refs_combine_array *array,
+bool refs_combine__holds(const refs_combine *combine, const refs_combine_array *array,
                          const uint8_t *element);
 
 /** Those of an array without a valid range. */
@@ -954,7 +965,7 @@ bool refs_combine__has_only_values(const refs_combine_array *array);
 /** The attribute valid_range that an aggregation of integers needs which has no place without a
  * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where they
  * have a fill value or a valid range of their own, or are no integers. */
-const char *refs_combine__whole_range(const refs_combine *join, const refs_combine_array *array);
+const char *refs_combine__whole_range(const refs_combine *combine, const refs_combine_array *array);
 
 /** Whether that is what attributes tell, by the text of refs_combine__describe_range: none are left
  * out, as where there is no range. */
@@ -965,23 +976,23 @@ refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf 
                                           refs_error *err);
 
 /** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
-bool refs_combine__may_split(const refs_combine *join, const refs_combined *joined);
+bool refs_combine__may_split(const refs_combine *combine, const refs_combine_result *result);
 
-/** Steps along a joined dimension of the array that cannot be apart: those of a chunk. */
-uint64_t refs_combine__steps_per_chunk(const refs_combined *joined, const refs_combine_array *array,
-                                       size_t dim);
+/** Steps along a concat dimension of the array that cannot be apart: those of a chunk. */
+uint64_t refs_combine__steps_per_chunk(const refs_combine_result *result,
+                                       const refs_combine_array *array, size_t dim);
 
 /** Finds the fragments. REFS_UNSUPPORTED where chunks would have to be cut, REFS_INVALID where two
  * parts have the same steps. */
-refs_status refs_combine__split(refs_combine *join, const refs_combine_plan *plan,
-                                refs_combined *joined, refs_error *err);
+refs_status refs_combine__split(refs_combine *combine, const refs_combine_plan *plan,
+                                refs_combine_result *result, refs_error *err);
 void refs_combine__split_free(refs_combine_split *split);
 
-refs_status refs_combine__put_split_groups(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split_groups(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err);
-refs_status refs_combine__put_split(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split(refs_combine *combine, const refs_combine_result *result,
                                     const refs_combine_sink *sink, refs_error *err);
-refs_status refs_combine__put_split_chunks(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split_chunks(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err);
 
 /** In how many chunks of so many steps values go on being stored where a set grows; 0: in one, as
@@ -999,24 +1010,25 @@ typedef struct refs_combine_chunk {
     uint64_t number;
 } refs_combine_chunk;
 
-refs_status refs_combine__put_chunk(const refs_combine *join, const refs_combine_sink *sink,
+refs_status refs_combine__put_chunk(const refs_combine *combine, const refs_combine_sink *sink,
                                     refs_combine_chunk put, refs_error *err);
 
 refs_stream_reader refs_combine__stream_of(const refs_combine_place *place);
 
-refs_status refs_combine__emit(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__emit(refs_combine *combine, const refs_combine_plan *plan,
                                const refs_combine_sink *sink, refs_error *err);
 struct refs_master;
 
 /** Tells a master what parts are fragments of. */
-refs_status refs_combine__aggregate(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);
 
-refs_status refs_combine__copy(refs_combine *join, const refs_combine_sink *sink, refs_error *err);
+refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *sink,
+                               refs_error *err);
 
 /** Turns references into what sinks are given. */
 typedef struct refs_packer {
-    refs_combine *join;
+    refs_combine *combine;
     refs_combine_member *member;
     struct refs_fetcher *fetcher;
     refs_intern *urls;     /**< of what was packed so far */
@@ -1041,17 +1053,18 @@ refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combin
 /** The number of a chunk. */
 uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index);
 
-/** Warns that the keys of a part that belong to no array are left out, or fails where the join is
- * to refuse that. Does nothing where there are none. */
-refs_status refs_combine__tell_others(const refs_combine *join, const refs_combine_member *member,
-                                      const char *why, refs_error *err);
+/** Warns that the keys of a part that belong to no array are left out, or fails where the
+ * combination is to refuse that. Does nothing where there are none. */
+refs_status refs_combine__tell_others(const refs_combine *combine,
+                                      const refs_combine_member *member, const char *why,
+                                      refs_error *err);
 
 /** Warns of attributes of groups and arrays that only other parts have than the first one that has
  * the group or array. */
-refs_status refs_combine__tell_attributes(const refs_combine *join, const refs_combine_plan *plan,
-                                          refs_error *err);
+refs_status refs_combine__tell_attributes(const refs_combine *combine,
+                                          const refs_combine_plan *plan, refs_error *err);
 
 /** REFS_CANCELLED where the caller does not want to go on. */
-refs_status refs_combine__go_on(const refs_combine *join, refs_error *err);
+refs_status refs_combine__go_on(const refs_combine *combine, refs_error *err);
 
 #endif

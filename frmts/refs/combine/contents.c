@@ -1,4 +1,5 @@
-/* contents.c -- what is in a part: documents, arrays, and in a join references and small values. */
+/* contents.c -- what is in a part: documents, arrays, and in a combination references and small
+ * values. */
 #include "combine_internal.h"
 #include "refs/aggregation.h"
 #include "refs/array.h"
@@ -18,7 +19,7 @@ typedef struct container {
 } container;
 
 typedef struct reader {
-    refs_combine *join;
+    refs_combine *combine;
     const refs_combine_part *part;
     refs_combine_member *member;
     refs_intern *strings;
@@ -177,7 +178,7 @@ static refs_status want_group(reader *in, refs_error *err) {
 
 /* A set that grows has only what was taken. */
 static const char *const *variables_of(const reader *in) {
-    return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->join->options.variables;
+    return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.variables;
 }
 
 static refs_status choose(reader *in, refs_error *err) {
@@ -224,7 +225,7 @@ static bool is_of_fragments(reader *in, refs_str group) {
 
 /* Whether aggregations are seen as what they stand for: where parts are fields, and in a master. */
 static bool sees_aggregations(const reader *in) {
-    return refs_combine__is_of_fields(in->join) || in->member->role == REFS_COMBINE_IS_MASTER;
+    return refs_combine__is_of_fields(in->combine) || in->member->role == REFS_COMBINE_IS_MASTER;
 }
 
 /* Groups that only say what aggregations are made of are none of the groups of the result. */
@@ -284,7 +285,7 @@ static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
         return REFS_OK;
     const refs_str inside = refs_str_part(key, group.size, key.size);
-    if (refs_str_is(name, "zarr.json") && !refs_combine__copies(in->join))
+    if (refs_str_is(name, "zarr.json") && !refs_combine__copies(in->combine))
         return add_group_of_version_3(in, folder, inside, err);
     in->scratch.size = 0;
     REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
@@ -337,7 +338,7 @@ void refs_combine_n_keys(const refs_array_meta *meta, uint64_t *n) {
 /* -- cuts -------------------------------------------------------------------------------------- */
 
 static const refs_combine_cut *cuts_of(const reader *in) {
-    const refs_combine_cut *const *cuts = in->join->options.cuts;
+    const refs_combine_cut *const *cuts = in->combine->options.cuts;
     return cuts != NULL ? cuts[in->part->number] : NULL;
 }
 
@@ -512,7 +513,7 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
 static refs_status take_version_3(reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    if (refs_combine__copies(in->join)) return REFS_OK;
+    if (refs_combine__copies(in->combine)) return REFS_OK;
     in->scratch.size = 0;
     refs_status status = refs_combine__write_v2(meta, &in->scratch, &problem);
     if (status == REFS_OK) status = restore_members(in, array->document, &in->scratch, &problem);
@@ -522,7 +523,7 @@ static refs_status take_version_3(reader *in, const refs_array_meta *meta,
         return refs_fail(err, status, "%s: %s", meta->path, problem.message);
     else
         REFS_TRY(number_scratch(in, &array->document, err));
-    if (status == REFS_UNSUPPORTED && !refs_combine__is_of_fields(in->join)) return REFS_OK;
+    if (status == REFS_UNSUPPORTED && !refs_combine__is_of_fields(in->combine)) return REFS_OK;
     in->scratch.size = 0;
     REFS_TRY(refs_combine__write_v2_attributes(meta, &in->scratch, err));
     REFS_TRY(number_scratch(in, &array->attributes, err));
@@ -533,7 +534,7 @@ static refs_status take_version_3(reader *in, const refs_array_meta *meta,
 /* Holes, and what the fill value meant before there were any. */
 static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                               refs_error *err) {
-    REFS_TRY(refs_combine__read_holes(in->join, in->strings, array, err));
+    REFS_TRY(refs_combine__read_holes(in->combine, in->strings, array, err));
     refs_combine_holes *holes = array->holes;
     if (holes == NULL) return REFS_OK;
     refs_array_meta before = *meta;
@@ -598,7 +599,7 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
         err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || in->join->n_dims == 0 || refs_combine__is_of_fields(in->join))
+    if (array->is_v3 || in->combine->n_dims == 0 || refs_combine__is_of_fields(in->combine))
         return REFS_OK;
     return read_holes(in, meta, array, err);
 }
@@ -637,7 +638,7 @@ static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, 
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_array_meta described = *meta;
     refs_json_doc *added = NULL;
-    if (refs_combine__copies(in->join) || !infers_fill(in, meta))
+    if (refs_combine__copies(in->combine) || !infers_fill(in, meta))
         return add_described(in, meta, NULL, err);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = write_with_fill(meta, &text, err);
@@ -742,7 +743,7 @@ static refs_status each_chunk(reader *in, const refs_array_meta *meta,
 
 static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                               refs_error *err) {
-    packing at = {.packer = {.join = in->join,
+    packing at = {.packer = {.combine = in->combine,
                              .member = in->member,
                              .fetcher = in->source.fetcher,
                              .urls = &in->urls},
@@ -764,7 +765,7 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_comb
 
 static refs_status look_for_masks(reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
-    packing at = {.packer = {.join = in->join}, .array = array};
+    packing at = {.packer = {.combine = in->combine}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
     refs_status status = each_chunk(in, meta, array, &visitor, err);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
@@ -825,7 +826,7 @@ static refs_status number_values(reader *in, const wanted_values *wanted, refs_b
 
 static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
     reader *in = user;
-    const refs_combine_kept_values *kept = &in->join->options.kept;
+    const refs_combine_kept_values *kept = &in->combine->options.kept;
     if (kept->keep != NULL)
         kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
     return number_values(in, &in->values[i], values, err);
@@ -838,7 +839,7 @@ static bool is_optional(void *user, size_t i) {
 /* Values that an earlier run has kept. */
 static refs_status find_values(reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
-    const refs_combine_kept_values *kept = &in->join->options.kept;
+    const refs_combine_kept_values *kept = &in->combine->options.kept;
     refs_buf values = REFS_BUF_INIT;
     uint64_t bytes;
     *found = kept->find != NULL && refs_combine__value_bytes(wanted->meta, &bytes) &&
@@ -874,32 +875,32 @@ static refs_status load_values(reader *in, refs_error *err) {
     return status;
 }
 
-static size_t n_joined_dims(const reader *in, const refs_array_meta *meta) {
+static size_t n_concat_dims(const reader *in, const refs_array_meta *meta) {
     size_t n = 0, dim;
     for (size_t i = 0; i < meta->rank; i++)
-        n += refs_combine__is_dim(in->join, refs_str_from(meta->dims[i]), &dim);
+        n += refs_combine__is_dim(in->combine, refs_str_from(meta->dims[i]), &dim);
     return n;
 }
 
-/* Bytes at one place of the joined dimensions. */
+/* Bytes at one place of the concat dimensions. */
 static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     uint64_t bytes = meta->dtype.size;
     size_t dim;
     for (size_t i = 0; i < meta->rank; i++)
-        if (!refs_combine__is_dim(in->join, refs_str_from(meta->dims[i]), &dim) &&
+        if (!refs_combine__is_dim(in->combine, refs_str_from(meta->dims[i]), &dim) &&
             !refs_mul_u64(bytes, meta->shape[i], &bytes))
             return UINT64_MAX;
     return bytes;
 }
 
 /* Whether nothing was told of an array of that path yet, in any part. */
-static bool is_told_first(refs_combine *join, const char *path) {
+static bool is_first_warning(refs_combine *combine, const char *path) {
     uint32_t id;
-    refs_lock(&join->lock);
-    const size_t n = join->told.count;
+    refs_lock(&combine->lock);
+    const size_t n = combine->warned.count;
     const bool is_first =
-        refs_intern_add(&join->told, refs_str_from(path), &id, NULL) != REFS_OK || id == n;
-    refs_unlock(&join->lock);
+        refs_intern_add(&combine->warned, refs_str_from(path), &id, NULL) != REFS_OK || id == n;
+    refs_unlock(&combine->lock);
     return is_first;
 }
 
@@ -912,8 +913,8 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_com
     const refs_status status = refs_combine__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
     if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
-        if (is_told_first(in->join, meta->path))
-            refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
+        if (is_first_warning(in->combine, meta->path))
+            refs_note(&in->combine->options.notes, REFS_NOTE_WARNING,
                       "%s: cannot be compared with other sources, and the values of the first are "
                       "taken: %s",
                       meta->path, problem.message);
@@ -937,13 +938,13 @@ static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
 /* Whether an array is one more time of a part that is one step along a time or a duration, as the
  * valid time of a forecast is. */
 static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
-    size_t line;
-    if (meta->rank != 0 || refs_combine__is_dim(in->join, refs_str_from(meta->name), &line) ||
+    size_t concat;
+    if (meta->rank != 0 || refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat) ||
         !is_in_unit(meta, since_epoch))
         return false;
-    for (line = 0; line < in->join->n_dims; line++) {
+    for (concat = 0; concat < in->combine->n_dims; concat++) {
         const refs_array_meta *step = refs_hierarchy_resolve(
-            in->source.hierarchy, meta->group, refs_str_from(in->join->options.dims[line]));
+            in->source.hierarchy, meta->group, refs_str_from(in->combine->options.dims[concat]));
         if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
             (is_in_unit(step, since_epoch) || is_in_unit(step, "s")))
             return true;
@@ -958,13 +959,13 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
     if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
     size_t ignored;
     bool is_scalar_of_dim =
-        meta->rank == 0 && refs_combine__is_dim(in->join, refs_str_from(meta->name), &ignored);
-    if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim || is_time_of_step(in, meta)) {
+        meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored);
+    if (n_concat_dims(in, meta) > 0 || is_scalar_of_dim || is_time_of_step(in, meta)) {
         array->is_thin =
             bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
         if (array->is_thin) return want_values(in, meta, false, err);
         /* Parts that differ along another dimension have it twice. */
-        const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
+        const bool is_shared = n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
     array->is_thin = array->is_time && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
@@ -1006,9 +1007,9 @@ static refs_status list_fields(reader *in, refs_error *err) {
 /* The aggregations of a master or an outline; no fragment has any. */
 static refs_status open_fields(reader *in, refs_error *err) {
     if (!sees_aggregations(in)) return REFS_OK;
-    REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->join->options.notes,
+    REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
                                     &in->aggregations, err));
-    return refs_combine__is_of_fields(in->join) ? list_fields(in, err) : REFS_OK;
+    return refs_combine__is_of_fields(in->combine) ? list_fields(in, err) : REFS_OK;
 }
 
 /* Strings are taken from one part, and only compared with those of others, which need not be
@@ -1030,7 +1031,7 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_co
 }
 
 /* Variables that serve fields are put into the master. A field with fewer dimensions than another
- * is mostly the same in all parts, and may serve others there; of one without a joined dimension
+ * is mostly the same in all parts, and may serve others there; of one without a concat dimension
  * the first part's is taken, so it is compared. */
 static refs_status want_of_fields(reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
@@ -1045,10 +1046,10 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta,
     if (!array->is_field && bytes > REFS_CFA_MAX_VALUE_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
     const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid ||
-                           n_joined_dims(in, meta) == 0;
+                           n_concat_dims(in, meta) == 0;
     const bool is_of_fragment = array->is_field && in->member->role == REFS_COMBINE_IS_FRAGMENT;
-    const size_t n_joined = n_joined_dims(in, meta);
-    const bool is_shared = array->is_grid || (n_joined > 0 && n_joined < in->join->n_dims);
+    const size_t n_concat = n_concat_dims(in, meta);
+    const bool is_shared = array->is_grid || (n_concat > 0 && n_concat < in->combine->n_dims);
     if (is_of_fragment && !may_serve) return REFS_OK;
     if (is_of_fragment && bytes > REFS_COMBINE_MAX_COMPARED_BYTES)
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
@@ -1058,41 +1059,41 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta,
 /* Whether an array varies with dimensions that the part does not have: those that only serve others
  * do not, but for the scalar that is the coordinate. */
 static bool varies(const reader *in, const refs_array_meta *meta) {
-    size_t line;
-    if (meta->rank == 0 && refs_combine__is_dim(in->join, refs_str_from(meta->name), &line))
+    size_t concat;
+    if (meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat))
         return true;
     return is_time_of_step(in, meta) || !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
 static void describe_kind(const reader *in, const refs_array_meta *meta,
                           refs_combine_array *array) {
-    array->gets_new = !refs_combine__is_of_fields(in->join) && varies(in, meta);
+    array->gets_new = !refs_combine__is_of_fields(in->combine) && varies(in, meta);
     array->is_time = is_in_unit(meta, since_epoch);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
 }
 
 /* Gaps between fragments are intervals, too. */
-static refs_status divide(const refs_array_meta *meta, refs_combine_told *told, refs_error *err) {
+static refs_status divide(const refs_array_meta *meta, refs_combine_entry *entry, refs_error *err) {
     bool is_empty = false;
-    told->grid.rank = meta->rank;
+    entry->grid.rank = meta->rank;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        refs_fragment_dim *into = &told->grid.dims[dim];
+        refs_fragment_dim *into = &entry->grid.dims[dim];
         for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
             REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
             REFS_TRY(refs_fragment_dim_append(into, end - begin, err));
         }
-        told->is_written[dim] = refs_calloc(into->n_intervals + 1, 1);
-        if (told->is_written[dim] == NULL) return refs_fail_nomem(err);
+        entry->is_written[dim] = refs_calloc(into->n_intervals + 1, 1);
+        if (entry->is_written[dim] == NULL) return refs_fail_nomem(err);
         is_empty = is_empty || into->n_intervals == 0;
     }
-    return is_empty ? REFS_OK : refs_fragment_grid_prepare(&told->grid, err);
+    return is_empty ? REFS_OK : refs_fragment_grid_prepare(&entry->grid, err);
 }
 
 typedef struct marking {
     reader *in;
     const refs_array_meta *meta;
-    refs_combine_told *told;
+    refs_combine_entry *entry;
 } marking;
 
 static bool is_nothing(const marking *at, const refs_partition *partition) {
@@ -1105,23 +1106,23 @@ static bool is_nothing(const marking *at, const refs_partition *partition) {
 
 static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
     const marking *at = user;
-    refs_combine_told *told = at->told;
+    refs_combine_entry *entry = at->entry;
     if (is_nothing(at, partition)) return REFS_OK;
-    told->has_fragments = true;
+    entry->has_fragments = true;
     uint64_t number = 0;
-    for (size_t dim = 0; dim < told->grid.rank; dim++) {
-        const size_t i = refs_fragment_dim_find(&told->grid.dims[dim], partition->begin[dim]);
-        told->is_written[dim][i] = 1;
-        number = number * told->grid.dims[dim].n_parts + i;
+    for (size_t dim = 0; dim < entry->grid.rank; dim++) {
+        const size_t i = refs_fragment_dim_find(&entry->grid.dims[dim], partition->begin[dim]);
+        entry->is_written[dim][i] = 1;
+        number = number * entry->grid.dims[dim].n_parts + i;
     }
-    if (number >= told->grid.n) return REFS_OK;
-    told->grid.sources[number].is_there = true;
+    if (number >= entry->grid.n) return REFS_OK;
+    entry->grid.sources[number].is_there = true;
     return at->in->member->role == REFS_COMBINE_IS_MASTER
-               ? refs_fragment_grid_set(&told->grid, number, partition, err)
+               ? refs_fragment_grid_set(&entry->grid, number, partition, err)
                : REFS_OK;
 }
 
-static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error *err) {
+static refs_status read_entry(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_member *member = in->member;
     if (member->role == REFS_COMBINE_IS_FRAGMENT)
         return refs_fail(
@@ -1129,24 +1130,24 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
             "%s is an aggregation, and aggregations of aggregations are not read: give "
             "the files of its fragments",
             meta->path);
-    if (!refs_grow((void **)&member->told, &member->told_capacity, member->n_told,
-                   sizeof *member->told))
+    if (!refs_grow((void **)&member->entries, &member->entry_capacity, member->n_entries,
+                   sizeof *member->entries))
         return refs_fail_nomem(err);
     REFS_TRY(add_array(in, meta, err));
-    refs_combine_told *told = &member->told[member->n_told++];
-    *told = (refs_combine_told){.array = member->arrays[--member->n_arrays],
-                                .number = member->n_arrays + member->n_told - 1};
-    told->array.is_field = refs_combine__is_of_fields(in->join);
-    describe_kind(in, meta, &told->array);
+    refs_combine_entry *entry = &member->entries[member->n_entries++];
+    *entry = (refs_combine_entry){.array = member->arrays[--member->n_arrays],
+                                  .number = member->n_arrays + member->n_entries - 1};
+    entry->array.is_field = refs_combine__is_of_fields(in->combine);
+    describe_kind(in, meta, &entry->array);
     refs_array_meta own = *meta;
     own.has_fill = false; /* netCDF's, where attributes have none */
-    told->declares_fill = meta->dtype.size <= sizeof told->declared &&
-                          refs_cf_declared_fill(in->source.hierarchy, &own, told->declared);
-    told->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof told->array.declared;
-    if (told->array.declares_fill) memcpy(told->array.declared, meta->fill, meta->dtype.size);
-    REFS_TRY(number_json(in, meta->attributes, &told->array.attributes, err));
-    REFS_TRY(divide(meta, told, err));
-    marking at = {in, meta, told};
+    entry->declares_fill = meta->dtype.size <= sizeof entry->declared &&
+                           refs_cf_declared_fill(in->source.hierarchy, &own, entry->declared);
+    entry->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof entry->array.declared;
+    if (entry->array.declares_fill) memcpy(entry->array.declared, meta->fill, meta->dtype.size);
+    REFS_TRY(number_json(in, meta->attributes, &entry->array.attributes, err));
+    REFS_TRY(divide(meta, entry, err));
+    marking at = {in, meta, entry};
     return refs_aggregation_each(meta, mark_written, &at, err);
 }
 
@@ -1169,21 +1170,23 @@ static refs_status fail_apart(const reader *in, const refs_combine_array *array,
                      REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])));
 }
 
-static bool is_joined(const reader *in, const refs_combine_array *array, size_t dim, size_t *line) {
-    return refs_combine__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), line);
+static bool is_concat(const reader *in, const refs_combine_array *array, size_t dim,
+                      size_t *concat) {
+    return refs_combine__is_dim(in->combine, refs_intern_get(in->strings, array->dims[dim]),
+                                concat);
 }
 
 static refs_status place_piece(const reader *in, const container *of, uint64_t number,
                                refs_combine_array *array, refs_error *err) {
     refs_partition at;
-    size_t line;
+    size_t concat;
     if (!refs_set_fragments_get(of->fragments, number, &at))
         return refs_fail(err, REFS_CORRUPT, "%s: has no fragment %llu", of->meta->path,
                          (unsigned long long)number);
     for (size_t dim = 0; dim < array->rank; dim++) {
         const uint64_t n = at.end[dim] - at.begin[dim];
-        const bool is_along = is_joined(in, array, dim, &line);
-        if (is_along) array->begin[line] = at.begin[dim];
+        const bool is_along = is_concat(in, array, dim, &concat);
+        if (is_along) array->begin[concat] = at.begin[dim];
         if (!is_along && n != refs_set_fragments_length(of->fragments, dim))
             return fail_apart(in, array, dim, err);
         if (is_along && n != array->shape[dim])
@@ -1205,7 +1208,7 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     array->gets_new = true;
     REFS_TRY(place_piece(in, of, number, array, err));
     refs_status status = REFS_OK;
-    if (!refs_combine__is_aggregated(in->join)) status = pack_array(in, meta, array, err);
+    if (!refs_combine__is_aggregated(in->combine)) status = pack_array(in, meta, array, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", meta->path);
         return status;
@@ -1213,15 +1216,15 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     return want_what_is_small(in, meta, array, err);
 }
 
-/* Steps that pieces have along a joined dimension, where no other array tells. */
-static void count_steps_of_pieces(const reader *in, size_t line) {
-    refs_combine_axis *axis = &in->member->axes[line];
+/* Steps that pieces have along a concat dimension, where no other array tells. */
+static void count_steps_of_pieces(const reader *in, size_t concat) {
+    refs_combine_axis *axis = &in->member->axes[concat];
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         const refs_combine_array *array = &in->member->arrays[i];
         size_t found;
         for (size_t dim = 0; array->is_piece && dim < array->rank; dim++) {
-            if (!is_joined(in, array, dim, &found) || found != line) continue;
-            const uint64_t end = array->begin[line] + array->shape[dim];
+            if (!is_concat(in, array, dim, &found) || found != concat) continue;
+            const uint64_t end = array->begin[concat] + array->shape[dim];
             if (axis->is_new || axis->n < end) axis->n = end;
             axis->is_new = false;
         }
@@ -1229,8 +1232,8 @@ static void count_steps_of_pieces(const reader *in, size_t line) {
 }
 
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
-                                    size_t line, refs_str name, refs_error *err) {
-    refs_combine_axis *axis = &member->axes[line];
+                                    size_t concat, refs_str name, refs_error *err) {
+    refs_combine_axis *axis = &member->axes[concat];
     *axis = (refs_combine_axis){
         .array = REFS_COMBINE_NONE, .n = 1, .is_new = true, .text = REFS_COMBINE_NONE};
     for (size_t i = 0; i < member->n_arrays; i++) {
@@ -1336,10 +1339,10 @@ static refs_status put_documents(reader *in, refs_combine_array *array, refs_str
 }
 
 /* A coordinate of one value, as if the part had it. */
-static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
+static refs_status put_coordinate(reader *in, size_t concat, const refs_pattern_value *value,
                                   refs_error *err) {
-    refs_combine_axis *axis = &in->member->axes[line];
-    const refs_str name = refs_str_from(in->join->options.dims[line]);
+    refs_combine_axis *axis = &in->member->axes[concat];
+    const refs_str name = refs_str_from(in->combine->options.dims[concat]);
     if (axis->n != 1)
         return refs_fail(err, REFS_INVALID,
                          "the pattern gives one value of %s, of which the part has %llu", name.data,
@@ -1355,15 +1358,15 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
 
 static refs_status find_axes(reader *in, refs_error *err) {
     refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
-    if (in->join->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
-        REFS_TRY(refs_combine__match(in->join, in->part->name, values, err));
-    for (size_t line = 0; line < in->join->n_dims; line++) {
-        REFS_TRY(refs_combine__find_axis(in->strings, in->member, line,
-                                         refs_str_from(in->join->options.dims[line]), err));
-        if (in->member->axes[line].is_new) count_steps_of_pieces(in, line);
-        if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
+    if (in->combine->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
+        REFS_TRY(refs_combine__match(in->combine, in->part->name, values, err));
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+        REFS_TRY(refs_combine__find_axis(in->strings, in->member, concat,
+                                         refs_str_from(in->combine->options.dims[concat]), err));
+        if (in->member->axes[concat].is_new) count_steps_of_pieces(in, concat);
+        if (values[concat].is_set) REFS_TRY(put_coordinate(in, concat, &values[concat], err));
     }
-    return refs_combine__widen_layouts(in->join, in->member, in->strings, err);
+    return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -1371,10 +1374,10 @@ static refs_status find_axes(reader *in, refs_error *err) {
 /* For files, not for sets, which are copied as a whole or not at all; and nothing that is damaged,
  * or that tells where a part lies. */
 static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
-    size_t line;
+    size_t concat;
     return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
-           in->join->options.unlike != REFS_COMBINE_REFUSE &&
-           !refs_combine__is_dim(in->join, refs_str_from(meta->name), &line);
+           in->combine->options.unlike != REFS_COMBINE_REFUSE &&
+           !refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat);
 }
 
 typedef enum left_out_when { LEFT_OUT_NOW, LEFT_OUT_BEFORE } left_out_when;
@@ -1416,8 +1419,8 @@ void refs_combine__array_clear(refs_combine_array *array) {
 static refs_status check_coordinate(const reader *in, const refs_array_meta *meta,
                                     const refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
-    size_t line;
-    if (meta->rank != 1 || !refs_combine__is_dim(in->join, refs_str_from(meta->name), &line) ||
+    size_t concat;
+    if (meta->rank != 1 || !refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat) ||
         in->member->role != REFS_COMBINE_IS_FRAGMENT ||
         (refs_mul_u64(array->shape[0], meta->dtype.size, &bytes) &&
          bytes <= REFS_COMBINE_MAX_THIN_BYTES))
@@ -1432,13 +1435,13 @@ static refs_status check_coordinate(const reader *in, const refs_array_meta *met
 
 static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
-    if (refs_combine__copies(in->join))
+    if (refs_combine__copies(in->combine))
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     describe_kind(in, meta, array);
     REFS_TRY(check_coordinate(in, meta, array, err));
-    if (refs_combine__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
+    if (refs_combine__is_of_fields(in->combine)) return want_of_fields(in, meta, array, err);
     if (in->member->role == REFS_COMBINE_IS_MASTER) return want_what_is_small(in, meta, array, err);
-    if (!refs_combine__is_aggregated(in->join)) REFS_TRY(pack_array(in, meta, array, err));
+    if (!refs_combine__is_aggregated(in->combine)) REFS_TRY(pack_array(in, meta, array, err));
     REFS_TRY(want_what_is_small(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
         return fail_cut_through(in, meta, err);
@@ -1487,7 +1490,7 @@ static refs_status fail_elsewhere(const reader *in, const refs_array_meta *meta,
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        if (!refs_aggregation_recognise(meta->attributes) || in->join->n_dims == 0 ||
+        if (!refs_aggregation_recognise(meta->attributes) || in->combine->n_dims == 0 ||
             sees_aggregations(in) || !is_wanted(in, meta))
             continue;
         if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
@@ -1513,11 +1516,11 @@ static refs_status read_arrays(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         const container *of = container_of(in, meta->path);
-        REFS_TRY(refs_combine__go_on(in->join, err));
+        REFS_TRY(refs_combine__go_on(in->combine, err));
         if (is_container(in, meta) || !is_wanted(in, meta)) continue;
         if (sees_aggregations(in) && meta->is_instruction) continue;
         if (sees_aggregations(in) && meta->aggregation != NULL) {
-            REFS_TRY(read_told(in, meta, err));
+            REFS_TRY(read_entry(in, meta, err));
             continue;
         }
         REFS_TRY(of != NULL ? read_piece(in, of, meta, err) : read_array(in, meta, err));
@@ -1527,15 +1530,15 @@ static refs_status read_arrays(reader *in, refs_error *err) {
             err, REFS_UNSUPPORTED, "no array can be taken: %.*s: %.*s",
             REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].path)),
             REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].problem)));
-    if (in->member->n_arrays == 0 && in->join->options.group != NULL)
+    if (in->member->n_arrays == 0 && in->combine->options.group != NULL)
         return refs_fail(err, REFS_NOT_FOUND, "there is no array in group \"%s\"",
-                         in->join->options.group);
+                         in->combine->options.group);
     return REFS_OK;
 }
 
 static refs_status set_group(reader *in, refs_error *err) {
     const char *given =
-        in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->join->options.group;
+        in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.group;
     refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
@@ -1556,7 +1559,7 @@ static refs_status keep_urls(reader *in, refs_error *err) {
 static refs_status rename_fragments(reader *in, refs_error *err) {
     const refs_combine_copied copied = {in->part->set, in->source.hierarchy, in->member,
                                         in->strings,   in->group.size,       &in->aggregations};
-    return refs_combine__rename_fragments(in->join, &copied, err);
+    return refs_combine__rename_fragments(in->combine, &copied, err);
 }
 
 /* -- keys that belong to no array -------------------------------------------------------------- */
@@ -1585,7 +1588,7 @@ static refs_status take_other(void *user, refs_str key, const refs_ref *ref, ref
         return refs_fail_nomem(err);
     REFS_TRY(number_text(in, key, &member->others[member->n_others], err));
     member->n_others++;
-    return refs_combine__go_on(in->join, err);
+    return refs_combine__go_on(in->combine, err);
 }
 
 static refs_status find_others(reader *in, refs_error *err) {
@@ -1615,7 +1618,7 @@ static refs_status find_others(reader *in, refs_error *err) {
 static refs_status read_part(reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
-    REFS_TRY(refs_combine__source_open(&in->join->options, in->part->set, &in->source, err));
+    REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
     REFS_TRY(open_fields(in, err));
     REFS_TRY(find_containers(in, err));
@@ -1623,15 +1626,15 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
-    if (refs_combine__copies(in->join)) REFS_TRY(rename_fragments(in, err));
+    if (refs_combine__copies(in->combine)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
     if (!sees_aggregations(in)) REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
 
-refs_status refs_combine__read(refs_combine *join, const refs_combine_part *part,
+refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err) {
-    reader in = {.join = join, .part = part, .member = member, .strings = strings};
+    reader in = {.combine = combine, .part = part, .member = member, .strings = strings};
     refs_status status = read_part(&in, err);
     refs_combine__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
@@ -1649,17 +1652,18 @@ refs_status refs_combine__read(refs_combine *join, const refs_combine_part *part
 
 void refs_combine__member_clear(refs_combine_member *member) {
     for (size_t i = 0; i < member->n_arrays; i++) refs_combine__array_clear(&member->arrays[i]);
-    for (size_t i = 0; i < member->n_told; i++) {
-        refs_combine__array_clear(&member->told[i].array);
-        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].is_written[dim]);
-        refs_fragment_grid_clear(&member->told[i].grid);
+    for (size_t i = 0; i < member->n_entries; i++) {
+        refs_combine__array_clear(&member->entries[i].array);
+        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++)
+            refs_free(member->entries[i].is_written[dim]);
+        refs_fragment_grid_clear(&member->entries[i].grid);
     }
-    refs_free(member->told);
+    refs_free(member->entries);
     refs_free(member->fragment);
     refs_free(member->format);
-    for (size_t line = 0; line < REFS_COMBINE_MAX_DIMS; line++) {
-        refs_free(member->axes[line].position);
-        refs_free(member->axes[line].by_position);
+    for (size_t concat = 0; concat < REFS_COMBINE_MAX_DIMS; concat++) {
+        refs_free(member->axes[concat].position);
+        refs_free(member->axes[concat].by_position);
     }
     refs_free(member->arrays);
     refs_free(member->by_path);

@@ -2,11 +2,11 @@
 #include "combine_internal.h"
 #include "refs/fetch.h"
 
-static refs_status put_documents(const refs_combine *join, const refs_combine_member *member,
+static refs_status put_documents(const refs_combine *combine, const refs_combine_member *member,
                                  const refs_combine_sink *sink, refs_error *err) {
     bool has_root = false, has_v2 = false;
     for (size_t i = 0; i < member->n_documents; i++) {
-        refs_str key = refs_combine__text(join, member->documents[i].key);
+        refs_str key = refs_combine__text(combine, member->documents[i].key);
         has_root = has_root || refs_str_is(key, ".zgroup") || refs_str_is(key, "zarr.json");
     }
     for (size_t i = 0; i < member->n_arrays; i++) has_v2 = has_v2 || !member->arrays[i].is_v3;
@@ -14,8 +14,8 @@ static refs_status put_documents(const refs_combine *join, const refs_combine_me
         REFS_TRY(sink->document(sink->self, refs_str_from(".zgroup"),
                                 refs_bytes_view("{\"zarr_format\":2}", 17), err));
     for (size_t i = 0; i < member->n_documents; i++) {
-        refs_str text = refs_combine__text(join, member->documents[i].text);
-        REFS_TRY(sink->document(sink->self, refs_combine__text(join, member->documents[i].key),
+        refs_str text = refs_combine__text(combine, member->documents[i].text);
+        REFS_TRY(sink->document(sink->self, refs_combine__text(combine, member->documents[i].key),
                                 refs_bytes_view(text.data, text.size), err));
     }
     return REFS_OK;
@@ -27,11 +27,11 @@ typedef struct under {
     uint32_t text;
 } under;
 
-static refs_status put_under(const refs_combine *join, const refs_combine_array *array, under put,
-                             const refs_combine_sink *sink, refs_error *err) {
+static refs_status put_under(const refs_combine *combine, const refs_combine_array *array,
+                             under put, const refs_combine_sink *sink, refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
-    refs_str path = refs_combine__text(join, array->path),
-             document = refs_combine__text(join, put.text);
+    refs_str path = refs_combine__text(combine, array->path),
+             document = refs_combine__text(combine, put.text);
     refs_status status = refs_buf_append_str(&key, path, err);
     if (status == REFS_OK)
         status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name);
@@ -75,16 +75,16 @@ static refs_status copy_one(void *user, const uint64_t *index, const refs_ref *r
 }
 
 static refs_status copy_array(copying *at, const refs_combine_array *array, refs_error *err) {
-    const refs_combine *join = at->packer.join;
-    refs_chunk_keys keys = refs_combine__keys(&join->strings, array);
+    const refs_combine *combine = at->packer.combine;
+    refs_chunk_keys keys = refs_combine__keys(&combine->strings, array);
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
     if (array->values != REFS_COMBINE_NONE) {
-        const refs_str values = refs_combine__text(join, array->values);
+        const refs_str values = refs_combine__text(combine, array->values);
         const refs_write_chunk chunk = {.kind = REFS_REF_INLINE,
                                         .bytes = refs_bytes_view(values.data, values.size)};
         return at->sink->chunk(at->sink->self, &chunk, err);
     }
-    keys.prefix = refs_combine__text(join, array->part_prefix);
+    keys.prefix = refs_combine__text(combine, array->part_prefix);
     at->array = array;
     const refs_chunk_visitor visitor = {copy_one, at};
     const refs_status status = refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
@@ -93,8 +93,8 @@ static refs_status copy_array(copying *at, const refs_combine_array *array, refs
 }
 
 static refs_status copy_other(copying *at, refs_str key, refs_error *err) {
-    const refs_combine *join = at->packer.join;
-    refs_str group = refs_str_from(join->options.group != NULL ? join->options.group : "");
+    const refs_combine *combine = at->packer.combine;
+    refs_str group = refs_str_from(combine->options.group != NULL ? combine->options.group : "");
     refs_write_chunk value;
     refs_ref ref = {0};
     while (refs_str_starts(group, "/")) group = refs_str_part(group, 1, group.size);
@@ -108,31 +108,31 @@ static refs_status copy_other(copying *at, refs_str key, refs_error *err) {
 }
 
 static refs_status copy_others(copying *at, refs_error *err) {
-    const refs_combine *join = at->packer.join;
+    const refs_combine *combine = at->packer.combine;
     const refs_combine_member *member = at->packer.member;
     if (at->sink->other == NULL)
-        return refs_combine__tell_others(join, member, "the format holds arrays alone", err);
+        return refs_combine__tell_others(combine, member, "the format holds arrays alone", err);
     for (size_t i = 0; i < member->n_others; i++)
-        REFS_TRY(copy_other(at, refs_combine__text(join, member->others[i]), err));
+        REFS_TRY(copy_other(at, refs_combine__text(combine, member->others[i]), err));
     return REFS_OK;
 }
 
-static refs_status copy_member(refs_combine *join, refs_combine_member *member,
+static refs_status copy_member(refs_combine *combine, refs_combine_member *member,
                                const refs_combine_sink *sink, refs_error *err) {
-    copying at = {.packer = {.join = join, .member = member}, .sink = sink};
+    copying at = {.packer = {.combine = combine, .member = member}, .sink = sink};
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     at.packer.urls = &at.urls;
-    fetching.http = join->options.http;
-    fetching.advice = join->options.advice;
-    REFS_TRY(refs_fetcher_open(join->options.vfs, &fetching, &at.packer.fetcher, err));
-    refs_status status = put_documents(join, member, sink, err);
+    fetching.http = combine->options.http;
+    fetching.advice = combine->options.advice;
+    REFS_TRY(refs_fetcher_open(combine->options.vfs, &fetching, &at.packer.fetcher, err));
+    refs_status status = put_documents(combine, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
         const refs_combine_array *array = &member->arrays[i];
         status =
-            put_under(join, array, (under){array->is_v3 ? "zarr.json" : ".zarray", array->document},
-                      sink, err);
+            put_under(combine, array,
+                      (under){array->is_v3 ? "zarr.json" : ".zarray", array->document}, sink, err);
         if (status == REFS_OK && array->attributes != REFS_COMBINE_NONE)
-            status = put_under(join, array, (under){".zattrs", array->attributes}, sink, err);
+            status = put_under(combine, array, (under){".zattrs", array->attributes}, sink, err);
     }
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++)
         status = copy_array(&at, &member->arrays[i], err);
@@ -143,10 +143,11 @@ static refs_status copy_member(refs_combine *join, refs_combine_member *member,
     return status;
 }
 
-refs_status refs_combine__copy(refs_combine *join, const refs_combine_sink *sink, refs_error *err) {
-    if (join->n_members > 1)
+refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *sink,
+                               refs_error *err) {
+    if (combine->n_members > 1)
         return refs_fail(err, REFS_INVALID,
                          "%zu parts, and no dimension to join them along: name one",
-                         join->n_members);
-    return copy_member(join, &join->members[0], sink, err);
+                         combine->n_members);
+    return copy_member(combine, &combine->members[0], sink, err);
 }

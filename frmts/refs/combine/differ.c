@@ -30,12 +30,12 @@ refs_status refs_combine__replace(refs_str document, const char *const *pairs, r
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
-size_t refs_combine__left_out(const refs_combined *joined, const char **pairs) {
+size_t refs_combine__left_out(const refs_combine_result *result, const char **pairs) {
     const unsigned stored = REFS_CF_VALID | REFS_CF_MISSING | REFS_CF_ACTUAL;
-    const unsigned classes = (joined->drops_range ? (unsigned)REFS_CF_VALID : 0) |
-                             (joined->drops_stored ? stored : 0) |
-                             (joined->drops_actual ? (unsigned)REFS_CF_ACTUAL : 0) |
-                             (joined->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
+    const unsigned classes = (result->drops_range ? (unsigned)REFS_CF_VALID : 0) |
+                             (result->drops_stored ? stored : 0) |
+                             (result->drops_actual ? (unsigned)REFS_CF_ACTUAL : 0) |
+                             (result->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
     const char *name;
     size_t n = 0;
     for (; (name = refs_cf_attribute_at(classes, n / 2)) != NULL; n += 2) {
@@ -87,15 +87,17 @@ static refs_status append_differences(refs_str one, refs_str other, refs_buf *te
 
 /* Units of times are not a difference where they are put into the set, nor are units of one size.
  */
-static refs_status differ_in_units(const refs_combine *join, const refs_combine_array *a,
+static refs_status differ_in_units(const refs_combine *combine, const refs_combine_array *a,
                                    const refs_combine_array *b, refs_buf *text, refs_error *err) {
-    refs_str one = refs_combine__text(join, a->units), other = refs_combine__text(join, b->units);
-    const bool are_times = refs_combine__counts_time(join, a) && refs_combine__counts_time(join, b);
+    refs_str one = refs_combine__text(combine, a->units),
+             other = refs_combine__text(combine, b->units);
+    const bool are_times =
+        refs_combine__counts_time(combine, a) && refs_combine__counts_time(combine, b);
     const bool one_has_none = a->units == REFS_COMBINE_NONE || b->units == REFS_COMBINE_NONE;
     if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
         return REFS_OK;
-    const refs_cf_conversion_kind found = refs_combine__conversion(join, a, b);
-    const bool is_converted = refs_combine__is_of_fields(join) && a->is_thin && b->is_thin &&
+    const refs_cf_conversion_kind found = refs_combine__conversion(combine, a, b);
+    const bool is_converted = refs_combine__is_of_fields(combine) && a->is_thin && b->is_thin &&
                               found != REFS_CF_CONVERSION_UNKNOWN;
     if (found == REFS_CF_CONVERSION_NONE || is_converted) return REFS_OK;
     return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
@@ -103,10 +105,10 @@ static refs_status differ_in_units(const refs_combine *join, const refs_combine_
 }
 
 /* Times of several types become double, and so do floats that serve fields. */
-static bool get_one_type(const refs_combine *join, const refs_combine_place *one,
+static bool get_one_type(const refs_combine *combine, const refs_combine_place *one,
                          const refs_combine_place *other) {
-    const refs_cf_units units = refs_combine__count_in(join, one->member, one->array),
-                        theirs = refs_combine__count_in(join, other->member, other->array);
+    const refs_cf_units units = refs_combine__count_in(combine, one->member, one->array),
+                        theirs = refs_combine__count_in(combine, other->member, other->array);
     const refs_dtype *a = &one->array->dtype, *b = &other->array->dtype;
     refs_cf_clock clock;
     const bool are_times = refs_cf_clock_of(&units, &clock) && refs_cf_clock_of(&theirs, &clock);
@@ -114,7 +116,7 @@ static bool get_one_type(const refs_combine *join, const refs_combine_place *one
                             refs_combine__is_packed(&other->array->unpacking);
     if (are_times && !are_packed) return a->type <= REFS_TYPE_FLOAT && b->type <= REFS_TYPE_FLOAT;
     return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 &&
-           b->size >= 4 && (refs_combine__is_of_fields(join) || are_times);
+           b->size >= 4 && (refs_combine__is_of_fields(combine) || are_times);
 }
 
 /* -- fill values ------------------------------------------------------------------------------- */
@@ -126,18 +128,18 @@ static bool declares_number(const refs_combine_array *array) {
     return !isnan(refs_combine__value_at(&array->dtype, fill, 0).number);
 }
 
-bool refs_combine__holds(const refs_combine *join, const refs_combine_array *array,
+bool refs_combine__holds(const refs_combine *combine, const refs_combine_array *array,
                          const uint8_t *element) {
-    const refs_str values = refs_combine__text(join, array->values);
+    const refs_str values = refs_combine__text(combine, array->values);
     const size_t size = array->dtype.size;
     for (size_t at = 0; at + size <= values.size; at += size)
         if (memcmp(values.data + at, element, size) == 0) return true;
     return false;
 }
 
-static bool holds_declared(const refs_combine *join, const refs_combine_array *array,
+static bool holds_declared(const refs_combine *combine, const refs_combine_array *array,
                            const refs_combine_array *declaring) {
-    return declares_number(declaring) && refs_combine__holds(join, array, declaring->declared);
+    return declares_number(declaring) && refs_combine__holds(combine, array, declaring->declared);
 }
 
 static bool declare_one_fill(const refs_combine_array *a, const refs_combine_array *b) {
@@ -153,25 +155,25 @@ static const char *print_declared(const refs_combine_array *array, char text[REF
 }
 
 /* For values that are put into the result, one fill value says which are missing. */
-static refs_status differ_in_fill(const refs_combine *join, const refs_combine_array *a,
+static refs_status differ_in_fill(const refs_combine *combine, const refs_combine_array *a,
                                   const refs_combine_array *b, refs_buf *text, refs_error *err) {
     char shown[2][REFS_VALUE_TEXT];
     if (a->packing != b->packing || a->dtype.size != b->dtype.size || declare_one_fill(a, b) ||
-        !(holds_declared(join, a, a) || holds_declared(join, a, b) || holds_declared(join, b, a) ||
-          holds_declared(join, b, b)))
+        !(holds_declared(combine, a, a) || holds_declared(combine, a, b) ||
+          holds_declared(combine, b, a) || holds_declared(combine, b, b)))
         return REFS_OK;
     return refs_buf_printf(text, err, "%sfill value %s and %s", text->size > 0 ? ", " : "",
                            print_declared(a, shown[0]), print_declared(b, shown[1]));
 }
 
 /* Where none is declared it is netCDF's default, unless that is a value. */
-static refs_status differ_in_default(const refs_combine *join, const refs_combine_array *a,
+static refs_status differ_in_default(const refs_combine *combine, const refs_combine_array *a,
                                      const refs_combine_array *b, refs_buf *text, refs_error *err) {
     uint8_t fill[sizeof(double)];
     if (a->declares_fill || b->declares_fill || a->dtype.size != b->dtype.size ||
         refs_combine__has_only_values(a) == refs_combine__has_only_values(b) ||
         !refs_cf_default_fill(&a->dtype, fill) ||
-        !(refs_combine__holds(join, a, fill) || refs_combine__holds(join, b, fill)))
+        !(refs_combine__holds(combine, a, fill) || refs_combine__holds(combine, b, fill)))
         return REFS_OK;
     return refs_buf_printf(text, err, "%snetCDF's default fill value, which is a value of one",
                            text->size > 0 ? ", " : "");
@@ -184,33 +186,33 @@ static bool has_added_fill(const refs_combine_place *master, const refs_combine_
            master->array->declares_fill && !fragment->array->declares_fill;
 }
 
-refs_status refs_combine__differ(const refs_combine *join, const refs_combine_place *one,
+refs_status refs_combine__differ(const refs_combine *combine, const refs_combine_place *one,
                                  const refs_combine_place *other, refs_buf *text, refs_error *err) {
     const refs_combine_array *a = one->array, *b = other->array;
     bool are_thin = a->is_thin && b->is_thin;
     if (!are_thin && a->layout != b->layout)
-        REFS_TRY(append_differences(refs_combine__text(join, a->layout),
-                                    refs_combine__text(join, b->layout), text, err));
+        REFS_TRY(append_differences(refs_combine__text(combine, a->layout),
+                                    refs_combine__text(combine, b->layout), text, err));
     bool is_other_type = !refs_combine__is_one_type(&a->dtype, &b->dtype);
-    if (are_thin && is_other_type && !get_one_type(join, one, other) &&
+    if (are_thin && is_other_type && !get_one_type(combine, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
     static const char *const missing[] = {"missing_value", "_FillValue", NULL};
-    const bool is_coordinate = refs_combine__is_coordinate(join, one->member, a) ||
-                               refs_combine__is_coordinate(join, other->member, b);
+    const bool is_coordinate = refs_combine__is_coordinate(combine, one->member, a) ||
+                               refs_combine__is_coordinate(combine, other->member, b);
     const bool is_added = has_added_fill(one, other) || has_added_fill(other, one);
     if (a->packing != b->packing)
         REFS_TRY(append_differences_but(missing + (is_coordinate ? 0
                                                    : is_added    ? 1
                                                                  : 2),
-                                        refs_combine__text(join, a->packing),
-                                        refs_combine__text(join, b->packing), text, err));
+                                        refs_combine__text(combine, a->packing),
+                                        refs_combine__text(combine, b->packing), text, err));
     if (a->range != b->range && !is_coordinate)
-        REFS_TRY(append_differences(refs_combine__text(join, a->range),
-                                    refs_combine__text(join, b->range), text, err));
+        REFS_TRY(append_differences(refs_combine__text(combine, a->range),
+                                    refs_combine__text(combine, b->range), text, err));
     if (are_thin && !is_other_type && !is_coordinate) {
-        REFS_TRY(differ_in_fill(join, a, b, text, err));
-        REFS_TRY(differ_in_default(join, a, b, text, err));
+        REFS_TRY(differ_in_fill(combine, a, b, text, err));
+        REFS_TRY(differ_in_default(combine, a, b, text, err));
     }
-    return is_coordinate ? REFS_OK : differ_in_units(join, a, b, text, err);
+    return is_coordinate ? REFS_OK : differ_in_units(combine, a, b, text, err);
 }

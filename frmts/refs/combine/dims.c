@@ -1,4 +1,4 @@
-/* dims.c -- joined dimensions and their steps, as messages name them. */
+/* dims.c -- concat dimensions and their steps, as messages name them. */
 #include "combine_internal.h"
 #include "refs/clock.h"
 #include "refs/near_name.h"
@@ -6,64 +6,65 @@
 /* -- steps ------------------------------------------------------------------------------------- */
 
 /* The coordinate of a member that has the step; *own is which one of its steps that is. */
-static const refs_combine_array *coordinate_at(const refs_combine *join, size_t line, uint64_t step,
-                                               uint64_t *own) {
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_axis *axis = &join->members[i].axes[line];
+static const refs_combine_array *coordinate_at(const refs_combine *combine, size_t concat,
+                                               uint64_t step, uint64_t *own) {
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_axis *axis = &combine->members[i].axes[concat];
         if (axis->array == REFS_COMBINE_NONE) continue;
         for (*own = 0; *own < axis->n; ++*own)
-            if (axis->position[*own] == step) return &join->members[i].arrays[axis->array];
+            if (axis->position[*own] == step) return &combine->members[i].arrays[axis->array];
     }
     return NULL;
 }
 
-refs_status refs_combine__print_place(const refs_combine *join, size_t line,
+refs_status refs_combine__print_place(const refs_combine *combine, size_t concat,
                                       const refs_value *value, refs_buf *text, refs_error *err) {
-    const refs_combine_member *first = &join->members[join->counted[line]];
-    const uint32_t array = first->axes[line].array;
+    const refs_combine_member *first = &combine->members[combine->counted[concat]];
+    const uint32_t array = first->axes[concat].array;
     const size_t size = text->size;
     char number[REFS_VALUE_TEXT];
     if (array != REFS_COMBINE_NONE && refs_combine__is_number(value)) {
-        const refs_cf_units units = refs_combine__count_of(join, &first->arrays[array]);
+        const refs_cf_units units = refs_combine__count_of(combine, &first->arrays[array]);
         REFS_TRY(refs_cf_print_time(&units, value->number, text, err));
     }
     if (text->size > size) return REFS_OK;
     return refs_buf_printf(text, err, "%s", refs_combine__print_value(value, number));
 }
 
-refs_status refs_combine__print_step(const refs_combine *join, size_t line, uint64_t step,
+refs_status refs_combine__print_step(const refs_combine *combine, size_t concat, uint64_t step,
                                      refs_buf *text, refs_error *err) {
     uint64_t own;
-    const refs_combine_array *array = coordinate_at(join, line, step, &own);
+    const refs_combine_array *array = coordinate_at(combine, concat, step, &own);
     REFS_TRY(refs_buf_printf(text, err, "step %llu of %s", (unsigned long long)step,
-                             join->options.dims[line]));
+                             combine->options.dims[concat]));
     if (array == NULL) return REFS_OK;
-    const refs_values values = refs_combine__coordinates_of(join, array);
+    const refs_values values = refs_combine__coordinates_of(combine, array);
     const refs_value value = refs_combine__unpacked_at(&values, own);
     REFS_TRY(refs_buf_append(text, " (", 2, err));
-    REFS_TRY(refs_combine__print_place(join, line, &value, text, err));
+    REFS_TRY(refs_combine__print_place(combine, concat, &value, text, err));
     return refs_buf_append(text, ")", 1, err);
 }
 
-refs_status refs_combine__print_index(const refs_combine *join, const refs_combined *joined,
-                                      const uint64_t *index, refs_buf *text, refs_error *err) {
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
+refs_status refs_combine__print_index(const refs_combine *combine,
+                                      const refs_combine_result *result, const uint64_t *index,
+                                      refs_buf *text, refs_error *err) {
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
         if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
-        REFS_TRY(refs_combine__print_step(join, joined->line[dim], index[dim], text, err));
+        REFS_TRY(refs_combine__print_step(combine, result->concat[dim], index[dim], text, err));
     }
     return REFS_OK;
 }
 
-refs_status refs_combine__fail_twice(const refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__fail_twice(const refs_combine *combine, const refs_combine_result *result,
                                      const uint64_t *index,
                                      const refs_combine_member *const members[2], refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_combine__print_index(join, joined, index, &text, err);
+    refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     if (status == REFS_OK)
         status =
             refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
-                      REFS_STR_ARG(refs_combine__text(join, joined->path)), (int)text.size,
+                      REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
                       (const char *)text.data, members[0]->name, members[1]->name);
     refs_buf_clear(&text);
     return status;
@@ -74,43 +75,43 @@ refs_status refs_combine__fail_twice(const refs_combine *join, const refs_combin
 /* So many are named of those that there are. */
 #define MAX_NAMED 20
 
-static bool has_dim(const refs_combine *join, const refs_combine_array *array, size_t line) {
+static bool has_dim(const refs_combine *combine, const refs_combine_array *array, size_t concat) {
     for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_combine__line_of(join, array, dim) == line) return true;
+        if (refs_combine__concat_dim_of(combine, array, dim) == concat) return true;
     return false;
 }
 
 /* The axes of fields do not tell which dimension is a new one. */
-static bool parts_have_dim(const refs_combine *join, size_t line) {
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[i];
+static bool parts_have_dim(const refs_combine *combine, size_t concat) {
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
         for (size_t k = 0; k < member->n_arrays; k++)
-            if (has_dim(join, &member->arrays[k], line)) return true;
-        for (size_t k = 0; k < member->n_told; k++)
-            if (has_dim(join, &member->told[k].array, line)) return true;
+            if (has_dim(combine, &member->arrays[k], concat)) return true;
+        for (size_t k = 0; k < member->n_entries; k++)
+            if (has_dim(combine, &member->entries[k].array, concat)) return true;
     }
     return false;
 }
 
 /* No part has the dimension, nor anything that could be its coordinate: it is a new one. */
-static bool is_new(const refs_combine *join, size_t line) {
-    if (refs_combine__is_of_fields(join)) return !parts_have_dim(join, line);
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_axis *axis = &join->members[i].axes[line];
+static bool is_new(const refs_combine *combine, size_t concat) {
+    if (refs_combine__is_of_fields(combine)) return !parts_have_dim(combine, concat);
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_axis *axis = &combine->members[i].axes[concat];
         if (!axis->is_new || axis->array != REFS_COMBINE_NONE) return false;
     }
     return true;
 }
 
-static refs_status list_dims(const refs_combine *join, refs_intern *names, refs_error *err) {
+static refs_status list_dims(const refs_combine *combine, refs_intern *names, refs_error *err) {
     uint32_t id;
-    for (size_t i = 0; i < join->n_members; i++)
-        for (size_t j = 0; j < join->members[i].n_arrays; j++) {
-            const refs_combine_array *array = &join->members[i].arrays[j];
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t j = 0; j < combine->members[i].n_arrays; j++) {
+            const refs_combine_array *array = &combine->members[i].arrays[j];
             for (size_t dim = 0; dim < array->rank && names->count < MAX_NAMED; dim++)
                 REFS_TRY(refs_intern_add(
-                    names, refs_combine__own_name(refs_combine__text(join, array->dims[dim])), &id,
-                    err));
+                    names, refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
+                    &id, err));
         }
     return REFS_OK;
 }
@@ -133,7 +134,7 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
 
 /* A name that is like no other is meant as it is, and may yet be a mistake; fragments cannot get a
  * dimension. */
-static refs_status tell_new(const refs_combine *join, const char *requested,
+static refs_status tell_new(const refs_combine *combine, const char *requested,
                             const refs_intern *names, refs_error *err) {
     const refs_str near = find_near(names, requested);
     refs_buf text = REFS_BUF_INIT;
@@ -143,11 +144,11 @@ static refs_status tell_new(const refs_combine *join, const char *requested,
         status = refs_fail(err, REFS_INVALID,
                            "no source has a dimension \"%s\": did you mean %.*s? there are %s",
                            requested, REFS_STR_ARG(near), there);
-    else if (status == REFS_OK && refs_combine__is_of_fields(join))
+    else if (status == REFS_OK && refs_combine__is_of_fields(combine))
         status = refs_fail(err, REFS_INVALID, "no source has a dimension \"%s\": there are %s",
                            requested, there);
     else if (status == REFS_OK)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "no source has a dimension \"%s\", which is added: each source is one step, in "
                   "their order; there are %s",
                   requested, there);
@@ -155,14 +156,14 @@ static refs_status tell_new(const refs_combine *join, const char *requested,
     return status;
 }
 
-refs_status refs_combine__check_dims(const refs_combine *join, refs_error *err) {
+refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err) {
     refs_intern names = {0};
     refs_status status = REFS_OK;
-    for (size_t line = 0; line < join->n_dims && status == REFS_OK; line++) {
-        if (!is_new(join, line)) continue;
-        if (names.count == 0) status = list_dims(join, &names, err);
+    for (size_t concat = 0; concat < combine->n_dims && status == REFS_OK; concat++) {
+        if (!is_new(combine, concat)) continue;
+        if (names.count == 0) status = list_dims(combine, &names, err);
         if (status == REFS_OK && names.count > 0)
-            status = tell_new(join, join->options.dims[line], &names, err);
+            status = tell_new(combine, combine->options.dims[concat], &names, err);
     }
     refs_intern_clear(&names);
     return status;

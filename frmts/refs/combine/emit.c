@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 typedef struct emission {
-    refs_combine *join;
+    refs_combine *combine;
     const refs_combine_plan *plan;
     const refs_combine_sink *sink;
-    refs_combined *arrays; /**< one for each path */
+    refs_combine_result *arrays; /**< one for each path */
 } emission;
 
 /* -- documents --------------------------------------------------------------------------------- */
@@ -38,14 +38,14 @@ static int by_key(const void *left, const void *right) {
 
 /* The documents of groups, each of the first part that has it. */
 static refs_status put_groups(const emission *at, refs_error *err) {
-    const refs_combine *join = at->join;
-    uint8_t *seen = refs_calloc(join->strings.count, 1);
+    const refs_combine *combine = at->combine;
+    uint8_t *seen = refs_calloc(combine->strings.count, 1);
     keyed *all = NULL;
     size_t n = 0, capacity = 0;
     bool has_root = false;
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_combine_member *member = &join->members[at->plan->order[i]];
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+        const refs_combine_member *member = &combine->members[at->plan->order[i]];
         for (size_t j = 0; j < member->n_documents && status == REFS_OK; j++) {
             const refs_combine_document *document = &member->documents[j];
             if (seen[document->key]) continue;
@@ -53,8 +53,8 @@ static refs_status put_groups(const emission *at, refs_error *err) {
             if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
                 status = refs_fail_nomem(err);
             else
-                all[n++] = (keyed){refs_combine__text(join, document->key),
-                                   refs_combine__text(join, document->text)};
+                all[n++] = (keyed){refs_combine__text(combine, document->key),
+                                   refs_combine__text(combine, document->text)};
         }
     }
     if (n > 0) qsort(all, n, sizeof *all, by_key);
@@ -77,43 +77,44 @@ uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
 }
 
 /* Steps of a chunk of values where the set grows, or 0. */
-static uint64_t steps_as_before(const refs_combine *join, const refs_combined *joined) {
-    const refs_combine_member *set = &join->members[0];
-    const refs_combine_array *array = refs_combine__find(set, joined->path);
-    bool grows = join->options.values == REFS_COMBINE_VALUES_GROW && set->number == 0 &&
-                 array != NULL && array->rank == joined->rank && joined->n_lines == 1 &&
-                 joined->line[0] != REFS_COMBINE_MAX_DIMS;
-    return grows && refs_combine__chunks_of_values(joined->shape[0], array->chunk[0]) != 0
+static uint64_t steps_as_before(const refs_combine *combine, const refs_combine_result *result) {
+    const refs_combine_member *set = &combine->members[0];
+    const refs_combine_array *array = refs_combine__find(set, result->path);
+    bool grows = combine->options.values == REFS_COMBINE_VALUES_GROW && set->number == 0 &&
+                 array != NULL && array->rank == result->rank && result->n_concat == 1 &&
+                 result->concat[0] != REFS_COMBINE_MAX_DIMS;
+    return grows && refs_combine__chunks_of_values(result->shape[0], array->chunk[0]) != 0
                ? array->chunk[0]
                : 0;
 }
 
 /* A loaded array has one chunk, as it lies in memory; it is at least one long. */
-static void set_loaded_grid(const refs_combine *join, refs_combined *joined) {
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        joined->chunk[dim] = joined->shape[dim] > 0 ? joined->shape[dim] : 1;
-        joined->n[dim] = joined->shape[dim] > 0;
+static void set_loaded_grid(const refs_combine *combine, refs_combine_result *result) {
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        result->chunk[dim] = result->shape[dim] > 0 ? result->shape[dim] : 1;
+        result->n[dim] = result->shape[dim] > 0;
     }
-    uint64_t steps = steps_as_before(join, joined);
+    uint64_t steps = steps_as_before(combine, result);
     if (steps == 0) return;
-    joined->chunk[0] = steps;
-    joined->n[0] = joined->shape[0] / steps + (joined->shape[0] % steps > 0);
+    result->chunk[0] = steps;
+    result->n[0] = result->shape[0] / steps + (result->shape[0] % steps > 0);
 }
 
-static refs_status put_zarray(const emission *at, const refs_combined *joined, refs_error *err) {
-    refs_str document = refs_combine__text(at->join, joined->like->document);
-    refs_str path = refs_combine__text(at->join, joined->path);
+static refs_status put_zarray(const emission *at, const refs_combine_result *result,
+                              refs_error *err) {
+    refs_str document = refs_combine__text(at->combine, result->like->document);
+    refs_str path = refs_combine__text(at->combine, result->path);
     refs_buf shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_buf holes = REFS_BUF_INIT;
     char dtype[64];
     char quoted[80];
-    refs_dtype native = joined->dtype;
+    refs_dtype native = result->dtype;
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
     (void)snprintf(quoted, sizeof quoted, "\"%s\"", dtype);
-    refs_status status = refs_combine__write_list(joined->shape, joined->rank, &shape, err);
+    refs_status status = refs_combine__write_list(result->shape, result->rank, &shape, err);
     if (status == REFS_OK)
-        status = refs_combine__write_list(joined->chunk, joined->rank, &chunks, err);
+        status = refs_combine__write_list(result->chunk, result->rank, &chunks, err);
     const char *pairs[] = {"shape",  (const char *)shape.data,
                            "chunks", (const char *)chunks.data,
                            NULL,     NULL,
@@ -126,14 +127,14 @@ static refs_status put_zarray(const emission *at, const refs_combined *joined, r
     const char *const loaded[] = {"dtype",   quoted, "compressor", "null",
                                   "filters", "null", "order",      "\"C\""};
     size_t n = 4;
-    for (size_t i = 0; joined->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
+    for (size_t i = 0; result->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
         pairs[n++] = loaded[i];
-    if (joined->has_hole_fill) {
+    if (result->has_hole_fill) {
         pairs[n++] = "fill_value";
-        pairs[n++] = refs_combine__text(at->join, joined->hole_text).data;
+        pairs[n++] = refs_combine__text(at->combine, result->hole_text).data;
     }
-    if (joined->has_holes && status == REFS_OK) {
-        status = refs_combine__tell_holes(at->join, joined, &holes, err);
+    if (result->has_holes && status == REFS_OK) {
+        status = refs_combine__tell_holes(at->combine, result, &holes, err);
         pairs[n++] = REFS_HOLES_MEMBER;
         pairs[n++] = (const char *)holes.data;
     }
@@ -148,41 +149,42 @@ static refs_status put_zarray(const emission *at, const refs_combined *joined, r
 }
 
 /* Names of dimensions, those that it gets included. */
-static refs_status write_dims(const emission *at, const refs_combined *joined, refs_buf *text,
+static refs_status write_dims(const emission *at, const refs_combine_result *result, refs_buf *text,
                               refs_error *err) {
     REFS_TRY(refs_buf_append(text, "[", 1, err));
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_combine__own_dim(joined, joined->like, dim);
-        uint32_t id = own == SIZE_MAX ? at->join->dims[joined->line[dim]] : joined->like->dims[own];
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, result->like, dim);
+        uint32_t id =
+            own == SIZE_MAX ? at->combine->dims[result->concat[dim]] : result->like->dims[own];
         if (dim > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
-        REFS_TRY(refs_json_write_string(refs_combine__text(at->join, id), text, err));
+        REFS_TRY(refs_json_write_string(refs_combine__text(at->combine, id), text, err));
     }
     return refs_buf_printf(text, err, "]");
 }
 
-static refs_status put_attributes(const emission *at, const refs_combined *joined,
+static refs_status put_attributes(const emission *at, const refs_combine_result *result,
                                   refs_error *err) {
-    refs_str path = refs_combine__text(at->join, joined->path);
-    refs_str attributes = joined->like->attributes != REFS_COMBINE_NONE
-                              ? refs_combine__text(at->join, joined->like->attributes)
+    refs_str path = refs_combine__text(at->combine, result->path);
+    refs_str attributes = result->like->attributes != REFS_COMBINE_NONE
+                              ? refs_combine__text(at->combine, result->like->attributes)
                               : refs_str_from("{}");
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    const bool is_new = joined->rank != joined->like->rank;
-    if (!is_new && !joined->tells_hole_fill && !joined->drops_range && !joined->drops_flags &&
-        !joined->drops_stored && !joined->drops_actual)
-        return joined->like->attributes != REFS_COMBINE_NONE
+    const bool is_new = result->rank != result->like->rank;
+    if (!is_new && !result->tells_hole_fill && !result->drops_range && !result->drops_flags &&
+        !result->drops_stored && !result->drops_actual)
+        return result->like->attributes != REFS_COMBINE_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;
-    refs_status status = write_dims(at, joined, &dims, err);
+    refs_status status = write_dims(at, result, &dims, err);
     const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 5];
-    size_t n = refs_combine__left_out(joined, pairs);
+    size_t n = refs_combine__left_out(result, pairs);
     if (is_new) {
         pairs[n++] = "_ARRAY_DIMENSIONS";
         pairs[n++] = (const char *)dims.data;
     }
-    if (joined->tells_hole_fill) {
+    if (result->tells_hole_fill) {
         pairs[n++] = "_FillValue";
-        pairs[n++] = refs_combine__text(at->join, joined->hole_text).data;
+        pairs[n++] = refs_combine__text(at->combine, result->hole_text).data;
     }
     pairs[n] = NULL;
     if (status == REFS_OK) status = refs_combine__replace(attributes, pairs, &text, err);
@@ -193,21 +195,21 @@ static refs_status put_attributes(const emission *at, const refs_combined *joine
     return status;
 }
 
-static refs_status put_array(const emission *at, refs_combined *joined, refs_error *err) {
-    if (joined->split != NULL) return refs_combine__put_split(at->join, joined, at->sink, err);
-    if (joined->is_loaded) {
-        REFS_TRY(refs_combine__gather(at->join, at->plan, joined, err));
-        set_loaded_grid(at->join, joined);
+static refs_status put_array(const emission *at, refs_combine_result *result, refs_error *err) {
+    if (result->split != NULL) return refs_combine__put_split(at->combine, result, at->sink, err);
+    if (result->is_loaded) {
+        REFS_TRY(refs_combine__gather(at->combine, at->plan, result, err));
+        set_loaded_grid(at->combine, result);
     }
-    if (joined->like->is_v3)
-        return put(at, refs_combine__text(at->join, joined->path), "zarr.json",
-                   refs_combine__text(at->join, joined->like->document), err);
-    if (joined->n_lines == 0 && !joined->has_holes)
-        REFS_TRY(put(at, refs_combine__text(at->join, joined->path), ".zarray",
-                     refs_combine__text(at->join, joined->like->document), err));
+    if (result->like->is_v3)
+        return put(at, refs_combine__text(at->combine, result->path), "zarr.json",
+                   refs_combine__text(at->combine, result->like->document), err);
+    if (result->n_concat == 0 && !result->has_holes)
+        REFS_TRY(put(at, refs_combine__text(at->combine, result->path), ".zarray",
+                     refs_combine__text(at->combine, result->like->document), err));
     else
-        REFS_TRY(put_zarray(at, joined, err));
-    return put_attributes(at, joined, err);
+        REFS_TRY(put_zarray(at, result, err));
+    return put_attributes(at, result, err);
 }
 
 /* -- chunks ------------------------------------------------------------------------------------ */
@@ -222,7 +224,7 @@ refs_stream_reader refs_combine__stream_of(const refs_combine_place *place) {
     return reader;
 }
 
-refs_status refs_combine__put_chunk(const refs_combine *join, const refs_combine_sink *sink,
+refs_status refs_combine__put_chunk(const refs_combine *combine, const refs_combine_sink *sink,
                                     refs_combine_chunk put, refs_error *err) {
     const refs_stream_ref *ref = put.ref;
     refs_write_chunk chunk = {.number = put.number,
@@ -232,19 +234,20 @@ refs_status refs_combine__put_chunk(const refs_combine *join, const refs_combine
                               .length = ref->length};
     if (ref->kind != REFS_REF_INLINE) {
         chunk.url_id = put.member->urls[ref->url];
-        chunk.url = refs_combine__text(join, chunk.url_id);
+        chunk.url = refs_combine__text(combine, chunk.url_id);
     }
     return sink->chunk(sink->self, &chunk, err);
 }
 
 static refs_status put_chunk(const emission *at, const refs_combine_member *member,
                              const refs_stream_ref *ref, uint64_t number, refs_error *err) {
-    return refs_combine__put_chunk(at->join, at->sink, (refs_combine_chunk){member, ref, number},
+    return refs_combine__put_chunk(at->combine, at->sink, (refs_combine_chunk){member, ref, number},
                                    err);
 }
 
-static refs_status put_as_it_is(const emission *at, const refs_combined *joined, refs_error *err) {
-    const refs_combine_place place = {&at->join->members[joined->first], joined->like};
+static refs_status put_as_it_is(const emission *at, const refs_combine_result *result,
+                                refs_error *err) {
+    const refs_combine_place place = {&at->combine->members[result->first], result->like};
     refs_stream_reader reader = refs_combine__stream_of(&place);
     refs_stream_ref ref;
     while (refs_stream_get(&reader, &ref))
@@ -274,15 +277,16 @@ refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes v
     return status;
 }
 
-static refs_status put_loaded(const emission *at, const refs_combined *joined, refs_error *err) {
-    uint64_t step_bytes = joined->dtype.size;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->n[dim] == 0) return REFS_OK;
-        if (dim > 0) step_bytes *= joined->shape[dim];
+static refs_status put_loaded(const emission *at, const refs_combine_result *result,
+                              refs_error *err) {
+    uint64_t step_bytes = result->dtype.size;
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        if (result->n[dim] == 0) return REFS_OK;
+        if (dim > 0) step_bytes *= result->shape[dim];
     }
     const size_t size =
-        joined->rank > 0 ? (size_t)(step_bytes * joined->chunk[0]) : joined->values.size;
-    return refs_combine__put_values(at->sink, refs_buf_view(&joined->values), size, err);
+        result->rank > 0 ? (size_t)(step_bytes * result->chunk[0]) : result->values.size;
+    return refs_combine__put_values(at->sink, refs_buf_view(&result->values), size, err);
 }
 
 /* The destination of the chunks of a part: place[dim][i] is the joined index of its chunk i along
@@ -293,47 +297,47 @@ typedef struct moves {
     uint64_t *memory;
 } moves;
 
-static refs_status find_moves(const refs_combined *joined, const refs_combine_place *at, moves *to,
-                              refs_error *err) {
+static refs_status find_moves(const refs_combine_result *result, const refs_combine_place *at,
+                              moves *to, refs_error *err) {
     size_t total = 0;
     memset(to, 0, sizeof *to);
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_combine__own_dim(joined, at->array, dim);
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, at->array, dim);
         to->n[dim] = own == SIZE_MAX ? 1 : at->array->n[own];
-        if (joined->line[dim] < REFS_COMBINE_MAX_DIMS) total += (size_t)to->n[dim];
+        if (result->concat[dim] < REFS_COMBINE_MAX_DIMS) total += (size_t)to->n[dim];
     }
     uint64_t *next = to->memory = refs_calloc(total, sizeof *to->memory);
     if (next == NULL) return refs_fail_nomem(err);
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
-        const refs_combine_axis *axis = &at->member->axes[joined->line[dim]];
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *axis = &at->member->axes[result->concat[dim]];
         to->place[dim] = next;
         for (uint64_t i = 0; i < to->n[dim]; i++)
-            *next++ = axis->position[i * joined->chunk[dim]] / joined->chunk[dim];
+            *next++ = axis->position[i * result->chunk[dim]] / result->chunk[dim];
     }
     return REFS_OK;
 }
 
 /* The joined number of chunk `number` of a part. */
-static uint64_t move(const refs_combined *joined, const moves *to, uint64_t number) {
+static uint64_t move(const refs_combine_result *result, const moves *to, uint64_t number) {
     uint64_t moved = 0, stride = 1;
-    for (size_t dim = joined->rank; dim-- > 0; number /= to->n[dim]) {
+    for (size_t dim = result->rank; dim-- > 0; number /= to->n[dim]) {
         uint64_t at = number % to->n[dim];
         moved += (to->place[dim] != NULL ? to->place[dim][at] : at) * stride;
-        stride *= joined->n[dim];
+        stride *= result->n[dim];
     }
     return moved;
 }
 
-/* Whether parts come one behind the other: the joined dimension is the slowest one, and the chunks
+/* Whether parts come one behind the other: the concat dimension is the slowest one, and the chunks
  * of each ascend and follow those of the part before. */
-static bool follow_each_other(const emission *at, const refs_combined *joined) {
+static bool follow_each_other(const emission *at, const refs_combine_result *result) {
     uint64_t next = 0;
-    if (joined->n_lines != 1 || joined->line[0] == REFS_COMBINE_MAX_DIMS) return false;
-    for (size_t i = 0; i < at->join->n_members; i++) {
-        const refs_combine_member *member = &at->join->members[at->plan->order[i]];
-        if (refs_combine__find(member, joined->path) == NULL) continue;
-        const refs_combine_axis *axis = &member->axes[joined->line[0]];
+    if (result->n_concat != 1 || result->concat[0] == REFS_COMBINE_MAX_DIMS) return false;
+    for (size_t i = 0; i < at->combine->n_members; i++) {
+        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
+        if (refs_combine__find(member, result->path) == NULL) continue;
+        const refs_combine_axis *axis = &member->axes[result->concat[0]];
         for (uint64_t step = 0; step < axis->n; step++) {
             if (axis->position[step] < next) return false;
             next = axis->position[step] + 1;
@@ -342,15 +346,15 @@ static bool follow_each_other(const emission *at, const refs_combined *joined) {
     return true;
 }
 
-static refs_status put_one_by_one(const emission *at, const refs_combined *joined,
+static refs_status put_one_by_one(const emission *at, const refs_combine_result *result,
                                   refs_error *err) {
     uint64_t inner = 1;
-    for (size_t dim = 1; dim < joined->rank; dim++) inner *= joined->n[dim];
-    for (size_t i = 0; i < at->join->n_members; i++) {
-        const refs_combine_member *member = &at->join->members[at->plan->order[i]];
-        const refs_combine_place place = {member, refs_combine__find(member, joined->path)};
+    for (size_t dim = 1; dim < result->rank; dim++) inner *= result->n[dim];
+    for (size_t i = 0; i < at->combine->n_members; i++) {
+        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
+        const refs_combine_place place = {member, refs_combine__find(member, result->path)};
         if (place.array == NULL) continue;
-        const refs_combine_axis *axis = &member->axes[joined->line[0]];
+        const refs_combine_axis *axis = &member->axes[result->concat[0]];
         refs_stream_reader reader = refs_combine__stream_of(&place);
         refs_stream_ref ref;
         uint64_t row = 0, row_begin = 0;
@@ -359,10 +363,10 @@ static refs_status put_one_by_one(const emission *at, const refs_combined *joine
                 row++;
                 row_begin += inner;
             }
-            uint64_t to = axis->position[row * joined->chunk[0]] / joined->chunk[0];
+            uint64_t to = axis->position[row * result->chunk[0]] / result->chunk[0];
             REFS_TRY(put_chunk(at, member, &ref, to * inner + (ref.number - row_begin), err));
         }
-        REFS_TRY(refs_combine__go_on(at->join, err));
+        REFS_TRY(refs_combine__go_on(at->combine, err));
     }
     return REFS_OK;
 }
@@ -380,23 +384,23 @@ static int by_number(const void *left, const void *right) {
     return (a->member > b->member) - (a->member < b->member);
 }
 
-static refs_status fail_twice(const emission *at, const refs_combined *joined, const moved *one,
-                              const moved *other, refs_error *err) {
+static refs_status fail_twice(const emission *at, const refs_combine_result *result,
+                              const moved *one, const moved *other, refs_error *err) {
     const refs_combine_member *const members[2] = {
-        &at->join->members[at->plan->order[one->member]],
-        &at->join->members[at->plan->order[other->member]]};
+        &at->combine->members[at->plan->order[one->member]],
+        &at->combine->members[at->plan->order[other->member]]};
     uint64_t number = one->number, index[REFS_MAX_RANK];
-    for (size_t dim = joined->rank; dim-- > 0; number /= joined->n[dim])
-        index[dim] = number % joined->n[dim] * joined->chunk[dim];
-    return refs_combine__fail_twice(at->join, joined, index, members, err);
+    for (size_t dim = result->rank; dim-- > 0; number /= result->n[dim])
+        index[dim] = number % result->n[dim] * result->chunk[dim];
+    return refs_combine__fail_twice(at->combine, result, index, members, err);
 }
 
 /* Whether two parts hold the same at one place, as far as references and digests tell. */
-static bool hold_the_same(const emission *at, const refs_combined *joined, const moved *one,
+static bool hold_the_same(const emission *at, const refs_combine_result *result, const moved *one,
                           const moved *other) {
     const refs_combine_member *const members[2] = {
-        &at->join->members[at->plan->order[one->member]],
-        &at->join->members[at->plan->order[other->member]]};
+        &at->combine->members[at->plan->order[one->member]],
+        &at->combine->members[at->plan->order[other->member]]};
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
         return a->bytes.size == b->bytes.size &&
@@ -404,17 +408,17 @@ static bool hold_the_same(const emission *at, const refs_combined *joined, const
     if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
         members[0]->urls[a->url] == members[1]->urls[b->url])
         return true;
-    return refs_combine__have_one_digest(joined, members[0], members[1]);
+    return refs_combine__have_one_digest(result, members[0], members[1]);
 }
 
-static void note_difference(const emission *at, const refs_combined *joined, const moved *one,
+static void note_difference(const emission *at, const refs_combine_result *result, const moved *one,
                             const moved *other) {
-    refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+    refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
               "%.*s: not the same in %s and %s, which have the same steps: that of the first is "
               "kept",
-              REFS_STR_ARG(refs_combine__text(at->join, joined->path)),
-              at->join->members[at->plan->order[one->member]].name,
-              at->join->members[at->plan->order[other->member]].name);
+              REFS_STR_ARG(refs_combine__text(at->combine, result->path)),
+              at->combine->members[at->plan->order[one->member]].name,
+              at->combine->members[at->plan->order[other->member]].name);
 }
 
 /* If references hold the same, the one whose text comes first counts: whichever parts were joined
@@ -423,11 +427,11 @@ static bool is_preferred(const emission *at, const moved *one, const moved *othe
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
         return a->kind == REFS_REF_INLINE && b->kind != REFS_REF_INLINE;
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     const refs_str mine =
-        refs_combine__text(join, join->members[at->plan->order[one->member]].urls[a->url]);
+        refs_combine__text(combine, combine->members[at->plan->order[one->member]].urls[a->url]);
     const refs_str theirs =
-        refs_combine__text(join, join->members[at->plan->order[other->member]].urls[b->url]);
+        refs_combine__text(combine, combine->members[at->plan->order[other->member]].urls[b->url]);
     const size_t size = mine.size < theirs.size ? mine.size : theirs.size;
     const int order = size > 0 ? memcmp(mine.data, theirs.data, size) : 0;
     if (order != 0 || mine.size != theirs.size)
@@ -435,68 +439,69 @@ static bool is_preferred(const emission *at, const moved *one, const moved *othe
     return a->offset < b->offset;
 }
 
-/* If an array does not have all joined dimensions, several parts may hold the same place. */
-static refs_status put_sorted(const emission *at, const refs_combined *joined, moved *all, size_t n,
-                              refs_error *err) {
+/* If an array does not have all concat dimensions, several parts may hold the same place. */
+static refs_status put_sorted(const emission *at, const refs_combine_result *result, moved *all,
+                              size_t n, refs_error *err) {
     bool differs = false;
     if (n > 0) qsort(all, n, sizeof *all, by_number);
     for (size_t i = 0, next; i < n; i = next) {
         const moved *kept = &all[i];
         for (next = i + 1; next < n && all[next].number == all[i].number; next++) {
-            if (joined->n_lines == at->join->n_dims)
-                return fail_twice(at, joined, &all[next - 1], &all[next], err);
-            if (hold_the_same(at, joined, &all[i], &all[next])) {
+            if (result->n_concat == at->combine->n_dims)
+                return fail_twice(at, result, &all[next - 1], &all[next], err);
+            if (hold_the_same(at, result, &all[i], &all[next])) {
                 if (is_preferred(at, &all[next], kept)) kept = &all[next];
             } else if (!differs) {
                 differs = true;
-                note_difference(at, joined, &all[i], &all[next]);
+                note_difference(at, result, &all[i], &all[next]);
             }
         }
-        REFS_TRY(put_chunk(at, &at->join->members[at->plan->order[kept->member]], &kept->ref,
+        REFS_TRY(put_chunk(at, &at->combine->members[at->plan->order[kept->member]], &kept->ref,
                            kept->number, err));
     }
     return REFS_OK;
 }
 
-static refs_status put_in_any_order(const emission *at, const refs_combined *joined,
+static refs_status put_in_any_order(const emission *at, const refs_combine_result *result,
                                     refs_error *err) {
     moved *all = NULL;
     size_t n = 0, capacity = 0;
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < at->join->n_members && status == REFS_OK; i++) {
-        const refs_combine_member *member = &at->join->members[at->plan->order[i]];
-        const refs_combine_place place = {member, refs_combine__find(member, joined->path)};
+    for (size_t i = 0; i < at->combine->n_members && status == REFS_OK; i++) {
+        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
+        const refs_combine_place place = {member, refs_combine__find(member, result->path)};
         moves to;
         if (place.array == NULL) continue;
-        status = find_moves(joined, &place, &to, err);
+        status = find_moves(result, &place, &to, err);
         refs_stream_reader reader = refs_combine__stream_of(&place);
         refs_stream_ref ref;
         while (status == REFS_OK && refs_stream_get(&reader, &ref)) {
             if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
                 status = refs_fail_nomem(err);
             else
-                all[n++] = (moved){move(joined, &to, ref.number), i, ref};
+                all[n++] = (moved){move(result, &to, ref.number), i, ref};
         }
         refs_free(to.memory);
     }
-    if (status == REFS_OK) status = put_sorted(at, joined, all, n, err);
+    if (status == REFS_OK) status = put_sorted(at, result, all, n, err);
     refs_free(all);
     return status;
 }
 
-static refs_status put_chunks(const emission *at, const refs_combined *joined, refs_error *err) {
-    refs_chunk_keys keys = refs_combine__keys(&at->join->strings, joined->like);
-    keys.rank = joined->rank;
-    keys.n = joined->n;
-    if (joined->n_lines == 0) keys.n = joined->like->n;
-    REFS_TRY(refs_combine__go_on(at->join, err));
-    if (joined->split != NULL)
-        return refs_combine__put_split_chunks(at->join, joined, at->sink, err);
+static refs_status put_chunks(const emission *at, const refs_combine_result *result,
+                              refs_error *err) {
+    refs_chunk_keys keys = refs_combine__keys(&at->combine->strings, result->like);
+    keys.rank = result->rank;
+    keys.n = result->n;
+    if (result->n_concat == 0) keys.n = result->like->n;
+    REFS_TRY(refs_combine__go_on(at->combine, err));
+    if (result->split != NULL)
+        return refs_combine__put_split_chunks(at->combine, result, at->sink, err);
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
-    if (joined->is_loaded) return put_loaded(at, joined, err);
-    if (joined->n_lines == 0) return put_as_it_is(at, joined, err);
-    if (follow_each_other(at, joined)) return put_one_by_one(at, joined, err);
-    return put_in_any_order(at, joined, err);
+    if (result->is_loaded) return put_loaded(at, result, err);
+    if (result->n_concat == 0) return put_as_it_is(at, result, err);
+    if (follow_each_other(at, result)) return put_one_by_one(at, result, err);
+    return put_in_any_order(at, result, err);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -504,22 +509,23 @@ static refs_status put_chunks(const emission *at, const refs_combined *joined, r
 static refs_status emit(emission *at, refs_error *err) {
     size_t n = at->plan->n_paths;
     for (size_t i = 0; i < n; i++)
-        REFS_TRY(refs_combine__joined(at->join, at->plan, at->plan->paths[i], &at->arrays[i], err));
+        REFS_TRY(refs_combine__result_make(at->combine, at->plan, at->plan->paths[i],
+                                           &at->arrays[i], err));
     REFS_TRY(put_groups(at, err));
     for (size_t i = 0; i < n; i++)
         if (at->arrays[i].split != NULL)
-            REFS_TRY(refs_combine__put_split_groups(at->join, &at->arrays[i], at->sink, err));
+            REFS_TRY(refs_combine__put_split_groups(at->combine, &at->arrays[i], at->sink, err));
     for (size_t i = 0; i < n; i++) REFS_TRY(put_array(at, &at->arrays[i], err));
     for (size_t i = 0; i < n; i++) REFS_TRY(put_chunks(at, &at->arrays[i], err));
     return REFS_OK;
 }
 
-refs_status refs_combine__emit(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__emit(refs_combine *combine, const refs_combine_plan *plan,
                                const refs_combine_sink *sink, refs_error *err) {
-    emission at = {join, plan, sink, refs_calloc(plan->n_paths, sizeof *at.arrays)};
+    emission at = {combine, plan, sink, refs_calloc(plan->n_paths, sizeof *at.arrays)};
     if (at.arrays == NULL) return refs_fail_nomem(err);
     refs_status status = emit(&at, err);
-    for (size_t i = 0; i < plan->n_paths; i++) refs_combine__joined_clear(&at.arrays[i]);
+    for (size_t i = 0; i < plan->n_paths; i++) refs_combine__result_clear(&at.arrays[i]);
     refs_free(at.arrays);
     return status;
 }

@@ -7,9 +7,10 @@
 
 /* -- masters and outlines ---------------------------------------------------------------------- */
 
-const refs_combine_told *refs_combine__find_told(const refs_combine_member *member, uint32_t path) {
-    for (size_t i = 0; i < member->n_told; i++)
-        if (member->told[i].array.path == path) return &member->told[i];
+const refs_combine_entry *refs_combine__find_entry(const refs_combine_member *member,
+                                                   uint32_t path) {
+    for (size_t i = 0; i < member->n_entries; i++)
+        if (member->entries[i].array.path == path) return &member->entries[i];
     return NULL;
 }
 
@@ -21,9 +22,9 @@ static int by_role_and_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool have_field(const refs_combine *join, uint32_t path) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], path);
+static bool have_field(const refs_combine *combine, uint32_t path) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], path);
         if (array != NULL && array->is_field) return true;
     }
     return false;
@@ -31,13 +32,13 @@ static bool have_field(const refs_combine *join, uint32_t path) {
 
 /* A field that a master or an outline has itself is that of its fragments where there are any; else
  * it is put into the result. */
-static refs_status settle_own_fields(refs_combine *join, refs_error *err) {
-    for (size_t i = join->n_parts; i < join->n_members; i++) {
-        refs_combine_member *member = &join->members[i];
+static refs_status settle_own_fields(refs_combine *combine, refs_error *err) {
+    for (size_t i = combine->n_parts; i < combine->n_members; i++) {
+        refs_combine_member *member = &combine->members[i];
         size_t n = 0;
         for (size_t k = 0; k < member->n_arrays; k++) {
             refs_combine_array array = member->arrays[k];
-            if (array.is_field && have_field(join, array.path)) {
+            if (array.is_field && have_field(combine, array.path)) {
                 refs_combine__array_clear(&array);
                 continue;
             }
@@ -51,18 +52,18 @@ static refs_status settle_own_fields(refs_combine *join, refs_error *err) {
     return REFS_OK;
 }
 
-bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_member *member,
-                                size_t line, uint64_t step) {
+bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combine_member *member,
+                                  size_t concat, uint64_t step) {
     bool has_fragments = false;
     if (member->role != REFS_COMBINE_IS_OUTLINE) return false;
-    for (size_t i = 0; i < member->n_told; i++) {
-        const refs_combine_told *told = &member->told[i];
-        for (size_t dim = 0; dim < told->array.rank; dim++) {
-            if (refs_combine__line_of(join, &told->array, dim) != line) continue;
+    for (size_t i = 0; i < member->n_entries; i++) {
+        const refs_combine_entry *entry = &member->entries[i];
+        for (size_t dim = 0; dim < entry->array.rank; dim++) {
+            if (refs_combine__concat_dim_of(combine, &entry->array, dim) != concat) continue;
             has_fragments = true;
-            const refs_fragment_dim *along = &told->grid.dims[dim];
+            const refs_fragment_dim *along = &entry->grid.dims[dim];
             const size_t at = refs_fragment_dim_find(along, step);
-            if (at < along->n_intervals && !told->is_written[dim][at]) return false;
+            if (at < along->n_intervals && !entry->is_written[dim][at]) return false;
         }
     }
     return has_fragments;
@@ -72,42 +73,42 @@ bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_mem
 
 /* A variable that serves others in some part is no field because a part has nothing that it serves.
  */
-static refs_status settle_service(refs_combine *join, uint32_t path, refs_error *err) {
+static refs_status settle_service(refs_combine *combine, uint32_t path, refs_error *err) {
     const refs_combine_member *serving = NULL;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], path);
-        if (array != NULL && !array->is_field) serving = &join->members[i];
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], path);
+        if (array != NULL && !array->is_field) serving = &combine->members[i];
     }
-    for (size_t i = 0; serving != NULL && i < join->n_members; i++) {
-        refs_combine_array *array = refs_combine__find(&join->members[i], path);
+    for (size_t i = 0; serving != NULL && i < combine->n_members; i++) {
+        refs_combine_array *array = refs_combine__find(&combine->members[i], path);
         if (array == NULL || !array->is_field) continue;
         if (refs_combine__find(serving, path)->are_texts)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: its type differs between %s and %s: expected numbers in all "
                              "sources, found strings in the second",
-                             REFS_STR_ARG(refs_combine__text(join, path)), join->members[i].name,
-                             serving->name);
+                             REFS_STR_ARG(refs_combine__text(combine, path)),
+                             combine->members[i].name, serving->name);
         if (array->values == REFS_COMBINE_NONE)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s serves other variables in %s, and is one of its own in %s: "
                              "expected one of these in all sources",
-                             REFS_STR_ARG(refs_combine__text(join, path)), serving->name,
-                             join->members[i].name);
+                             REFS_STR_ARG(refs_combine__text(combine, path)), serving->name,
+                             combine->members[i].name);
         array->is_field = false;
         array->is_thin = true;
     }
     return REFS_OK;
 }
 
-static refs_status settle_services(refs_combine *join, refs_error *err) {
-    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+static refs_status settle_services(refs_combine *combine, refs_error *err) {
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-        for (size_t k = 0; k < join->members[i].n_arrays && status == REFS_OK; k++) {
-            const uint32_t path = join->members[i].arrays[k].path;
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays && status == REFS_OK; k++) {
+            const uint32_t path = combine->members[i].arrays[k].path;
             if (seen[path] != 0) continue;
             seen[path] = 1;
-            status = settle_service(join, path, err);
+            status = settle_service(combine, path, err);
         }
     refs_free(seen);
     return status;
@@ -116,77 +117,82 @@ static refs_status settle_services(refs_combine *join, refs_error *err) {
 /* -- dimensions -------------------------------------------------------------------------------- */
 
 /* The coordinate of a dimension in a part, or NULL. */
-static const refs_combine_array *coordinate_of(const refs_combine *join,
+static const refs_combine_array *coordinate_of(const refs_combine *combine,
                                                const refs_combine_member *member, refs_str name) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
         if (array->rank == 1 && array->is_thin &&
-            refs_str_equal(refs_combine__own_name(refs_combine__text(join, array->path)), name) &&
-            refs_str_equal(refs_combine__own_name(refs_combine__text(join, array->dims[0])), name))
+            refs_str_equal(refs_combine__own_name(refs_combine__text(combine, array->path)),
+                           name) &&
+            refs_str_equal(refs_combine__own_name(refs_combine__text(combine, array->dims[0])),
+                           name))
             return array;
     }
     return NULL;
 }
 
-static bool are_one_axis(const refs_combine *join, const refs_combine_array *a,
+static bool are_one_axis(const refs_combine *combine, const refs_combine_array *a,
                          const refs_combine_array *b) {
     const bool count_alike = a->units == b->units && a->calendar == b->calendar;
-    const bool are_times = refs_combine__counts_time(join, a) && refs_combine__counts_time(join, b);
+    const bool are_times =
+        refs_combine__counts_time(combine, a) && refs_combine__counts_time(combine, b);
     if (!count_alike &&
-        (!are_times || refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_UNKNOWN))
+        (!are_times || refs_combine__conversion(combine, a, b) == REFS_CF_CONVERSION_UNKNOWN))
         return false;
     if (count_alike && a->values == b->values && a->packing == b->packing &&
         a->dtype.type == b->dtype.type && a->dtype.size == b->dtype.size)
         return true;
-    const refs_values one = refs_combine__coordinates_of(join, a),
-                      other = refs_combine__coordinates_of(join, b);
+    const refs_values one = refs_combine__coordinates_of(combine, a),
+                      other = refs_combine__coordinates_of(combine, b);
     return refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
 /* Whether parts, or what is said of them, lie apart along a dimension. */
-static bool lie_apart(const refs_combine *join, refs_str name) {
+static bool lie_apart(const refs_combine *combine, refs_str name) {
     const refs_combine_array *first = NULL;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_array *array = coordinate_of(join, &join->members[i], name);
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = coordinate_of(combine, &combine->members[i], name);
         if (array == NULL) continue;
-        if (first != NULL && !are_one_axis(join, first, array)) return true;
+        if (first != NULL && !are_one_axis(combine, first, array)) return true;
         if (first == NULL) first = array;
     }
     return false;
 }
 
-static bool are_numbered_apart(const refs_combine *join, refs_str name) {
-    for (size_t i = 0; i < join->n_members; i++)
-        for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            const refs_combine_array *array = &join->members[i].arrays[k];
+static bool are_numbered_apart(const refs_combine *combine, refs_str name) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
             const refs_combine_numbers *numbers =
-                array->is_field ? refs_combine__numbers_of(join, array->path) : NULL;
+                array->is_field ? refs_combine__numbers_of(combine, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
                 if (numbers->dims[dim].n_intervals > 1 &&
                     refs_str_equal(
-                        refs_combine__own_name(refs_combine__text(join, array->dims[dim])), name))
+                        refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
+                        name))
                     return true;
         }
     return false;
 }
 
-static refs_status add_dim(refs_combine *join, uint32_t dim, refs_error *err) {
-    const refs_str name = refs_combine__own_name(refs_combine__text(join, dim));
+static refs_status add_dim(refs_combine *combine, uint32_t dim, refs_error *err) {
+    const refs_str name = refs_combine__own_name(refs_combine__text(combine, dim));
     size_t known;
-    if (refs_combine__is_dim(join, name, &known)) return REFS_OK;
-    if (join->n_dims == REFS_COMBINE_MAX_DIMS)
+    if (refs_combine__is_dim(combine, name, &known)) return REFS_OK;
+    if (combine->n_dims == REFS_COMBINE_MAX_DIMS)
         return refs_fail(err, REFS_LIMIT, "sources lie apart along more than %d dimensions",
                          REFS_COMBINE_MAX_DIMS);
     char *copy = refs_str_copy(name);
     if (copy == NULL) return refs_fail_nomem(err);
-    join->own_dims[join->n_dims] = copy;
-    join->options.dims = (const char *const *)join->own_dims;
-    REFS_TRY(refs_intern_add(&join->strings, refs_str_from(copy), &join->dims[join->n_dims], err));
-    join->n_dims++;
+    combine->own_dims[combine->n_dims] = copy;
+    combine->options.dims = (const char *const *)combine->own_dims;
+    REFS_TRY(refs_intern_add(&combine->strings, refs_str_from(copy),
+                             &combine->dims[combine->n_dims], err));
+    combine->n_dims++;
     return REFS_OK;
 }
 
-typedef bool dim_test(const refs_combine *join, refs_str name);
+typedef bool dim_test(const refs_combine *combine, refs_str name);
 
 /* Dimensions of fields, each looked at once. */
 typedef struct dim_search {
@@ -194,83 +200,84 @@ typedef struct dim_search {
     uint8_t *seen; /* of each string */
 } dim_search;
 
-static refs_status add_dims_of(refs_combine *join, const refs_combine_array *array,
+static refs_status add_dims_of(refs_combine *combine, const refs_combine_array *array,
                                dim_search *search, refs_error *err) {
     for (size_t dim = 0; array->is_field && dim < array->rank; dim++) {
         const uint32_t id = array->dims[dim];
         if (search->seen[id] != 0) continue;
         search->seen[id] = 1;
-        if (search->is_one(join, refs_combine__own_name(refs_combine__text(join, id))))
-            REFS_TRY(add_dim(join, id, err));
+        if (search->is_one(combine, refs_combine__own_name(refs_combine__text(combine, id))))
+            REFS_TRY(add_dim(combine, id, err));
     }
     return REFS_OK;
 }
 
-static refs_status add_dims_of_member(refs_combine *join, const refs_combine_member *member,
+static refs_status add_dims_of_member(refs_combine *combine, const refs_combine_member *member,
                                       size_t least, dim_search *search, refs_error *err) {
     for (size_t k = 0; k < member->n_arrays; k++)
         if (member->arrays[k].rank >= least)
-            REFS_TRY(add_dims_of(join, &member->arrays[k], search, err));
-    for (size_t k = 0; k < member->n_told; k++)
-        if (member->told[k].array.rank >= least)
-            REFS_TRY(add_dims_of(join, &member->told[k].array, search, err));
+            REFS_TRY(add_dims_of(combine, &member->arrays[k], search, err));
+    for (size_t k = 0; k < member->n_entries; k++)
+        if (member->entries[k].array.rank >= least)
+            REFS_TRY(add_dims_of(combine, &member->entries[k].array, search, err));
     return REFS_OK;
 }
 
-static size_t most_dims(const refs_combine *join) {
+static size_t most_dims(const refs_combine *combine) {
     size_t most = 0;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[i];
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
         for (size_t k = 0; k < member->n_arrays; k++)
             if (member->arrays[k].is_field && member->arrays[k].rank > most)
                 most = member->arrays[k].rank;
-        for (size_t k = 0; k < member->n_told; k++)
-            if (member->told[k].array.rank > most) most = member->told[k].array.rank;
+        for (size_t k = 0; k < member->n_entries; k++)
+            if (member->entries[k].array.rank > most) most = member->entries[k].array.rank;
     }
     return most;
 }
 
 /* In the order of fields that have most of them. */
-static refs_status add_dims(refs_combine *join, dim_test *is_one, refs_error *err) {
-    dim_search search = {is_one, refs_calloc(join->strings.count + 1, 1)};
+static refs_status add_dims(refs_combine *combine, dim_test *is_one, refs_error *err) {
+    dim_search search = {is_one, refs_calloc(combine->strings.count + 1, 1)};
     refs_status status = search.seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    const size_t least[2] = {most_dims(join), 0};
+    const size_t least[2] = {most_dims(combine), 0};
     for (size_t pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-            status = add_dims_of_member(join, &join->members[i], least[pass], &search, err);
+        for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+            status = add_dims_of_member(combine, &combine->members[i], least[pass], &search, err);
     refs_free(search.seen);
     return status;
 }
 
-static bool is_first(const refs_combine *join, refs_str name) {
+static bool is_first(const refs_combine *combine, refs_str name) {
     (void)name;
-    return join->n_dims == 0;
+    return combine->n_dims == 0;
 }
 
-/* Whether a master is cut along all joined dimensions: it may have holes. */
-static bool is_cut_along_all(const refs_combine *join, const refs_combine_told *told) {
+/* Whether a master is cut along all concat dimensions: it may have holes. */
+static bool is_cut_along_all(const refs_combine *combine, const refs_combine_entry *entry) {
     size_t n = 0;
-    for (size_t dim = 0; dim < told->array.rank; dim++)
-        n += refs_combine__line_of(join, &told->array, dim) < REFS_COMBINE_MAX_DIMS &&
-             told->grid.dims[dim].n_intervals > 1;
-    return n == join->n_dims;
+    for (size_t dim = 0; dim < entry->array.rank; dim++)
+        n += refs_combine__concat_dim_of(combine, &entry->array, dim) < REFS_COMBINE_MAX_DIMS &&
+             entry->grid.dims[dim].n_intervals > 1;
+    return n == combine->n_dims;
 }
 
-static bool are_told(const refs_combine *join) {
-    for (size_t i = join->n_parts; i < join->n_members; i++)
-        for (size_t k = 0; k < join->members[i].n_told; k++)
-            if (join->members[i].role == REFS_COMBINE_IS_OUTLINE ||
-                is_cut_along_all(join, &join->members[i].told[k]))
+static bool have_entries(const refs_combine *combine) {
+    for (size_t i = combine->n_parts; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_entries; k++)
+            if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE ||
+                is_cut_along_all(combine, &combine->members[i].entries[k]))
                 return true;
     return false;
 }
 
-static refs_status choose_dims(refs_combine *join, refs_error *err) {
-    if (join->n_dims > 0) return REFS_OK;
-    REFS_TRY(add_dims(join, join->numbers != NULL ? are_numbered_apart : lie_apart, err));
-    if (join->numbers == NULL && !are_told(join)) join->options.dims_are = REFS_COMBINE_GUESSED;
-    if (join->n_dims == 0) REFS_TRY(add_dims(join, is_first, err));
-    return join->n_dims > 0
+static refs_status choose_dims(refs_combine *combine, refs_error *err) {
+    if (combine->n_dims > 0) return REFS_OK;
+    REFS_TRY(add_dims(combine, combine->numbers != NULL ? are_numbered_apart : lie_apart, err));
+    if (combine->numbers == NULL && !have_entries(combine))
+        combine->options.dims_are = REFS_COMBINE_GUESSED;
+    if (combine->n_dims == 0) REFS_TRY(add_dims(combine, is_first, err));
+    return combine->n_dims > 0
                ? REFS_OK
                : refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
 }
@@ -278,42 +285,43 @@ static refs_status choose_dims(refs_combine *join, refs_error *err) {
 /* -- places ------------------------------------------------------------------------------------ */
 
 /* Without a coordinate, what is said of a field tells how long a dimension is. */
-static void take_told_length(const refs_combine *join, const refs_combine_member *member,
-                             size_t line, refs_combine_axis *axis) {
-    for (size_t i = 0; i < member->n_told; i++) {
-        const refs_combine_array *array = &member->told[i].array;
+static void take_listed_length(const refs_combine *combine, const refs_combine_member *member,
+                               size_t concat, refs_combine_axis *axis) {
+    for (size_t i = 0; i < member->n_entries; i++) {
+        const refs_combine_array *array = &member->entries[i].array;
         for (size_t dim = 0; dim < array->rank; dim++)
-            if (axis->n == 0 && refs_combine__line_of(join, array, dim) == line)
+            if (axis->n == 0 && refs_combine__concat_dim_of(combine, array, dim) == concat)
                 axis->n = array->shape[dim];
     }
 }
 
-static refs_status find_axes(refs_combine *join, refs_combine_member *member, refs_error *err) {
-    for (size_t line = 0; line < join->n_dims; line++) {
-        refs_combine_axis *axis = &member->axes[line];
+static refs_status find_axes(refs_combine *combine, refs_combine_member *member, refs_error *err) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        refs_combine_axis *axis = &member->axes[concat];
         const refs_status status = refs_combine__find_axis(
-            &join->strings, member, line, refs_str_from(join->options.dims[line]), err);
+            &combine->strings, member, concat, refs_str_from(combine->options.dims[concat]), err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", member->name);
         REFS_TRY(status);
         if (axis->array != REFS_COMBINE_NONE && member->arrays[axis->array].rank == 0)
             axis->array = REFS_COMBINE_NONE;
         if (axis->is_new) axis->n = 0;
         axis->is_new = false;
-        take_told_length(join, member, line, axis);
+        take_listed_length(combine, member, concat, axis);
     }
     return REFS_OK;
 }
 
-refs_status refs_combine__arrange_fields(refs_combine *join, refs_error *err) {
-    qsort(join->members, join->n_members, sizeof *join->members, by_role_and_number);
-    join->n_parts = 0;
-    while (join->n_parts < join->n_members &&
-           join->members[join->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
-        join->n_parts++;
-    REFS_TRY(settle_own_fields(join, err));
-    REFS_TRY(settle_services(join, err));
-    REFS_TRY(refs_combine__read_numbers(join, err));
-    REFS_TRY(choose_dims(join, err));
-    for (size_t i = 0; i < join->n_members; i++) REFS_TRY(find_axes(join, &join->members[i], err));
-    return refs_combine__place_numbers(join, err);
+refs_status refs_combine__arrange_fields(refs_combine *combine, refs_error *err) {
+    qsort(combine->members, combine->n_members, sizeof *combine->members, by_role_and_number);
+    combine->n_parts = 0;
+    while (combine->n_parts < combine->n_members &&
+           combine->members[combine->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
+        combine->n_parts++;
+    REFS_TRY(settle_own_fields(combine, err));
+    REFS_TRY(settle_services(combine, err));
+    REFS_TRY(refs_combine__read_numbers(combine, err));
+    REFS_TRY(choose_dims(combine, err));
+    for (size_t i = 0; i < combine->n_members; i++)
+        REFS_TRY(find_axes(combine, &combine->members[i], err));
+    return refs_combine__place_numbers(combine, err);
 }

@@ -97,9 +97,10 @@ refs_status refs_combine_list_files(const refs_names_host *host, const char *loc
 
 /* -- one set of files -------------------------------------------------------------------------- */
 
-/* Files that become parts of a join, which goes to a builder, and to a writer where there is one.
+/* Files that become parts of a combination, which goes to a builder, and to a writer where there is
+ * one.
  */
-typedef struct joining {
+typedef struct many_files {
     const refs_combine_files *files;
     const char *const *names;
     size_t n;
@@ -107,19 +108,20 @@ typedef struct joining {
     refs_combine_options options;
     refs_buf dims; /* names, each with a NUL */
     const char **dim_list;
-    refs_combine *join;
+    refs_combine *combine;
     refs_combine_sources *sources;
     refs_set_builder *builder;
     refs_chunk_keys keys; /* of the array that comes */
     uint64_t n_keys[REFS_MAX_RANK];
     refs_buf prefix, key;
-} joining;
+} many_files;
 
-static refs_status open_file(const joining *all, size_t number, refs_set **set, refs_error *err) {
+static refs_status open_file(const many_files *all, size_t number, refs_set **set,
+                             refs_error *err) {
     return refs_set_open(all->files->vfs, all->names[number], &all->sets, set, err);
 }
 
-static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err) {
+static refs_status guess(many_files *all, refs_set *const sets[2], refs_error *err) {
     const refs_combine_part ends[2] = {
         {0, all->names[0], sets[0], REFS_COMBINE_FROM_NAME},
         {all->n - 1, all->names[all->n - 1], sets[1], REFS_COMBINE_FROM_NAME}};
@@ -132,7 +134,7 @@ static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err)
     return status;
 }
 
-static refs_status guess_dims(joining *all, refs_error *err) {
+static refs_status guess_dims(many_files *all, refs_error *err) {
     refs_set *ends[2] = {NULL, NULL};
     refs_status status = refs_combine_check_names(all->names, all->n, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", all->files->location);
@@ -145,7 +147,7 @@ static refs_status guess_dims(joining *all, refs_error *err) {
     return status;
 }
 
-static refs_status list_dims(joining *all, refs_error *err) {
+static refs_status list_dims(many_files *all, refs_error *err) {
     size_t n = 0;
     for (size_t i = 0; i < all->dims.size; i++) n += all->dims.data[i] == '\0';
     all->dim_list = refs_calloc(n + 1, sizeof *all->dim_list);
@@ -156,7 +158,7 @@ static refs_status list_dims(joining *all, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status choose_dims(joining *all, refs_error *err) {
+static refs_status choose_dims(many_files *all, refs_error *err) {
     if (all->options.dims != NULL && all->options.dims[0] != NULL) return REFS_OK;
     if (all->options.pattern != NULL)
         REFS_TRY(refs_combine_pattern_dims(all->options.pattern, &all->dims, err));
@@ -165,7 +167,7 @@ static refs_status choose_dims(joining *all, refs_error *err) {
 }
 
 static refs_status add_part(void *user, size_t number, refs_error *err) {
-    const joining *all = user;
+    const many_files *all = user;
     const char *name = all->names[number];
     refs_vfs_validators seen;
     refs_set *set = NULL;
@@ -176,29 +178,29 @@ static refs_status add_part(void *user, size_t number, refs_error *err) {
         status = refs_combine_sources_add_known(all->sources, &part, &seen, err);
     else if (status == REFS_OK)
         status = refs_combine_sources_add(all->sources, &part, err);
-    if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);
+    if (status == REFS_OK) status = refs_combine_add(all->combine, &part, err);
     refs_set_free(set);
     return status;
 }
 
-static refs_status add_parts(joining *all, refs_error *err) {
+static refs_status add_parts(many_files *all, refs_error *err) {
     const refs_each each = {add_part, all, all->n, refs_combine_n_threads(all->names, all->n),
                             all->files->context};
     const refs_combine_urls *urls = &all->options.urls;
-    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
     REFS_TRY(refs_combine_sources_open(all->files->vfs, urls, &all->sources, err));
     return refs_each_run(&each, err);
 }
 
 static refs_status put_document(void *self, refs_str key, refs_bytes text, refs_error *err) {
-    joining *all = self;
+    many_files *all = self;
     refs_writer *writer = all->files->writer;
     if (writer != NULL) REFS_TRY(refs_writer_document(writer, key, text, err));
     return refs_set_builder_inline(all->builder, key, text, err);
 }
 
 static refs_status put_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
-    joining *all = self;
+    many_files *all = self;
     refs_writer *writer = all->files->writer;
     all->prefix.size = 0;
     REFS_TRY(refs_buf_append_str(&all->prefix, keys->prefix, err));
@@ -209,7 +211,7 @@ static refs_status put_array(void *self, const refs_chunk_keys *keys, refs_error
 }
 
 static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
-    joining *all = self;
+    many_files *all = self;
     uint64_t index[REFS_MAX_RANK] = {0}, number = chunk->number;
     refs_writer *writer = all->files->writer;
     if (writer != NULL) REFS_TRY(refs_writer_chunk(writer, chunk, err));
@@ -228,7 +230,7 @@ static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_err
 
 /* Has the set know its files as they were, as one that is written does: those that change before
  * they are read are then errors. */
-static refs_status put_states(joining *all, refs_error *err) {
+static refs_status put_states(many_files *all, refs_error *err) {
     static const char group[] = "{\"zarr_format\":2}";
     refs_buf document = REFS_BUF_INIT;
     refs_status status = refs_combine_sources_document(all->sources, &document, err);
@@ -242,19 +244,19 @@ static refs_status put_states(joining *all, refs_error *err) {
     return status;
 }
 
-static refs_status begin_writer(const joining *all, refs_writer *writer, refs_error *err) {
+static refs_status begin_writer(const many_files *all, refs_writer *writer, refs_error *err) {
     REFS_TRY(refs_combine_sources_write(all->sources, writer, err));
-    REFS_TRY(refs_combine_write_left_out(all->join, writer, err));
-    return refs_combine_write_how(all->join, writer, err);
+    REFS_TRY(refs_combine_write_left_out(all->combine, writer, err));
+    return refs_combine_write_how(all->combine, writer, err);
 }
 
-static refs_status build(joining *all, refs_set **set, refs_error *err) {
+static refs_status build(many_files *all, refs_set **set, refs_error *err) {
     const refs_combine_files *files = all->files;
     const refs_combine_sink sink = {all, put_document, put_array, put_chunk, NULL};
     if (files->writer != NULL) REFS_TRY(begin_writer(all, files->writer, err));
     REFS_TRY(refs_set_builder_open(files->location, files->sets, &all->builder, err));
     REFS_TRY(put_states(all, err));
-    REFS_TRY(refs_combine_write(all->join, &sink, err));
+    REFS_TRY(refs_combine_write(all->combine, &sink, err));
     refs_set_builder *built = all->builder;
     all->builder = NULL;
     return refs_set_builder_finish(built, set, err);
@@ -262,14 +264,14 @@ static refs_status build(joining *all, refs_set **set, refs_error *err) {
 
 refs_status refs_combine_open_files(const refs_combine_files *files, const char *const *names,
                                     size_t n, refs_set **set, refs_error *err) {
-    joining all = {.files = files,
-                   .names = names,
-                   .n = n,
-                   .sets = REFS_SET_OPTIONS_INIT,
-                   .options = *files->options};
-    const bool is_joined = all.options.dims != NULL && all.options.dims[0] != NULL;
+    many_files all = {.files = files,
+                      .names = names,
+                      .n = n,
+                      .sets = REFS_SET_OPTIONS_INIT,
+                      .options = *files->options};
+    const bool has_dims = all.options.dims != NULL && all.options.dims[0] != NULL;
     if (files->sets != NULL) all.sets = *files->sets;
-    if (n == 1 && !is_joined && all.options.pattern == NULL) return open_file(&all, 0, set, err);
+    if (n == 1 && !has_dims && all.options.pattern == NULL) return open_file(&all, 0, set, err);
     refs_scan_shared *own = NULL;
     refs_status status = all.sets.shared == NULL ? refs_scan_shared_open(&own, err) : REFS_OK;
     if (own != NULL) all.sets.shared = own;
@@ -279,7 +281,7 @@ refs_status refs_combine_open_files(const refs_combine_files *files, const char 
     refs_set_builder_free(all.builder);
     refs_scan_shared_free(own);
     refs_combine_sources_free(all.sources);
-    refs_combine_free(all.join);
+    refs_combine_free(all.combine);
     refs_free(all.dim_list);
     refs_buf_clear(&all.dims);
     refs_buf_clear(&all.prefix);

@@ -16,104 +16,106 @@ typedef struct lacking {
     size_t n, first; /* of them, in the plan's order */
 } lacking;
 
-static lacking find_lacking(const refs_combine *join, const refs_combine_plan *plan,
-                            const refs_combined *joined) {
+static lacking find_lacking(const refs_combine *combine, const refs_combine_plan *plan,
+                            const refs_combine_result *result) {
     lacking found = {0, 0};
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[plan->order[i]];
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
         if (member->role == REFS_COMBINE_IS_FRAGMENT &&
-            refs_combine__find(member, joined->path) == NULL && found.n++ == 0)
+            refs_combine__find(member, result->path) == NULL && found.n++ == 0)
             found.first = plan->order[i];
     }
     return found;
 }
 
-/* Places of the joined dimensions that the array has, of a part, or of all where `member` is NULL.
+/* Places of the concat dimensions that the array has, of a part, or of all where `member` is NULL.
  */
-static double places_of(const refs_combine_plan *plan, const refs_combined *joined,
+static double places_of(const refs_combine_plan *plan, const refs_combine_result *result,
                         const refs_combine_member *member) {
     double n = 1;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t line = joined->line[dim];
-        if (line < REFS_COMBINE_MAX_DIMS)
-            n *= (double)(member != NULL ? member->axes[line].n : plan->lines[line].n);
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t concat = result->concat[dim];
+        if (concat < REFS_COMBINE_MAX_DIMS)
+            n *= (double)(member != NULL ? member->axes[concat].n : plan->concat_dims[concat].n);
     }
     return n;
 }
 
 /* Whether a part is known not to have all of the array. */
-static bool are_told(const refs_combine *join, const refs_combined *joined) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+static bool are_recorded(const refs_combine *combine, const refs_combine_result *result) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         if (array == NULL || array->holes != NULL) return true;
     }
     return false;
 }
 
 /* Whether all parts have all of the array, each in one: its cells are those of the parts. */
-static bool is_whole(const refs_combine *join, uint32_t path) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__piece(&join->members[i], path, 0);
+static bool is_whole(const refs_combine *combine, uint32_t path) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__piece(&combine->members[i], path, 0);
         if (array == NULL || array->is_piece || array->holes != NULL ||
-            refs_combine__piece(&join->members[i], path, 1) != NULL)
+            refs_combine__piece(&combine->members[i], path, 1) != NULL)
             return false;
     }
     return true;
 }
 
-/* Places that no part has, as boxes along the joined dimensions of the array. Those of arrays that
+/* Places that no part has, as boxes along the concat dimensions of the array. Those of arrays that
  * all parts have are found once for all that follow each other along the same dimensions. */
-static refs_status find_boxes(refs_combine *join, const refs_combine_plan *plan,
-                              refs_combined *joined, bool *are_known, refs_error *err) {
-    refs_combine_missing *last = &join->missing;
-    const bool is_of_parts = is_whole(join, joined->path);
-    refs_combine_cells all = {.join = join};
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->line[dim] < REFS_COMBINE_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
-    if (all.n_lines == 0) all.n_lines = 1;
+static refs_status find_boxes(refs_combine *combine, const refs_combine_plan *plan,
+                              refs_combine_result *result, bool *are_known, refs_error *err) {
+    refs_combine_missing *last = &combine->missing;
+    const bool is_of_parts = is_whole(combine, result->path);
+    refs_combine_cells all = {.combine = combine};
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (result->concat[dim] < REFS_COMBINE_MAX_DIMS)
+            all.concat[all.n_concat++] = result->concat[dim];
+    if (all.n_concat == 0) all.n_concat = 1;
     *are_known = true;
-    if (is_of_parts && last->n_lines == all.n_lines &&
-        memcmp(last->line, all.line, sizeof all.line) == 0)
-        return refs_buf_append(&joined->holes, last->boxes.data, last->boxes.size, err);
-    refs_status status = refs_combine__cells_open(&all, plan, joined->path, err);
+    if (is_of_parts && last->n_concat == all.n_concat &&
+        memcmp(last->concat, all.concat, sizeof all.concat) == 0)
+        return refs_buf_append(&result->holes, last->boxes.data, last->boxes.size, err);
+    refs_status status = refs_combine__cells_open(&all, plan, result->path, err);
     *are_known = all.covered != NULL;
     if (status == REFS_OK && *are_known)
-        status = refs_combine__missing_boxes(&all, &joined->holes, err);
+        status = refs_combine__missing_boxes(&all, &result->holes, err);
     refs_combine__cells_clear(&all);
     if (status != REFS_OK || !*are_known || !is_of_parts) return status;
-    last->n_lines = 0;
+    last->n_concat = 0;
     last->boxes.size = 0;
-    REFS_TRY(refs_buf_append(&last->boxes, joined->holes.data, joined->holes.size, err));
-    memcpy(last->line, all.line, sizeof last->line);
-    last->n_lines = all.n_lines;
+    REFS_TRY(refs_buf_append(&last->boxes, result->holes.data, result->holes.size, err));
+    memcpy(last->concat, all.concat, sizeof last->concat);
+    last->n_concat = all.n_concat;
     return REFS_OK;
 }
 
 /* Whether a part has holes of which it is not known where they are. */
-static bool has_unknown_holes(const refs_combine *join, const refs_combined *joined) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+static bool has_unknown_holes(const refs_combine *combine, const refs_combine_result *result) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         if (array != NULL && refs_combine__has_unknown_holes(array)) return true;
     }
     return false;
 }
 
-static refs_status find_holes(refs_combine *join, const refs_combine_plan *plan,
-                              refs_combined *joined, refs_error *err) {
+static refs_status find_holes(refs_combine *combine, const refs_combine_plan *plan,
+                              refs_combine_result *result, refs_error *err) {
     double n = 0;
-    bool are_known = !has_unknown_holes(join, joined);
-    if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
-    if (joined->n_lines <= 1 && join->n_dims == 1 && !are_told(join, joined)) return REFS_OK;
-    if (are_known) REFS_TRY(find_boxes(join, plan, joined, &are_known, err));
-    joined->has_holes = joined->holes.size > 0;
+    bool are_known = !has_unknown_holes(combine, result);
+    if (result->n_concat == 0 && combine->n_dims > 1) return REFS_OK;
+    if (result->n_concat <= 1 && combine->n_dims == 1 && !are_recorded(combine, result))
+        return REFS_OK;
+    if (are_known) REFS_TRY(find_boxes(combine, plan, result, &are_known, err));
+    result->has_holes = result->holes.size > 0;
     if (are_known) return REFS_OK;
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         if (array == NULL) continue;
-        n += places_of(plan, joined, &join->members[i]);
-        joined->has_holes = joined->has_holes || array->holes != NULL;
+        n += places_of(plan, result, &combine->members[i]);
+        result->has_holes = result->has_holes || array->holes != NULL;
     }
-    joined->has_holes = joined->has_holes || n < places_of(plan, joined, NULL);
+    result->has_holes = result->has_holes || n < places_of(plan, result, NULL);
     return REFS_OK;
 }
 
@@ -129,26 +131,27 @@ static bool is_number(const refs_dtype *dtype) {
     return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
 }
 
-static refs_status take_fill(refs_combine *join, refs_combined *joined, refs_str text,
+static refs_status take_fill(refs_combine *combine, refs_combine_result *result, refs_str text,
                              refs_error *err) {
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
-    refs_status status = refs_fill_value_parse(refs_json_root(doc), &joined->like->dtype,
-                                               joined->hole, &joined->has_hole_fill, err);
-    if (status == REFS_OK) status = refs_intern_add(&join->strings, text, &joined->hole_text, err);
+    refs_status status = refs_fill_value_parse(refs_json_root(doc), &result->like->dtype,
+                                               result->hole, &result->has_hole_fill, err);
+    if (status == REFS_OK)
+        status = refs_intern_add(&combine->strings, text, &result->hole_text, err);
     refs_json_doc_free(doc);
     return status;
 }
 
 /* The missing value by the attributes, if it is a value of the type. */
-static refs_status take_declared(refs_combine *join, refs_combined *joined,
+static refs_status take_declared(refs_combine *combine, refs_combine_result *result,
                                  const refs_combine_array *like, bool *is_declared,
                                  refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_json_doc *doc = NULL;
     *is_declared = false;
     if (like->attributes == REFS_COMBINE_NONE) return REFS_OK;
-    REFS_TRY(refs_json_parse(refs_combine__text(join, like->attributes), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(combine, like->attributes), &doc, err));
     refs_status status = REFS_OK;
     const refs_array_meta meta = {.dtype = like->dtype, .attributes = refs_json_root(doc)};
     for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
@@ -162,31 +165,31 @@ static refs_status take_declared(refs_combine *join, refs_combined *joined,
         status = refs_json_write(value, &text, err);
         if (status == REFS_OK)
             status =
-                take_fill(join, joined, refs_str_view((const char *)text.data, text.size), err);
+                take_fill(combine, result, refs_str_view((const char *)text.data, text.size), err);
         refs_buf_clear(&text);
     }
     refs_json_doc_free(doc);
     return status;
 }
 
-static refs_status fail_without_fill(const refs_combine *join, const refs_combined *joined,
+static refs_status fail_without_fill(const refs_combine *combine, const refs_combine_result *result,
                                      refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not in all sources, and has no fill value that could stand for "
                      "what is missing: leave it out (--variables names what is taken), or "
                      "those sources",
-                     REFS_STR_ARG(refs_combine__text(join, joined->path)));
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)));
 }
 
-static refs_status widen(const refs_combine *join, refs_combined *joined, bool *splits,
+static refs_status widen(const refs_combine *combine, refs_combine_result *result, bool *splits,
                          refs_error *err) {
-    const refs_str path = refs_combine__text(join, joined->path);
-    if (!refs_combine__may_split(join, joined)) return fail_without_fill(join, joined, err);
-    joined->is_loaded = false;
+    const refs_str path = refs_combine__text(combine, result->path);
+    if (!refs_combine__may_split(combine, result)) return fail_without_fill(combine, result, err);
+    result->is_loaded = false;
     *splits = true;
-    if (!refs_combine__is_aggregated(join) &&
-        join->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+    if (!refs_combine__is_aggregated(combine) &&
+        combine->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: all of its integers are values: it becomes an aggregation of a "
                   "wider type, with a fill value for what is missing",
                   REFS_STR_ARG(path));
@@ -211,21 +214,21 @@ static bool is_untold_default(const refs_combine_array *array) {
 
 /* Whether an array may have an element among its values: of large ones, these are not known. What
  * was added to say what is missing is none of them. */
-static bool may_hold(const refs_combine *join, const refs_combine_array *array,
+static bool may_hold(const refs_combine *combine, const refs_combine_array *array,
                      const uint8_t *element) {
     if (array->holes != NULL && array->holes->adds_fill) return false;
-    return array->values == REFS_COMBINE_NONE || refs_combine__holds(join, array, element);
+    return array->values == REFS_COMBINE_NONE || refs_combine__holds(combine, array, element);
 }
 
-static bool may_hold_default(const refs_combine *join, const refs_combined *joined) {
+static bool may_hold_default(const refs_combine *combine, const refs_combine_result *result) {
     uint8_t fill[16];
-    if (!refs_cf_default_fill(&joined->like->dtype, fill)) return true;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[i];
+    if (!refs_cf_default_fill(&result->like->dtype, fill)) return true;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
         const refs_combine_array *array;
-        for (size_t k = 0; (array = refs_combine__piece(member, joined->path, k)) != NULL; k++)
-            if (!refs_combine__is_one_type(&array->dtype, &joined->like->dtype) ||
-                may_hold(join, array, fill))
+        for (size_t k = 0; (array = refs_combine__piece(member, result->path, k)) != NULL; k++)
+            if (!refs_combine__is_one_type(&array->dtype, &result->like->dtype) ||
+                may_hold(combine, array, fill))
                 return true;
     }
     return false;
@@ -233,40 +236,40 @@ static bool may_hold_default(const refs_combine *join, const refs_combined *join
 
 /* The fill value for what is missing of an array that declares none. NULL: all elements are values.
  */
-static const char *undeclared_fill(const refs_combine *join, const refs_combined *joined,
+static const char *undeclared_fill(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_array *like) {
     const bool is_float = like->dtype.type == REFS_TYPE_FLOAT;
     if (!refs_combine__has_only_values(like)) return refs_cf_default_fill_text(&like->dtype);
-    return is_float || !may_hold_default(join, joined) ? refs_combine__missing_text(&like->dtype)
-                                                       : NULL;
+    return is_float || !may_hold_default(combine, result) ? refs_combine__missing_text(&like->dtype)
+                                                          : NULL;
 }
 
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
  * than before. The largest byte of a file is a fill value once an attribute tells it. */
-static refs_status choose_fill(refs_combine *join, refs_combined *joined,
+static refs_status choose_fill(refs_combine *combine, refs_combine_result *result,
                                const refs_combine_array *like, refs_error *err) {
-    const char *text = undeclared_fill(join, joined, like);
+    const char *text = undeclared_fill(combine, result, like);
     char byte[8];
     bool is_declared;
-    REFS_TRY(take_declared(join, joined, like, &is_declared, err));
+    REFS_TRY(take_declared(combine, result, like, &is_declared, err));
     const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
-    const bool is_told = has_own_fill(like) && !is_own_byte && !is_untold_default(like);
-    if (is_declared || is_told) return REFS_OK;
+    const bool has_stated_fill = has_own_fill(like) && !is_own_byte && !is_untold_default(like);
+    if (is_declared || has_stated_fill) return REFS_OK;
     if (is_own_byte) {
         (void)snprintf(byte, sizeof byte, "%d",
                        like->dtype.type == REFS_TYPE_INT ? (int8_t)like->fill[0] : like->fill[0]);
         text = byte;
     } else if (text == NULL) {
-        joined->lacks_fill = !has_own_fill(like);
+        result->lacks_fill = !has_own_fill(like);
         return REFS_OK;
     }
-    joined->tells_hole_fill = true;
-    return take_fill(join, joined, refs_str_from(text), err);
+    result->tells_hole_fill = true;
+    return take_fill(combine, result, refs_str_from(text), err);
 }
 
 /* Chunks of an array that are known to be holes: where it is not told which these are, all that are
  * not there, as others would have been refused. */
-static double chunks_in_holes(const refs_combine *join, const refs_combine_array *array) {
+static double chunks_in_holes(const refs_combine *combine, const refs_combine_array *array) {
     const refs_combine_holes *holes = array->holes;
     double n = 0, others = 1;
     uint64_t steps[REFS_COMBINE_MAX_DIMS];
@@ -275,7 +278,9 @@ static double chunks_in_holes(const refs_combine *join, const refs_combine_array
     for (size_t k = 0; k < holes->n_along; k++) steps[k] = 1;
     for (size_t dim = 0; dim < array->rank; dim++) {
         size_t k = 0;
-        while (k < holes->n_along && holes->line[k] != refs_combine__line_of(join, array, dim)) k++;
+        while (k < holes->n_along &&
+               holes->concat[k] != refs_combine__concat_dim_of(combine, array, dim))
+            k++;
         if (k < holes->n_along)
             steps[k] = array->chunk[dim];
         else
@@ -286,63 +291,65 @@ static double chunks_in_holes(const refs_combine *join, const refs_combine_array
 }
 
 /* Whether chunks of parts are not there, which read as the fill value that these have. */
-static bool are_sparse(const refs_combine *join, const refs_combined *joined) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+static bool are_sparse(const refs_combine *combine, const refs_combine_result *result) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         double n = 1;
         if (array == NULL) continue;
         for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
-        if ((double)array->n_refs + chunks_in_holes(join, array) < n) return true;
+        if ((double)array->n_refs + chunks_in_holes(combine, array) < n) return true;
     }
     return false;
 }
 
-static void tell_lacking(const refs_combine *join, const refs_combine_plan *plan,
-                         const refs_combined *joined) {
-    const lacking lacks = find_lacking(join, plan, joined);
+static void tell_lacking(const refs_combine *combine, const refs_combine_plan *plan,
+                         const refs_combine_result *result) {
+    const lacking lacks = find_lacking(combine, plan, result);
     if (lacks.n == 0) return;
-    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
               "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
               "missing there",
-              REFS_STR_ARG(refs_combine__text(join, joined->path)), lacks.n, join->n_parts,
-              join->members[lacks.first].name);
+              REFS_STR_ARG(refs_combine__text(combine, result->path)), lacks.n, combine->n_parts,
+              combine->members[lacks.first].name);
 }
 
-refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan *plan,
-                                     refs_combined *joined, bool *splits, refs_error *err) {
-    REFS_TRY(find_holes(join, plan, joined, err));
-    if (!joined->has_holes || joined->n_lines == 0) return REFS_OK;
-    tell_lacking(join, plan, joined);
-    if (!is_number(&joined->like->dtype) || *splits ||
-        (refs_combine__is_aggregated(join) && !joined->is_loaded))
+refs_status refs_combine__fill_holes(refs_combine *combine, const refs_combine_plan *plan,
+                                     refs_combine_result *result, bool *splits, refs_error *err) {
+    REFS_TRY(find_holes(combine, plan, result, err));
+    if (!result->has_holes || result->n_concat == 0) return REFS_OK;
+    tell_lacking(combine, plan, result);
+    if (!is_number(&result->like->dtype) || *splits ||
+        (refs_combine__is_aggregated(combine) && !result->is_loaded))
         return REFS_OK;
-    REFS_TRY(choose_fill(join, joined, joined->like, err));
-    if (joined->lacks_fill) return widen(join, joined, splits, err);
-    if (!joined->has_hole_fill || joined->is_loaded || is_untold_default(joined->like) ||
-        !are_sparse(join, joined))
+    REFS_TRY(choose_fill(combine, result, result->like, err));
+    if (result->lacks_fill) return widen(combine, result, splits, err);
+    if (!result->has_hole_fill || result->is_loaded || is_untold_default(result->like) ||
+        !are_sparse(combine, result))
         return REFS_OK;
-    joined->is_loaded = joined->is_thin;
-    if (joined->is_loaded) return REFS_OK;
-    if (!refs_combine__may_split(join, joined))
+    result->is_loaded = result->is_thin;
+    if (result->is_loaded) return REFS_OK;
+    if (!refs_combine__may_split(combine, result))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%.*s has chunks that are not there in some sources, which read as "
                          "another value than what is missing in others: join those that have it",
-                         REFS_STR_ARG(refs_combine__text(join, joined->path)));
+                         REFS_STR_ARG(refs_combine__text(combine, result->path)));
     *splits = true;
-    joined->has_hole_fill = joined->tells_hole_fill = false;
+    result->has_hole_fill = result->tells_hole_fill = false;
     return REFS_OK;
 }
 
-refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err) {
-    REFS_TRY(choose_fill(join, joined, joined->like, err));
-    return joined->lacks_fill ? fail_without_fill(join, joined, err) : REFS_OK;
+refs_status refs_combine__declare_fill(refs_combine *combine, refs_combine_result *result,
+                                       refs_error *err) {
+    REFS_TRY(choose_fill(combine, result, result->like, err));
+    return result->lacks_fill ? fail_without_fill(combine, result, err) : REFS_OK;
 }
 
-refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err) {
-    refs_combine_split *split = joined->split;
+refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *result,
+                                    refs_error *err) {
+    refs_combine_split *split = result->split;
     if (split->cells.n_missing == 0 || split->type.is_unpacked) return REFS_OK;
     const refs_combine_array *first = refs_combine__first_of(split);
-    REFS_TRY(choose_fill(join, joined, first, err));
-    if (joined->lacks_fill) split->type = refs_combine__wider_type(join, first);
+    REFS_TRY(choose_fill(combine, result, first, err));
+    if (result->lacks_fill) split->type = refs_combine__wider_type(combine, first);
     return REFS_OK;
 }

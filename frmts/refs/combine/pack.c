@@ -11,8 +11,9 @@ void refs_combine__packer_clear(refs_packer *packer) {
     refs_buf_clear(&packer->url);
 }
 
-refs_status refs_combine__go_on(const refs_combine *join, refs_error *err) {
-    if (join->options.go_on == NULL || join->options.go_on(join->options.user)) return REFS_OK;
+refs_status refs_combine__go_on(const refs_combine *combine, refs_error *err) {
+    if (combine->options.go_on == NULL || combine->options.go_on(combine->options.user))
+        return REFS_OK;
     return refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
@@ -36,7 +37,7 @@ static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t
         return REFS_OK;
     }
     packer->url.size = 0;
-    REFS_TRY(refs_combine__url(&packer->join->options.urls, ref, &packer->url, err));
+    REFS_TRY(refs_combine__url(&packer->combine->options.urls, ref, &packer->url, err));
     REFS_TRY(refs_intern_add(packer->urls,
                              refs_str_view((const char *)packer->url.data, packer->url.size),
                              number, err));
@@ -75,12 +76,12 @@ static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_erro
 
 refs_status refs_combine__count_seen(refs_packer *packer, refs_error *err) {
     if (packer->n_seen++ % REFS_BETWEEN_QUESTIONS != 0) return REFS_OK;
-    return refs_combine__go_on(packer->join, err);
+    return refs_combine__go_on(packer->combine, err);
 }
 
 refs_status refs_combine__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
                                refs_error *err) {
-    const refs_combine_options *options = &packer->join->options;
+    const refs_combine_options *options = &packer->combine->options;
     REFS_TRY(refs_combine__count_seen(packer, err));
     packed->kind = ref->kind;
     packed->offset = ref->offset;

@@ -86,7 +86,7 @@ static bool read_number(refs_str text, refs_pattern_value *value) {
 }
 
 typedef struct matching {
-    const refs_combine *join;
+    const refs_combine *combine;
     refs_pattern_value *values;
     refs_str wrong; /* what is read as a time that is none, where all else fits */
 } matching;
@@ -96,11 +96,11 @@ static bool match(matching *at, refs_str pattern, refs_str text);
 /* A field, "time:%Y" without its braces, and what follows it. A value that is not a time is as
  * short as can be. */
 static bool match_field(matching *at, refs_str field, refs_str rest, refs_str text) {
-    size_t colon = refs_str_find(field, ':'), line;
+    size_t colon = refs_str_find(field, ':'), concat;
     refs_str name = refs_str_part(field, 0, colon);
     refs_str format = refs_str_part(field, colon == SIZE_MAX ? field.size : colon + 1, field.size);
     refs_pattern_value value = {.is_set = true, .kind = REFS_PATTERN_TEXT};
-    bool is_known = refs_combine__is_dim(at->join, name, &line);
+    bool is_known = refs_combine__is_dim(at->combine, name, &concat);
     if (refs_str_is(format, "d")) value.kind = REFS_PATTERN_INTEGER;
     if (refs_str_is(format, "f")) value.kind = REFS_PATTERN_NUMBER;
     if (refs_str_find(format, '%') != SIZE_MAX) {
@@ -111,7 +111,7 @@ static bool match_field(matching *at, refs_str field, refs_str rest, refs_str te
             return false;
         if (is_wrong) at->wrong = refs_str_part(begin, 0, begin.size - text.size);
         if (is_wrong) return false;
-        if (is_known) at->values[line] = value;
+        if (is_known) at->values[concat] = value;
         return true;
     }
     for (size_t n = 1; n <= text.size; n++) {
@@ -119,7 +119,7 @@ static bool match_field(matching *at, refs_str field, refs_str rest, refs_str te
         if (value.text.data[n - 1] == '/') return false;
         if (value.kind != REFS_PATTERN_TEXT && !read_number(value.text, &value)) continue;
         if (!match(at, rest, refs_str_part(text, n, text.size))) continue;
-        if (is_known) at->values[line] = value;
+        if (is_known) at->values[concat] = value;
         return true;
     }
     return false;
@@ -151,10 +151,10 @@ static bool match(matching *at, refs_str pattern, refs_str text) {
 }
 
 /* The pattern may begin anywhere behind a slash: it is the end of a name. */
-refs_status refs_combine__match(const refs_combine *join, const char *name,
+refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err) {
-    matching at = {join, values, {NULL, 0}};
-    refs_str pattern = refs_str_from(join->options.pattern), text = refs_str_from(name);
+    matching at = {combine, values, {NULL, 0}};
+    refs_str pattern = refs_str_from(combine->options.pattern), text = refs_str_from(name);
     for (size_t begin = 0; begin <= text.size; begin++)
         if ((begin == 0 || text.data[begin - 1] == '/') &&
             match(&at, pattern, refs_str_part(text, begin, text.size)))
@@ -164,9 +164,9 @@ refs_status refs_combine__match(const refs_combine *join, const char *name,
                          "\"%.*s\" in its name is no time of the standard calendar, in which the "
                          "pattern \"%s\" is read: without a pattern the coordinates of the files "
                          "tell their times",
-                         REFS_STR_ARG(at.wrong), join->options.pattern);
+                         REFS_STR_ARG(at.wrong), combine->options.pattern);
     return refs_fail(err, REFS_INVALID, "its name does not fit the pattern \"%s\"",
-                     join->options.pattern);
+                     combine->options.pattern);
 }
 
 /* -- what a pattern may be --------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* places.c -- whether parts lie in one place, as far as attributes tell: coordinates are compared
- * by joined.c.
+ * by result.c.
  *
  * Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags of TIFF
  * files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. A joined
@@ -87,7 +87,7 @@ static attribute_role role_of(subject of, refs_str name, const refs_json *value)
 
 /* Whether an attribute that only one part has makes a difference: others say again what is told, or
  * have a default. */
-static bool is_told_once(subject of, refs_str name, const refs_json *value) {
+static bool is_said_once(subject of, refs_str name, const refs_json *value) {
     static const char *const keys[] = {
         "ModelPixelScale",       "ModelTiepoint",     "ModelTransformation", "GTModelTypeGeoKey",
         "ProjectedCSTypeGeoKey", "spatial:transform", "GRIB_gridType",       NULL};
@@ -156,7 +156,7 @@ static refs_status are_same(const refs_json *a, const refs_json *b, attribute_ro
 /* -- a group or an array of two parts ---------------------------------------------------------- */
 
 typedef struct comparing {
-    const refs_combine *join;
+    const refs_combine *combine;
     bool has_positions; /* that no coordinates tell */
     refs_buf text;      /* the difference; empty: none */
 } comparing;
@@ -216,7 +216,7 @@ static refs_status compare_all(comparing *at, subject of, const refs_json *const
             else if (is_raster_type)
                 are = !refs_json_double(value, &number) || number == 1;
             else
-                are = have_wkt || !is_told_once(of, name, value);
+                are = have_wkt || !is_said_once(of, name, value);
             if (!are) REFS_TRY(tell(at, name, k == 0 ? value : other, k == 0 ? other : value, err));
         }
     return REFS_OK;
@@ -237,7 +237,7 @@ static refs_status compare_strings(comparing *at, const refs_combine_array *arra
     at->text.size = 0;
     refs_status status = REFS_OK;
     for (size_t k = 0; k < 2 && status == REFS_OK; k++)
-        status = refs_json_parse(refs_combine__text(at->join, strings[k]), &docs[k], err);
+        status = refs_json_parse(refs_combine__text(at->combine, strings[k]), &docs[k], err);
     const refs_json *const both[2] = {refs_json_root(docs[0]), refs_json_root(docs[1])};
     const subject of = array == NULL                      ? A_GROUP
                        : is_mapping(array->rank, both[0]) ? A_MAPPING
@@ -262,12 +262,12 @@ static refs_status fail(const comparing *at, refs_str where, const char *const n
 
 static refs_status check_array(comparing *at, const refs_combine_plan *plan, uint32_t path,
                                refs_error *err) {
-    const refs_combine *join = at->join;
+    const refs_combine *combine = at->combine;
     const refs_combine_member *first = NULL;
     const refs_combine_array *like = NULL;
     uint32_t same = REFS_COMBINE_NONE;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[plan->order[i]];
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
         const refs_combine_array *array = refs_combine__find(member, path);
         if (array == NULL || array->whole == REFS_COMBINE_NONE) continue;
         if (like == NULL) {
@@ -279,7 +279,7 @@ static refs_status check_array(comparing *at, const refs_combine_plan *plan, uin
         const uint32_t strings[2] = {like->whole, array->whole};
         REFS_TRY(compare_strings(at, like, strings, err));
         const char *const names[2] = {first->name, member->name};
-        if (at->text.size > 0) return fail(at, refs_combine__text(join, path), names, err);
+        if (at->text.size > 0) return fail(at, refs_combine__text(combine, path), names, err);
         same = array->whole;
     }
     return REFS_OK;
@@ -294,7 +294,7 @@ typedef struct known {
 static refs_status check_group(comparing *at, const refs_combine_member *member,
                                const refs_combine_document *document, known *first,
                                refs_error *err) {
-    const refs_str key = refs_combine__text(at->join, document->key);
+    const refs_str key = refs_combine__text(at->combine, document->key);
     const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
     if (!refs_str_is(refs_combine__own_name(key), ".zattrs") ||
         refs_str_starts(key, REFS_SOURCES_GROUP "/"))
@@ -308,11 +308,11 @@ static refs_status check_group(comparing *at, const refs_combine_member *member,
 }
 
 static refs_status check_groups(comparing *at, const refs_combine_plan *plan, refs_error *err) {
-    const refs_combine *join = at->join;
-    known *first = refs_calloc(join->strings.count + 1, sizeof *first);
+    const refs_combine *combine = at->combine;
+    known *first = refs_calloc(combine->strings.count + 1, sizeof *first);
     refs_status status = first != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_combine_member *member = &join->members[plan->order[i]];
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
         for (size_t k = 0; k < member->n_documents && status == REFS_OK; k++)
             status = check_group(at, member, &member->documents[k],
                                  &first[member->documents[k].key], err);
@@ -322,31 +322,31 @@ static refs_status check_groups(comparing *at, const refs_combine_plan *plan, re
 }
 
 /* Whether coordinates tell where a raster lies, or it is joined along its rows or columns. */
-static bool is_placed(const refs_combine *join, const refs_combine_member *member,
+static bool is_placed(const refs_combine *combine, const refs_combine_member *member,
                       const refs_combine_array *array) {
     bool has_axes = true;
     for (size_t dim = array->rank - 2; dim < array->rank; dim++) {
-        if (refs_combine__line_of(join, array, dim) != REFS_COMBINE_MAX_DIMS) return true;
+        if (refs_combine__concat_dim_of(combine, array, dim) != REFS_COMBINE_MAX_DIMS) return true;
         has_axes = has_axes && refs_combine__find(member, array->dims[dim]) != NULL;
     }
     return has_axes;
 }
 
 /* The arrays of most dimensions are the rasters of a part. */
-static bool has_placed(const refs_combine *join, const refs_combine_member *member) {
+static bool has_placed(const refs_combine *combine, const refs_combine_member *member) {
     size_t most = 2;
     for (size_t i = 0; i < member->n_arrays; i++)
         if (member->arrays[i].rank > most) most = member->arrays[i].rank;
     for (size_t i = 0; i < member->n_arrays; i++)
-        if (member->arrays[i].rank == most && is_placed(join, member, &member->arrays[i]))
+        if (member->arrays[i].rank == most && is_placed(combine, member, &member->arrays[i]))
             return true;
     return false;
 }
 
-refs_status refs_combine__check_places(const refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__check_places(const refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err) {
-    comparing at = {.join = join,
-                    .has_positions = !has_placed(join, &join->members[plan->order[0]])};
+    comparing at = {.combine = combine,
+                    .has_positions = !has_placed(combine, &combine->members[plan->order[0]])};
     refs_status status = check_groups(&at, plan, err);
     for (size_t i = 0; i < plan->n_paths && status == REFS_OK; i++)
         status = check_array(&at, plan, plan->paths[i], err);

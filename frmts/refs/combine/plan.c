@@ -1,4 +1,4 @@
-/* plan.c -- where the steps of each part come along the joined dimensions. */
+/* plan.c -- where the steps of each part come along the concat dimensions. */
 #include "combine_internal.h"
 
 #include <math.h>
@@ -14,26 +14,26 @@ typedef struct step {
     refs_value value;
     size_t member; /* in the order of their numbers */
     uint64_t step;
-    bool is_single;    /* stored in single precision, and not packed */
-    bool is_only_told; /* it is one of the result where another part has it */
+    bool is_single;      /* stored in single precision, and not packed */
+    bool is_only_listed; /* it is one of the result where another part has it */
 } step;
 
 /* All steps along one dimension. */
-typedef struct line_steps {
-    refs_combine *join;
-    size_t line;
+typedef struct concat_steps {
+    refs_combine *combine;
+    size_t concat;
     step *steps;           /* of parts that have a coordinate */
     refs_cf_clock *clocks; /* of coordinates of all members, where they count times */
     size_t n, capacity;
     uint64_t n_plain;   /* steps of parts that have none */
     size_t first_plain; /* such a part */
     bool is_numbered;   /* numbers in names, not values, say where parts are along it */
-} line_steps;
+} concat_steps;
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static refs_combine_array *coordinate_of(refs_combine_member *member, size_t line) {
-    const refs_combine_axis *axis = &member->axes[line];
+static refs_combine_array *coordinate_of(refs_combine_member *member, size_t concat) {
+    const refs_combine_axis *axis = &member->axes[concat];
     return axis->array != REFS_COMBINE_NONE ? &member->arrays[axis->array] : NULL;
 }
 
@@ -42,14 +42,14 @@ static bool has_place(const refs_value *value) {
     return value->kind != REFS_VALUE_NUMBER || fabs(value->number) < LEAST_FILL;
 }
 
-static refs_status check_place(const line_steps *all, const step *at, refs_error *err) {
+static refs_status check_place(const concat_steps *all, const step *at, refs_error *err) {
     char text[REFS_VALUE_TEXT];
     if (has_place(&at->value) && !at->value.is_missing) return REFS_OK;
     return refs_fail(
         err, REFS_UNSUPPORTED,
         "%s: %s[%llu] is %s, so the sources cannot be sorted: fix the source, or leave "
         "it out",
-        all->join->members[at->member].name, all->join->options.dims[all->line],
+        all->combine->members[at->member].name, all->combine->options.dims[all->concat],
         (unsigned long long)at->step, refs_combine__print_value(&at->value, text));
 }
 
@@ -76,23 +76,23 @@ static refs_value take_value(const refs_combine_array *array, const refs_values 
     return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
 }
 
-static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
-    refs_combine_member *member = &all->join->members[number];
-    const refs_combine_array *array = coordinate_of(member, all->line);
-    uint64_t n = member->axes[all->line].n;
+static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) {
+    refs_combine_member *member = &all->combine->members[number];
+    const refs_combine_array *array = coordinate_of(member, all->concat);
+    uint64_t n = member->axes[all->concat].n;
     refs_values values = {.dtype = NULL};
-    if (array != NULL) values = refs_combine__coordinates_of(all->join, array);
+    if (array != NULL) values = refs_combine__coordinates_of(all->combine, array);
     refs_str rest = values.bytes;
     all->clocks[number] = values.clock;
     if (array != NULL && count_values(array, values.bytes) != n)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
-                         member->name, all->join->options.dims[all->line], values.bytes.size,
+                         member->name, all->combine->options.dims[all->concat], values.bytes.size,
                          (unsigned long long)n);
     if (n > REFS_COMBINE_MAX_STEPS - all->n - all->n_plain)
         return refs_fail(err, REFS_LIMIT,
                          "%s: %s has %llu steps, expected no more than %llu in all sources",
-                         member->name, all->join->options.dims[all->line], (unsigned long long)n,
-                         (unsigned long long)REFS_COMBINE_MAX_STEPS);
+                         member->name, all->combine->options.dims[all->concat],
+                         (unsigned long long)n, (unsigned long long)REFS_COMBINE_MAX_STEPS);
     if (array == NULL && n > 0 && all->n_plain == 0) all->first_plain = number;
     if (array == NULL) all->n_plain += n;
     for (uint64_t i = 0; array != NULL && i < n; i++) {
@@ -103,104 +103,104 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
         at->value = take_value(array, &values, i, &rest);
         at->is_single =
             refs_combine__is_single(&array->dtype) && !refs_combine__is_packed(&array->unpacking);
-        at->is_only_told = refs_combine__is_only_told(all->join, member, all->line, i);
+        at->is_only_listed = refs_combine__is_only_listed(all->combine, member, all->concat, i);
         if (!all->is_numbered) REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
 }
 
-static refs_status fail_kinds(const line_steps *all, size_t one, size_t other, refs_error *err) {
+static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other, refs_error *err) {
     const size_t first = one < other ? one : other, second = one < other ? other : one;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s and %s cannot be ordered along %s: their coordinates have other types, or "
                      "one has none",
-                     all->join->members[first].name, all->join->members[second].name,
-                     all->join->options.dims[all->line]);
+                     all->combine->members[first].name, all->combine->members[second].name,
+                     all->combine->options.dims[all->concat]);
 }
 
 /* Coordinates are put together as they are stored. */
-static refs_status check_packing(const line_steps *all, refs_error *err) {
-    const refs_combine *join = all->join;
+static refs_status check_packing(const concat_steps *all, refs_error *err) {
+    const refs_combine *combine = all->combine;
     if (all->n == 0) return REFS_OK;
-    const refs_combine_member *first = &join->members[all->steps[0].member];
-    const uint32_t number = first->axes[all->line].array;
+    const refs_combine_member *first = &combine->members[all->steps[0].member];
+    const uint32_t number = first->axes[all->concat].array;
     for (size_t i = 1; number != REFS_COMBINE_NONE && i < all->n; i++) {
-        const refs_combine_member *member = &join->members[all->steps[i].member];
-        if (member->axes[all->line].array == REFS_COMBINE_NONE) continue;
+        const refs_combine_member *member = &combine->members[all->steps[i].member];
+        if (member->axes[all->concat].array == REFS_COMBINE_NONE) continue;
         const refs_combine_unpacking one = first->arrays[number].unpacking,
                                      other =
-                                         member->arrays[member->axes[all->line].array].unpacking;
+                                         member->arrays[member->axes[all->concat].array].unpacking;
         if (one.scale != other.scale || one.offset != other.offset ||
             one.is_unsigned != other.is_unsigned)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s of %s and of %s are packed otherwise (by %.15g from %.15g on, and "
                              "by %.15g from %.15g on), and not joined",
-                             join->options.dims[all->line], first->name, member->name, one.scale,
-                             one.offset, other.scale, other.offset);
+                             combine->options.dims[all->concat], first->name, member->name,
+                             one.scale, one.offset, other.scale, other.offset);
     }
     return REFS_OK;
 }
 
 /* -- units ------------------------------------------------------------------------------------- */
 
-static refs_cf_calendars compare_calendars(const refs_combine *join, const refs_combine_array *a,
+static refs_cf_calendars compare_calendars(const refs_combine *combine, const refs_combine_array *a,
                                            const refs_combine_array *b) {
-    return refs_cf_compare_calendars(refs_combine__text(join, a->calendar),
-                                     refs_combine__text(join, b->calendar));
+    return refs_cf_compare_calendars(refs_combine__text(combine, a->calendar),
+                                     refs_combine__text(combine, b->calendar));
 }
 
-static refs_str calendar_of(const refs_combine *join, const refs_combine_array *array) {
-    refs_str calendar = refs_combine__text(join, array->calendar);
+static refs_str calendar_of(const refs_combine *combine, const refs_combine_array *array) {
+    refs_str calendar = refs_combine__text(combine, array->calendar);
     return calendar.size > 0 ? calendar : refs_str_from("no calendar");
 }
 
 /* The first step whose part counts otherwise than that of the first one; SIZE_MAX: none. */
-static size_t find_other_units(const line_steps *all) {
-    refs_combine *join = all->join;
+static size_t find_other_units(const concat_steps *all) {
+    refs_combine *combine = all->combine;
     const refs_combine_array *first =
-        coordinate_of(&join->members[all->steps[0].member], all->line);
+        coordinate_of(&combine->members[all->steps[0].member], all->concat);
     for (size_t i = 1; i < all->n; i++) {
         const refs_combine_array *array =
-            coordinate_of(&join->members[all->steps[i].member], all->line);
+            coordinate_of(&combine->members[all->steps[i].member], all->concat);
         const bool are_one_unit =
             array->units == first->units ||
-            refs_combine__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
-        if (!are_one_unit || compare_calendars(join, array, first) != REFS_CF_CALENDARS_SAME)
+            refs_combine__conversion(combine, array, first) == REFS_CF_CONVERSION_NONE;
+        if (!are_one_unit || compare_calendars(combine, array, first) != REFS_CF_CALENDARS_SAME)
             return i;
     }
     return SIZE_MAX;
 }
 
-static refs_status fail_units(const line_steps *all, size_t other, refs_error *err) {
-    refs_combine *join = all->join;
-    refs_combine_member *members[2] = {&join->members[all->steps[0].member],
-                                       &join->members[all->steps[other].member]};
+static refs_status fail_units(const concat_steps *all, size_t other, refs_error *err) {
+    refs_combine *combine = all->combine;
+    refs_combine_member *members[2] = {&combine->members[all->steps[0].member],
+                                       &combine->members[all->steps[other].member]};
     const refs_combine_array *arrays[2];
-    for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->line);
+    for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->concat);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
                      "\"%.*s\" (%.*s)",
-                     members[0]->name, members[1]->name, join->options.dims[all->line],
-                     REFS_STR_ARG(refs_combine__text(join, arrays[0]->units)),
-                     REFS_STR_ARG(calendar_of(join, arrays[0])),
-                     REFS_STR_ARG(refs_combine__text(join, arrays[1]->units)),
-                     REFS_STR_ARG(calendar_of(join, arrays[1])));
+                     members[0]->name, members[1]->name, combine->options.dims[all->concat],
+                     REFS_STR_ARG(refs_combine__text(combine, arrays[0]->units)),
+                     REFS_STR_ARG(calendar_of(combine, arrays[0])),
+                     REFS_STR_ARG(refs_combine__text(combine, arrays[1]->units)),
+                     REFS_STR_ARG(calendar_of(combine, arrays[1])));
 }
 
 /* Whether types of steps are, or are not, those of times that have units of their own: of which one
  * kind is not converted into another, nor what is shorter than nanoseconds. */
-static bool have_ticks_alike(const line_steps *all, size_t one, size_t other) {
+static bool have_ticks_alike(const concat_steps *all, size_t one, size_t other) {
     const refs_combine_array *arrays[2];
     for (size_t k = 0; k < 2; k++)
-        arrays[k] =
-            coordinate_of(&all->join->members[all->steps[k == 0 ? one : other].member], all->line);
+        arrays[k] = coordinate_of(&all->combine->members[all->steps[k == 0 ? one : other].member],
+                                  all->concat);
     const refs_dtype *a = &arrays[0]->dtype, *b = &arrays[1]->dtype;
     if (!refs_combine__has_ticks(a) && !refs_combine__has_ticks(b)) return true;
     return refs_combine__is_one_type(a, b) ||
            (a->type == b->type && all->steps[one].value.kind == REFS_VALUE_TIME);
 }
 
-static refs_status check_kinds(const line_steps *all, refs_error *err) {
+static refs_status check_kinds(const concat_steps *all, refs_error *err) {
     if (all->n > 0 && all->n_plain > 0)
         return fail_kinds(all, all->steps[0].member, all->first_plain, err);
     for (size_t i = 1; i < all->n; i++) {
@@ -218,10 +218,10 @@ static refs_status check_kinds(const line_steps *all, refs_error *err) {
 
 /* A value that can be compared with others, whatever their units: an instant, or a number in the
  * units of the first part. */
-static bool common_value(const refs_combine *join, const refs_combine_array *first,
+static bool common_value(const refs_combine *combine, const refs_combine_array *first,
                          const refs_combine_array *array, refs_value *value) {
-    const refs_cf_units from = refs_combine__count_of(join, array),
-                        to = refs_combine__count_of(join, first);
+    const refs_cf_units from = refs_combine__count_of(combine, array),
+                        to = refs_combine__count_of(combine, first);
     refs_cf_conversion by;
     if (value->kind == REFS_VALUE_TIME) return true;
     if (from.units.size == 0 || to.units.size == 0 ||
@@ -234,11 +234,11 @@ static bool common_value(const refs_combine *join, const refs_combine_array *fir
 
 /* If two are the same but for what converting rounds, which is nothing of times, the one in the
  * units that come first by name counts: whatever the order of parts. */
-static bool is_before(const refs_combine *join, const refs_combine_array *a,
+static bool is_before(const refs_combine *combine, const refs_combine_array *a,
                       const refs_combine_array *b, const refs_value *value,
                       const refs_value *least) {
-    const refs_str one = refs_combine__text(join, a->units),
-                   other = refs_combine__text(join, b->units);
+    const refs_str one = refs_combine__text(combine, a->units),
+                   other = refs_combine__text(combine, b->units);
     const bool are_close = value->kind != REFS_VALUE_TIME &&
                            fabs(value->number - least->number) <= 1e-9 * fabs(least->number);
     const int difference = are_close ? 0 : refs_combine__compare_values(value, least);
@@ -250,27 +250,27 @@ static bool is_before(const refs_combine *join, const refs_combine_array *a,
 
 /* The part with the earliest time, or the least value, whose units hold for all; SIZE_MAX where all
  * have the same. */
-static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
-    refs_combine *join = all->join;
+static refs_status find_earliest(concat_steps *all, size_t *earliest, refs_error *err) {
+    refs_combine *combine = all->combine;
     const refs_combine_array *first =
-        coordinate_of(&join->members[all->steps[0].member], all->line);
+        coordinate_of(&combine->members[all->steps[0].member], all->concat);
     const size_t other = find_other_units(all);
     refs_value least = all->steps[0].value;
     bool are_mixed = false;
     *earliest = SIZE_MAX;
     for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
         const refs_combine_array *array =
-            coordinate_of(&join->members[all->steps[i].member], all->line);
-        const refs_cf_calendars found = compare_calendars(join, array, first);
+            coordinate_of(&combine->members[all->steps[i].member], all->concat);
+        const refs_cf_calendars found = compare_calendars(combine, array, first);
         const bool is_alike = array->units == first->units && found == REFS_CF_CALENDARS_SAME;
         refs_value value = all->steps[i].value;
         are_mixed = are_mixed || found == REFS_CF_CALENDARS_SAME_SINCE_REFORM;
-        if (found == REFS_CF_CALENDARS_DIFFERENT || !common_value(join, first, array, &value))
+        if (found == REFS_CF_CALENDARS_DIFFERENT || !common_value(combine, first, array, &value))
             return fail_units(all, is_alike ? other : i, err);
         const bool is_first =
             *earliest == SIZE_MAX ||
-            is_before(join, array, coordinate_of(&join->members[*earliest], all->line), &value,
-                      &least);
+            is_before(combine, array, coordinate_of(&combine->members[*earliest], all->concat),
+                      &value, &least);
         if (is_first) *earliest = all->steps[i].member;
         if (is_first) least = value;
     }
@@ -294,9 +294,9 @@ static bool are_packed(const refs_combine_array *array) {
     return refs_combine__is_packed(&array->unpacking);
 }
 
-static bool gets_units(const refs_combine *join, const refs_combine_array *array,
+static bool gets_units(const refs_combine *combine, const refs_combine_array *array,
                        const counting *to) {
-    const refs_cf_units own = refs_combine__count_of(join, array);
+    const refs_cf_units own = refs_combine__count_of(combine, array);
     return (to->are_own && are_packed(array)) ||
            refs_cf_compare_units(&own, &to->units) != REFS_CF_CONVERSION_NONE;
 }
@@ -306,26 +306,26 @@ static bool is_of_type(const refs_combine_array *array, const refs_dtype *type) 
 }
 
 /* The type of datetime64 or timedelta64 with the shortest unit. */
-static void find_shortest_tick(const line_steps *all, counting *to) {
+static void find_shortest_tick(const concat_steps *all, counting *to) {
     for (size_t i = 0; i < all->n; i++) {
         const refs_cf_clock *clock = &all->clocks[all->steps[i].member];
         if (i > 0 && clock->unit >= to->clock.unit) continue;
         to->clock = *clock;
-        to->type = coordinate_of(&all->join->members[all->steps[i].member], all->line)->dtype;
+        to->type = coordinate_of(&all->combine->members[all->steps[i].member], all->concat)->dtype;
     }
 }
 
 /* Finds the type of all; false where all have it, and the units, already. */
-static bool find_time_type(const line_steps *all, counting *to) {
-    const refs_combine *join = all->join;
+static bool find_time_type(const concat_steps *all, counting *to) {
+    const refs_combine *combine = all->combine;
     bool differs = false;
     size_t member = SIZE_MAX;
-    to->type = coordinate_of(&join->members[all->steps[0].member], all->line)->dtype;
+    to->type = coordinate_of(&combine->members[all->steps[0].member], all->concat)->dtype;
     for (size_t i = 0; i < all->n && !differs; i++) {
         if (all->steps[i].member == member) continue;
         member = all->steps[i].member;
-        const refs_combine_array *array = coordinate_of(&join->members[member], all->line);
-        differs = gets_units(join, array, to) || !is_of_type(array, &to->type);
+        const refs_combine_array *array = coordinate_of(&combine->members[member], all->concat);
+        differs = gets_units(combine, array, to) || !is_of_type(array, &to->type);
     }
     if (!differs) return false;
     if (refs_combine__has_ticks(&to->type)) {
@@ -335,75 +335,75 @@ static bool find_time_type(const line_steps *all, counting *to) {
     to->type = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
     for (size_t i = 0; i < all->n; i++) {
         const refs_combine_array *array =
-            coordinate_of(&join->members[all->steps[i].member], all->line);
+            coordinate_of(&combine->members[all->steps[i].member], all->concat);
         refs_combine__common_time_type(&to->clock, &array->dtype, &all->steps[i].value, &to->type);
     }
     return true;
 }
 
-static refs_status write_times(const line_steps *all, size_t begin, const counting *to,
+static refs_status write_times(const concat_steps *all, size_t begin, const counting *to,
                                refs_error *err) {
-    refs_combine *join = all->join;
+    refs_combine *combine = all->combine;
     const size_t number = all->steps[begin].member;
-    refs_combine_array *array = coordinate_of(&join->members[number], all->line);
+    refs_combine_array *array = coordinate_of(&combine->members[number], all->concat);
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = begin; i < all->n && all->steps[i].member == number && status == REFS_OK; i++)
         status =
             refs_combine__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
     if (status == REFS_OK)
-        status =
-            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
-                            &array->values, err);
+        status = refs_intern_add(&combine->strings,
+                                 refs_str_view((const char *)values.data, values.size),
+                                 &array->values, err);
     refs_buf_clear(&values);
     array->dtype = to->type;
     array->unpacking = (refs_combine_unpacking){.scale = 1};
-    array->declares_fill = array->has_fill = false; /* a joined coordinate has no missing values */
+    array->declares_fill = array->has_fill = false; /* a concat coordinate has no missing values */
     return status;
 }
 
 /* Steps of a part stand one behind the other. */
-static refs_status write_all_times(line_steps *all, refs_combine_line *line, const counting *to,
-                                   refs_error *err) {
-    refs_combine *join = all->join;
+static refs_status write_all_times(concat_steps *all, refs_combine_concat_dim *concat,
+                                   const counting *to, refs_error *err) {
+    refs_combine *combine = all->combine;
     for (size_t i = 0; i < all->n; i++) {
         const size_t number = all->steps[i].member;
-        refs_combine_array *array = coordinate_of(&join->members[number], all->line);
+        refs_combine_array *array = coordinate_of(&combine->members[number], all->concat);
         if (i > 0 && all->steps[i - 1].member == number) continue;
-        const bool is_converted = gets_units(join, array, to);
+        const bool is_converted = gets_units(combine, array, to);
         refs_status status = REFS_OK;
         if (is_converted && are_packed(array) && !to->are_own)
             status = refs_combine__fail_packed(err);
         else if (is_converted || !is_of_type(array, &to->type))
             status = write_times(all, i, to, err);
-        line->is_converted = line->is_converted || is_converted;
+        concat->is_converted = concat->is_converted || is_converted;
         if (status != REFS_OK)
-            refs_error_prefix(err, "%s: %s", join->members[number].name,
-                              join->options.dims[all->line]);
+            refs_error_prefix(err, "%s: %s", combine->members[number].name,
+                              combine->options.dims[all->concat]);
         REFS_TRY(status);
     }
     return REFS_OK;
 }
 
 /* From here on, numbers of times are those of the result: widths of gaps are. */
-static refs_status count_times(line_steps *all, refs_combine_line *line, size_t earliest,
+static refs_status count_times(concat_steps *all, refs_combine_concat_dim *concat, size_t earliest,
                                refs_error *err) {
-    refs_combine *join = all->join;
+    refs_combine *combine = all->combine;
     const size_t first = earliest != SIZE_MAX ? earliest : all->steps[0].member;
     const refs_cf_units found =
-        refs_combine__count_of(join, coordinate_of(&join->members[first], all->line));
-    counting to = {.are_own = join->options.time_units != NULL};
-    const refs_str wanted = to.are_own ? refs_str_from(join->options.time_units) : found.units;
+        refs_combine__count_of(combine, coordinate_of(&combine->members[first], all->concat));
+    counting to = {.are_own = combine->options.time_units != NULL};
+    const refs_str wanted = to.are_own ? refs_str_from(combine->options.time_units) : found.units;
     /* Strings move when others are added. */
     char *units = refs_str_copy(wanted), *calendar = refs_str_copy(found.calendar);
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
         to.units = (refs_cf_units){refs_str_from(units), refs_str_from(calendar)};
         if (!refs_cf_clock_of(&to.units, &to.clock)) to.clock = all->clocks[first];
-        if (find_time_type(all, &to)) status = write_all_times(all, line, &to, err);
+        if (find_time_type(all, &to)) status = write_all_times(all, concat, &to, err);
     }
-    if (earliest != SIZE_MAX || to.are_own) line->first = first;
-    line->has_own_units = to.are_own;
+    if (earliest != SIZE_MAX || to.are_own) concat->first = first;
+    concat->has_own_units = to.are_own;
     for (size_t i = 0; i < all->n; i++)
         if (all->steps[i].value.kind == REFS_VALUE_TIME)
             all->steps[i].value.number =
@@ -415,31 +415,32 @@ static refs_status count_times(line_steps *all, refs_combine_line *line, size_t 
 
 /* -- units of other coordinates ---------------------------------------------------------------- */
 
-static refs_status rebase_coordinate(refs_combine *join, refs_combine_array *array,
+static refs_status rebase_coordinate(refs_combine *combine, refs_combine_array *array,
                                      const refs_cf_units *units, refs_error *err) {
     refs_cf_conversion by;
     refs_buf values = REFS_BUF_INIT;
     if (array->dtype.size == 0) return REFS_OK;
-    const refs_cf_units from = refs_combine__count_of(join, array);
+    const refs_cf_units from = refs_combine__count_of(combine, array);
     REFS_TRY(refs_cf_convert_units(&from, units, REFS_CF_EXACT, &by, err));
     if (by.kind == REFS_CF_CONVERSION_NONE) return REFS_OK;
-    refs_status status = refs_buf_append_str(&values, refs_combine__text(join, array->values), err);
+    refs_status status =
+        refs_buf_append_str(&values, refs_combine__text(combine, array->values), err);
     if (status == REFS_OK) status = refs_combine__apply(&by, array, &values, err);
     if (status == REFS_OK)
-        status =
-            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
-                            &array->values, err);
+        status = refs_intern_add(&combine->strings,
+                                 refs_str_view((const char *)values.data, values.size),
+                                 &array->values, err);
     refs_buf_clear(&values);
     return status;
 }
 
-static refs_status collect(line_steps *all, refs_error *err) {
+static refs_status collect(concat_steps *all, refs_error *err) {
     all->n = 0;
     all->n_plain = 0;
-    for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
-    if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->join))
+    for (size_t i = 0; i < all->combine->n_members; i++) REFS_TRY(add_steps(all, i, err));
+    if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->combine))
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
-                         all->join->options.dims[all->line]);
+                         all->combine->options.dims[all->concat]);
     if (!all->is_numbered) REFS_TRY(check_kinds(all, err));
     return check_packing(all, err);
 }
@@ -482,7 +483,7 @@ static const refs_value *find_double(const refs_value *doubles, size_t n, const 
 
 /* A value in single precision in some parts and double in others is one if it is the same in single
  * precision. */
-static refs_status match_singles(line_steps *all, refs_error *err) {
+static refs_status match_singles(concat_steps *all, refs_error *err) {
     size_t n_double = 0;
     const refs_value_kind kind = all->steps[0].value.kind;
     if (kind != REFS_VALUE_NUMBER && kind != REFS_VALUE_TIME) return REFS_OK;
@@ -507,37 +508,39 @@ static refs_status match_singles(line_steps *all, refs_error *err) {
 
 /* Strings move when others are added: what was collected before is collected again. A part without
  * steps need not have a coordinate. */
-static refs_status rebase_all(line_steps *all, refs_combine_line *line, refs_error *err) {
-    refs_combine *join = all->join;
-    const refs_combine_array *counted = coordinate_of(&join->members[line->first], all->line);
-    const refs_cf_units found = refs_combine__count_of(join, counted);
+static refs_status rebase_all(concat_steps *all, refs_combine_concat_dim *concat, refs_error *err) {
+    refs_combine *combine = all->combine;
+    const refs_combine_array *counted =
+        coordinate_of(&combine->members[concat->first], all->concat);
+    const refs_cf_units found = refs_combine__count_of(combine, counted);
     char *text = refs_str_copy(found.units);
     const refs_cf_units units = {refs_str_from(text != NULL ? text : ""), refs_str_from("")};
     refs_status status = text != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        refs_combine_array *array = coordinate_of(&join->members[i], all->line);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+        refs_combine_array *array = coordinate_of(&combine->members[i], all->concat);
         if (array == NULL) continue;
         const uint32_t before = array->values;
-        status = rebase_coordinate(join, array, &units, err);
-        line->is_converted = line->is_converted || array->values != before;
+        status = rebase_coordinate(combine, array, &units, err);
+        concat->is_converted = concat->is_converted || array->values != before;
         if (status != REFS_OK)
-            refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
+            refs_error_prefix(err, "%s: %s", combine->members[i].name,
+                              combine->options.dims[all->concat]);
     }
     refs_free(text);
     return status == REFS_OK ? collect(all, err) : status;
 }
 
-static refs_status same_units(line_steps *all, refs_combine_line *line, refs_error *err) {
+static refs_status same_units(concat_steps *all, refs_combine_concat_dim *concat, refs_error *err) {
     size_t earliest;
     if (all->n == 0 || !refs_combine__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
     if (all->steps[0].value.kind == REFS_VALUE_TIME) {
         REFS_TRY(match_singles(all, err));
-        return count_times(all, line, earliest, err);
+        return count_times(all, concat, earliest, err);
     }
     if (earliest != SIZE_MAX) {
-        line->first = earliest;
-        REFS_TRY(rebase_all(all, line, err));
+        concat->first = earliest;
+        REFS_TRY(rebase_all(all, concat, err));
     }
     return match_singles(all, err);
 }
@@ -564,17 +567,17 @@ static int descending(const void *left, const void *right) {
     return order != 0 ? order : compare_places(left, right);
 }
 
-static bool are_times(const line_steps *all) {
+static bool are_times(const concat_steps *all) {
     const refs_combine_array *array =
-        coordinate_of(&all->join->members[all->steps[0].member], all->line);
-    return array != NULL &&
-           (refs_combine__counts_time(all->join, array) || array->dtype.type == REFS_TYPE_DATETIME);
+        coordinate_of(&all->combine->members[all->steps[0].member], all->concat);
+    return array != NULL && (refs_combine__counts_time(all->combine, array) ||
+                             array->dtype.type == REFS_TYPE_DATETIME);
 }
 
 /* Latitudes from north to south stay so: values fall if they do in some part, as parts of one step,
  * combined before, have the direction that nobody gave them. Times fall only if they do in every
  * part that has two: one file that counts backwards does not turn an archive around. */
-static bool find_direction(const line_steps *all) {
+static bool find_direction(const concat_steps *all) {
     bool falls = false, rises = false;
     for (size_t i = 1; i < all->n; i++) {
         if (all->steps[i].member != all->steps[i - 1].member) continue;
@@ -586,26 +589,27 @@ static bool find_direction(const line_steps *all) {
 }
 
 /* A part that is numbered has its steps from its own place on. */
-static void place_numbers(const line_steps *all, const refs_combine_line *line) {
-    refs_combine *join = all->join;
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_combine_axis *axis = &join->members[i].axes[all->line];
+static void place_numbers(const concat_steps *all, const refs_combine_concat_dim *concat) {
+    refs_combine *combine = all->combine;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        refs_combine_axis *axis = &combine->members[i].axes[all->concat];
         for (uint64_t k = 0; k < axis->n; k++)
-            axis->position[k] = axis->begin + k < line->n ? axis->begin + k : REFS_COMBINE_NOWHERE;
+            axis->position[k] =
+                axis->begin + k < concat->n ? axis->begin + k : REFS_COMBINE_NOWHERE;
     }
 }
 
 /* Steps of one value, from number `begin` on: the end of them. */
-static size_t end_of_value(const line_steps *all, size_t begin, bool *is_kept) {
+static size_t end_of_value(const concat_steps *all, size_t begin, bool *is_kept) {
     size_t end = begin;
     *is_kept = false;
-    do *is_kept = *is_kept || !all->steps[end].is_only_told;
+    do *is_kept = *is_kept || !all->steps[end].is_only_listed;
     while (++end < all->n && compare_values(&all->steps[end], &all->steps[begin]) == 0);
     return end;
 }
 
 /* Steps that no part has and no outline calls empty are not in the result. */
-static void drop_what_is_only_told(line_steps *all) {
+static void drop_only_listed(concat_steps *all) {
     size_t n = 0;
     bool is_kept;
     for (size_t begin = 0, end; begin < all->n; begin = end) {
@@ -614,7 +618,7 @@ static void drop_what_is_only_told(line_steps *all) {
             const step at = all->steps[i];
             if (is_kept) all->steps[n++] = at;
             if (!is_kept)
-                all->join->members[at.member].axes[all->line].position[at.step] =
+                all->combine->members[at.member].axes[all->concat].position[at.step] =
                     REFS_COMBINE_NOWHERE;
         }
     }
@@ -622,21 +626,21 @@ static void drop_what_is_only_told(line_steps *all) {
 }
 
 /* The steps of the first parts, at least `n` where there are so many. */
-static uint64_t steps_of_first_parts(const line_steps *all, uint64_t n) {
+static uint64_t steps_of_first_parts(const concat_steps *all, uint64_t n) {
     uint64_t steps = 0;
-    for (size_t i = 0; i < all->join->n_parts && steps < n; i++)
-        steps += all->join->members[i].axes[all->line].n;
+    for (size_t i = 0; i < all->combine->n_parts && steps < n; i++)
+        steps += all->combine->members[i].axes[all->concat].n;
     return steps;
 }
 
 /* Gives steps in intervals with a file the place that they have in the master or outline. */
-static void place_written(const line_steps *all, const refs_combine_told *told,
+static void place_written(const concat_steps *all, const refs_combine_entry *entry,
                           refs_combine_axis *axis) {
-    for (size_t dim = 0; dim < told->array.rank; dim++) {
-        if (refs_combine__line_of(all->join, &told->array, dim) != all->line) continue;
-        for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
-            const refs_fragment_interval *at = &told->grid.dims[dim].intervals[i];
-            for (uint64_t k = at->begin; told->is_written[dim][i] && k < at->end && k < axis->n;
+    for (size_t dim = 0; dim < entry->array.rank; dim++) {
+        if (refs_combine__concat_dim_of(all->combine, &entry->array, dim) != all->concat) continue;
+        for (size_t i = 0; i < entry->grid.dims[dim].n_intervals; i++) {
+            const refs_fragment_interval *at = &entry->grid.dims[dim].intervals[i];
+            for (uint64_t k = at->begin; entry->is_written[dim][i] && k < at->end && k < axis->n;
                  k++)
                 axis->position[k] = k;
         }
@@ -644,29 +648,31 @@ static void place_written(const line_steps *all, const refs_combine_told *told,
 }
 
 /* The files of a master or an outline are the first parts. */
-static refs_status place_told(const line_steps *all, refs_combine_member *member, refs_error *err) {
-    refs_combine_axis *axis = &member->axes[all->line];
+static refs_status place_entries(const concat_steps *all, refs_combine_member *member,
+                                 refs_error *err) {
+    refs_combine_axis *axis = &member->axes[all->concat];
     uint64_t n_placed = 0;
     for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = REFS_COMBINE_NOWHERE;
-    for (size_t i = 0; i < member->n_told; i++) place_written(all, &member->told[i], axis);
+    for (size_t i = 0; i < member->n_entries; i++) place_written(all, &member->entries[i], axis);
     for (uint64_t k = 0; k < axis->n; k++) n_placed += axis->position[k] != REFS_COMBINE_NOWHERE;
     if (n_placed == axis->n && steps_of_first_parts(all, axis->n) == axis->n) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s has no coordinate, and %llu steps that are not those of the files of "
                      "%s, one behind the other: where these are is not known",
-                     member->name, all->join->options.dims[all->line], (unsigned long long)axis->n,
-                     member->name);
+                     member->name, all->combine->options.dims[all->concat],
+                     (unsigned long long)axis->n, member->name);
 }
 
 /* Without a coordinate, parts follow each other. */
-static refs_status place_plain(const line_steps *all, refs_combine_line *line, refs_error *err) {
-    refs_combine *join = all->join;
-    for (size_t i = 0; i < join->n_parts; i++) {
-        refs_combine_axis *axis = &join->members[i].axes[all->line];
-        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
+static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim *concat,
+                               refs_error *err) {
+    refs_combine *combine = all->combine;
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        refs_combine_axis *axis = &combine->members[i].axes[all->concat];
+        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = concat->n++;
     }
-    for (size_t i = join->n_parts; i < join->n_members; i++)
-        REFS_TRY(place_told(all, &join->members[i], err));
+    for (size_t i = combine->n_parts; i < combine->n_members; i++)
+        REFS_TRY(place_entries(all, &combine->members[i], err));
     return REFS_OK;
 }
 
@@ -679,32 +685,32 @@ static bool rises(const refs_combine_axis *axis) {
     return axis->n < 2 || axis->position[0] < axis->position[axis->n - 1];
 }
 
-static bool has_values(const refs_combine_member *member, size_t line) {
-    const refs_combine_axis *axis = &member->axes[line];
+static bool has_values(const refs_combine_member *member, size_t concat) {
+    const refs_combine_axis *axis = &member->axes[concat];
     return axis->array != REFS_COMBINE_NONE && axis->n > 1 &&
            !member->arrays[axis->array].are_texts;
 }
 
-refs_status refs_combine__check_direction(const refs_combine *join,
-                                          const refs_combine_member *member, size_t line,
+refs_status refs_combine__check_direction(const refs_combine *combine,
+                                          const refs_combine_member *member, size_t concat,
                                           refs_error *err) {
     static const char *const words[] = {"descends", "ascends"};
-    const char *dim = join->options.dims[line];
+    const char *dim = combine->options.dims[concat];
     size_t i = 0;
-    if (!has_values(member, line) || rises(&member->axes[line])) return REFS_OK;
-    while (i < join->n_members &&
-           !(has_values(&join->members[i], line) && rises(&join->members[i].axes[line])))
+    if (!has_values(member, concat) || rises(&member->axes[concat])) return REFS_OK;
+    while (i < combine->n_members &&
+           !(has_values(&combine->members[i], concat) && rises(&combine->members[i].axes[concat])))
         i++;
-    if (i == join->n_members) return REFS_OK;
+    if (i == combine->n_members) return REFS_OK;
     const refs_values values =
-        refs_combine__coordinates_of(join, &member->arrays[member->axes[line].array]);
+        refs_combine__coordinates_of(combine, &member->arrays[member->axes[concat].array]);
     const refs_value first = refs_combine__unpacked_at(&values, 0),
-                     last = refs_combine__unpacked_at(&values, member->axes[line].n - 1);
+                     last = refs_combine__unpacked_at(&values, member->axes[concat].n - 1);
     const bool is_ascending = refs_combine__compare_values(&first, &last) < 0;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s %s in %s and %s in %s: expected one direction in all sources: turn the "
                      "second around (ncpdq -a -%s), or leave it out",
-                     dim, words[!is_ascending], join->members[i].name, words[is_ascending],
+                     dim, words[!is_ascending], combine->members[i].name, words[is_ascending],
                      member->name, dim);
 }
 
@@ -737,30 +743,31 @@ uint64_t refs_combine__step_at(const refs_combine_axis *axis, uint64_t position)
     return axis->by_position != NULL ? axis->by_position[low] : low;
 }
 
-static refs_status place(line_steps *all, refs_combine_line *line, refs_error *err) {
-    refs_combine *join = all->join;
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_combine_axis *axis = &join->members[i].axes[all->line];
+static refs_status place(concat_steps *all, refs_combine_concat_dim *concat, refs_error *err) {
+    refs_combine *combine = all->combine;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        refs_combine_axis *axis = &combine->members[i].axes[all->concat];
         axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
         if (axis->position == NULL) return refs_fail_nomem(err);
     }
     if (all->is_numbered) {
-        place_numbers(all, line);
+        place_numbers(all, concat);
         return REFS_OK;
     }
-    if (join->n_parts < join->n_members) drop_what_is_only_told(all);
-    if (all->n == 0) return place_plain(all, line, err);
+    if (combine->n_parts < combine->n_members) drop_only_listed(all);
+    if (all->n == 0) return place_plain(all, concat, err);
     /* A value that one part has twice stands for two steps: the first is that of other parts. */
     uint64_t repeat = 0, first = 0;
     for (size_t i = 0; i < all->n; i++) {
         const bool is_other = i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0;
         const bool is_repeat =
             i > 0 && !is_other && all->steps[i].member == all->steps[i - 1].member;
-        if (is_other) first = line->n;
+        if (is_other) first = concat->n;
         repeat = is_repeat ? repeat + 1 : 0;
         const uint64_t position = first + repeat;
-        if (position >= line->n) line->n = position + 1;
-        join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = position;
+        if (position >= concat->n) concat->n = position + 1;
+        combine->members[all->steps[i].member].axes[all->concat].position[all->steps[i].step] =
+            position;
     }
     return REFS_OK;
 }
@@ -772,29 +779,30 @@ static int by_size(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static refs_status print_place(const line_steps *all, const step *at, refs_buf *text) {
-    const refs_combine_array *array = coordinate_of(&all->join->members[at->member], all->line);
-    const refs_values values = refs_combine__coordinates_of(all->join, array);
+static refs_status print_place(const concat_steps *all, const step *at, refs_buf *text) {
+    const refs_combine_array *array =
+        coordinate_of(&all->combine->members[at->member], all->concat);
+    const refs_values values = refs_combine__coordinates_of(all->combine, array);
     const refs_value value = refs_combine__unpacked_at(&values, at->step);
-    return refs_combine__print_place(all->join, all->line, &value, text, NULL);
+    return refs_combine__print_place(all->combine, all->concat, &value, text, NULL);
 }
 
-static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, double usual) {
-    const refs_combine *join = all->join;
+static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first, double usual) {
+    const refs_combine *combine = all->combine;
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
     if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
-                  join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
-                  (const char *)one.data, join->members[before->member].name, (int)other.size,
-                  (const char *)other.data, join->members[after->member].name, usual);
+                  combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
+                  (const char *)one.data, combine->members[before->member].name, (int)other.size,
+                  (const char *)other.data, combine->members[after->member].name, usual);
     refs_buf_clear(&one);
     refs_buf_clear(&other);
 }
 
 /* The missing steps between steps that are equally far apart but for that. */
-static void tell_gaps(const line_steps *all, const double *widths, size_t n, double usual) {
+static void tell_gaps(const concat_steps *all, const double *widths, size_t n, double usual) {
     size_t n_gaps = 0, first = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         double times = fabs(widths[i]) / usual;
@@ -806,7 +814,7 @@ static void tell_gaps(const line_steps *all, const double *widths, size_t n, dou
 }
 
 /* Tiles have the steps of each other. */
-static void drop_same_steps(line_steps *all) {
+static void drop_same_steps(concat_steps *all) {
     size_t n = all->n > 0 ? 1 : 0;
     for (size_t i = 1; i < all->n; i++)
         if (compare_values(&all->steps[i], &all->steps[n - 1]) != 0)
@@ -814,7 +822,7 @@ static void drop_same_steps(line_steps *all) {
     all->n = n;
 }
 
-static refs_status look_for_gaps(line_steps *all, refs_error *err) {
+static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     drop_same_steps(all);
     if (all->n < 4 || (!refs_combine__is_number(&all->steps[0].value))) return REFS_OK;
     double *widths = refs_calloc(2 * all->n, sizeof *widths);
@@ -834,39 +842,39 @@ static refs_status look_for_gaps(line_steps *all, refs_error *err) {
 }
 
 /* Its files are sources once each, and it may have some of them more than once. */
-static refs_status check_length(const line_steps *all, const refs_combine_line *line,
+static refs_status check_length(const concat_steps *all, const refs_combine_concat_dim *concat,
                                 refs_error *err) {
-    const uint64_t n_before = all->join->n_before[all->line];
-    if (line->n >= n_before) return REFS_OK;
+    const uint64_t n_before = all->combine->n_before[all->concat];
+    if (concat->n >= n_before) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "cannot append: the master has %llu steps along %s, and with what is added "
                      "its sources, each read once, have %llu: index all sources again",
-                     (unsigned long long)n_before, all->join->options.dims[all->line],
-                     (unsigned long long)line->n);
+                     (unsigned long long)n_before, all->combine->options.dims[all->concat],
+                     (unsigned long long)concat->n);
 }
 
 /* -- one dimension ----------------------------------------------------------------------------- */
 
-static refs_status plan_line(refs_combine *join, size_t number, refs_combine_line *line,
-                             refs_error *err) {
-    line_steps all = {.join = join, .line = number};
-    line->first = SIZE_MAX;
-    all.is_numbered = refs_combine__numbered_length(join, number, &line->n);
-    all.clocks = refs_calloc(join->n_members, sizeof *all.clocks);
+static refs_status plan_concat_dim(refs_combine *combine, size_t number,
+                                   refs_combine_concat_dim *concat, refs_error *err) {
+    concat_steps all = {.combine = combine, .concat = number};
+    concat->first = SIZE_MAX;
+    all.is_numbered = refs_combine__numbered_length(combine, number, &concat->n);
+    all.clocks = refs_calloc(combine->n_members, sizeof *all.clocks);
     refs_status status = all.clocks != NULL ? collect(&all, err) : refs_fail_nomem(err);
-    if (status == REFS_OK) status = same_units(&all, line, err);
+    if (status == REFS_OK) status = same_units(&all, concat, err);
     if (status == REFS_OK) {
         if (all.n > 0)
             qsort(all.steps, all.n, sizeof *all.steps,
                   find_direction(&all) ? descending : ascending);
-        if (line->first == SIZE_MAX)
-            line->first = all.n > 0 ? all.steps[0].member : all.first_plain;
-        join->counted[number] = line->first;
-        status = place(&all, line, err);
+        if (concat->first == SIZE_MAX)
+            concat->first = all.n > 0 ? all.steps[0].member : all.first_plain;
+        combine->counted[number] = concat->first;
+        status = place(&all, concat, err);
     }
-    if (status == REFS_OK) status = check_length(&all, line, err);
-    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++)
-        status = sort_steps(&join->members[i].axes[number], err);
+    if (status == REFS_OK) status = check_length(&all, concat, err);
+    for (size_t i = 0; i < combine->n_parts && status == REFS_OK; i++)
+        status = sort_steps(&combine->members[i].axes[number], err);
     if (status == REFS_OK && !all.is_numbered) status = look_for_gaps(&all, err);
     refs_free(all.steps);
     refs_free(all.clocks);
@@ -888,20 +896,20 @@ static int by_position(const void *left, const void *right) {
 }
 
 /* The first place that a part has: a joined set may have holes where it begins. */
-static refs_status first_place(const refs_combine *join, const refs_combine_member *member,
+static refs_status first_place(const refs_combine *combine, const refs_combine_member *member,
                                uint64_t *position, refs_error *err) {
     uint64_t place[REFS_COMBINE_MAX_DIMS];
     refs_combine_place at = {member, NULL};
     bool is_first = true;
-    REFS_TRY(refs_combine__first_place(join, &at, position, err));
-    for (size_t i = 0; join->n_dims > 1 && i < member->n_arrays; i++) {
-        size_t n_lines = 0;
+    REFS_TRY(refs_combine__first_place(combine, &at, position, err));
+    for (size_t i = 0; combine->n_dims > 1 && i < member->n_arrays; i++) {
+        size_t n_concat = 0;
         at.array = &member->arrays[i];
         for (size_t dim = 0; dim < at.array->rank; dim++)
-            n_lines += refs_combine__line_of(join, at.array, dim) < REFS_COMBINE_MAX_DIMS;
-        if (n_lines < join->n_dims) continue;
-        REFS_TRY(refs_combine__first_place(join, &at, place, err));
-        if (is_first || refs_combine__is_before(join, place, position))
+            n_concat += refs_combine__concat_dim_of(combine, at.array, dim) < REFS_COMBINE_MAX_DIMS;
+        if (n_concat < combine->n_dims) continue;
+        REFS_TRY(refs_combine__first_place(combine, &at, place, err));
+        if (is_first || refs_combine__is_before(combine, place, position))
             memcpy(position, place, sizeof place);
         is_first = false;
         if (at.array->holes == NULL) break;
@@ -909,17 +917,17 @@ static refs_status first_place(const refs_combine *join, const refs_combine_memb
     return REFS_OK;
 }
 
-static refs_status order_members(const refs_combine *join, refs_combine_plan *plan,
+static refs_status order_members(const refs_combine *combine, refs_combine_plan *plan,
                                  refs_error *err) {
-    ranked *all = refs_calloc(join->n_members, sizeof *all);
-    plan->order = refs_calloc(join->n_members, sizeof *plan->order);
+    ranked *all = refs_calloc(combine->n_members, sizeof *all);
+    plan->order = refs_calloc(combine->n_members, sizeof *plan->order);
     refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        all[i] = (ranked){.n_dims = join->n_dims, .member = i};
-        status = first_place(join, &join->members[i], all[i].position, err);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+        all[i] = (ranked){.n_dims = combine->n_dims, .member = i};
+        status = first_place(combine, &combine->members[i], all[i].position, err);
     }
-    if (status == REFS_OK) qsort(all, join->n_members, sizeof *all, by_position);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+    if (status == REFS_OK) qsort(all, combine->n_members, sizeof *all, by_position);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
         plan->order[i] = all[i].member;
     refs_free(all);
     return status;
@@ -943,43 +951,45 @@ typedef struct named_list {
     uint8_t *seen; /* of each string */
 } named_list;
 
-static refs_status add_path(const refs_combine *join, uint32_t path, named_list *list,
+static refs_status add_path(const refs_combine *combine, uint32_t path, named_list *list,
                             refs_error *err) {
     if (list->seen[path] != 0) return REFS_OK;
     list->seen[path] = 1;
     if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
         return refs_fail_nomem(err);
-    list->items[list->n++] = (named){refs_combine__text(join, path), path};
+    list->items[list->n++] = (named){refs_combine__text(combine, path), path};
     return REFS_OK;
 }
 
-static refs_status add_paths(const refs_combine *join, const refs_combine_member *member,
+static refs_status add_paths(const refs_combine *combine, const refs_combine_member *member,
                              named_list *list, refs_error *err) {
     size_t k = 0;
     /* Those of a master or an outline in their order: both are ascending by number. */
-    for (size_t i = 0; i < member->n_arrays + member->n_told; i++) {
-        const bool is_told =
-            k < member->n_told && (member->told[k].number <= i || i - k >= member->n_arrays);
-        REFS_TRY(add_path(join, is_told ? member->told[k].array.path : member->arrays[i - k].path,
+    for (size_t i = 0; i < member->n_arrays + member->n_entries; i++) {
+        const bool is_entry =
+            k < member->n_entries && (member->entries[k].number <= i || i - k >= member->n_arrays);
+        REFS_TRY(add_path(combine,
+                          is_entry ? member->entries[k].array.path : member->arrays[i - k].path,
                           list, err));
-        k += is_told;
+        k += is_entry;
     }
     return REFS_OK;
 }
 
 /* By name, whatever part has them; those of a master in the order of the parts, an outline first.
  */
-static refs_status list_paths(const refs_combine *join, refs_combine_plan *plan, refs_error *err) {
-    named_list list = {.seen = refs_calloc(join->strings.count + 1, 1)};
+static refs_status list_paths(const refs_combine *combine, refs_combine_plan *plan,
+                              refs_error *err) {
+    named_list list = {.seen = refs_calloc(combine->strings.count + 1, 1)};
     refs_status status = list.seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
-        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
-            status = add_paths(join, &join->members[i], &list, err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-        status = add_paths(join, &join->members[i], &list, err);
+    for (size_t i = combine->n_parts; i < combine->n_members && status == REFS_OK; i++)
+        if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE)
+            status = add_paths(combine, &combine->members[i], &list, err);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+        status = add_paths(combine, &combine->members[i], &list, err);
     named *all = list.items;
     const size_t n = list.n;
-    if (n > 0 && !refs_combine__is_of_fields(join)) qsort(all, n, sizeof *all, by_name);
+    if (n > 0 && !refs_combine__is_of_fields(combine)) qsort(all, n, sizeof *all, by_name);
     plan->paths = refs_calloc(n + 1, sizeof *plan->paths);
     if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
@@ -989,18 +999,18 @@ static refs_status list_paths(const refs_combine *join, refs_combine_plan *plan,
     return status;
 }
 
-refs_status refs_combine__plan(refs_combine *join, refs_combine_plan *plan, refs_error *err) {
-    join->missing.n_lines = 0;
-    REFS_TRY(refs_combine__check_dims(join, err));
-    for (size_t line = 0; line < join->n_dims; line++)
-        REFS_TRY(plan_line(join, line, &plan->lines[line], err));
-    if (join->options.dims_are == REFS_COMBINE_GUESSED)
-        REFS_TRY(refs_combine__check_tiles(join, plan, err));
-    if (join->n_parts == join->n_members && join->numbers == NULL)
-        REFS_TRY(refs_combine__tell_missing_tiles(join, plan, err));
-    REFS_TRY(order_members(join, plan, err));
-    REFS_TRY(list_paths(join, plan, err));
-    return refs_combine__repeat_times(join, plan, err);
+refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
+    combine->missing.n_concat = 0;
+    REFS_TRY(refs_combine__check_dims(combine, err));
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        REFS_TRY(plan_concat_dim(combine, concat, &plan->concat_dims[concat], err));
+    if (combine->options.dims_are == REFS_COMBINE_GUESSED)
+        REFS_TRY(refs_combine__check_tiles(combine, plan, err));
+    if (combine->n_parts == combine->n_members && combine->numbers == NULL)
+        REFS_TRY(refs_combine__tell_missing_tiles(combine, plan, err));
+    REFS_TRY(order_members(combine, plan, err));
+    REFS_TRY(list_paths(combine, plan, err));
+    return refs_combine__repeat_times(combine, plan, err);
 }
 
 void refs_combine__plan_clear(refs_combine_plan *plan) {
@@ -1008,10 +1018,10 @@ void refs_combine__plan_clear(refs_combine_plan *plan) {
     refs_free(plan->paths);
 }
 
-size_t refs_combine__line_of(const refs_combine *join, const refs_combine_array *array,
-                             size_t dim) {
-    size_t line;
-    return refs_combine__is_dim(join, refs_combine__text(join, array->dims[dim]), &line)
-               ? line
+size_t refs_combine__concat_dim_of(const refs_combine *combine, const refs_combine_array *array,
+                                   size_t dim) {
+    size_t concat;
+    return refs_combine__is_dim(combine, refs_combine__text(combine, array->dims[dim]), &concat)
+               ? concat
                : REFS_COMBINE_MAX_DIMS;
 }

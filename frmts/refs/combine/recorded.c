@@ -12,14 +12,14 @@
 /* A file of the master. */
 typedef struct recorded_file {
     refs_combine_member member;
-    refs_combine_steps *regions;         /* along each dimension of the table */
-    size_t *told, n_told, told_capacity; /* aggregations that have a fragment in it: their numbers,
-                                            ascending */
+    refs_combine_steps *regions; /* along each dimension of the table */
+    size_t *aggregations, n_aggregations, aggregation_capacity; /* aggregations that have a fragment
+                                            in it: their numbers, ascending */
     bool is_unclear;
 } recorded_file;
 
 typedef struct table {
-    refs_combine *join;
+    refs_combine *combine;
     refs_intern *strings;
     const refs_combine_member *master;
     refs_combine_recorded *files;
@@ -44,17 +44,17 @@ static size_t dim_at(const table *all, uint32_t dim) {
 static refs_status list_dims(table *all, refs_error *err) {
     const refs_combine_member *master = all->master;
     size_t most = 0;
-    for (size_t i = 0; i < master->n_told; i++) most += master->told[i].array.rank;
+    for (size_t i = 0; i < master->n_entries; i++) most += master->entries[i].array.rank;
     all->dims = refs_calloc(most + 1, sizeof *all->dims);
     all->is_cut = refs_calloc(most + 1, sizeof *all->is_cut);
     if (all->dims == NULL || all->is_cut == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < master->n_told; i++) {
-        const refs_combine_told *told = &master->told[i];
-        for (size_t dim = 0; dim < told->array.rank; dim++) {
-            const size_t at = dim_at(all, told->array.dims[dim]);
-            all->dims[at] = told->array.dims[dim];
+    for (size_t i = 0; i < master->n_entries; i++) {
+        const refs_combine_entry *entry = &master->entries[i];
+        for (size_t dim = 0; dim < entry->array.rank; dim++) {
+            const size_t at = dim_at(all, entry->array.dims[dim]);
+            all->dims[at] = entry->array.dims[dim];
             all->n_dims += at == all->n_dims;
-            all->is_cut[at] = all->is_cut[at] || told->grid.dims[dim].n_intervals > 1;
+            all->is_cut[at] = all->is_cut[at] || entry->grid.dims[dim].n_intervals > 1;
         }
     }
     return REFS_OK;
@@ -88,22 +88,22 @@ static refs_str without_slash(refs_str path) {
 }
 
 /* Whether the fragment is called in its file as those are that are added. */
-static refs_status is_called_so(table *all, const refs_combine_told *told, const char *variable,
+static refs_status is_called_so(table *all, const refs_combine_entry *entry, const char *variable,
                                 bool *is_so, refs_error *err) {
     all->scratch.size = 0;
-    REFS_TRY(refs_combine__name_in_file(all->join, refs_intern_get(all->strings, told->array.path),
-                                        &all->scratch, err));
+    REFS_TRY(refs_combine__name_in_file(
+        all->combine, refs_intern_get(all->strings, entry->array.path), &all->scratch, err));
     const refs_str name = refs_str_from((const char *)all->scratch.data);
     *is_so = refs_str_equal(without_slash(name), without_slash(refs_str_from(variable)));
     return REFS_OK;
 }
 
 /* A file has one region along each dimension. */
-static void note_region(const table *all, const refs_combine_told *told,
+static void note_region(const table *all, const refs_combine_entry *entry,
                         const refs_partition *fragment, recorded_file *file) {
-    for (size_t dim = 0; dim < told->array.rank; dim++) {
+    for (size_t dim = 0; dim < entry->array.rank; dim++) {
         const refs_combine_steps steps = {fragment->begin[dim], fragment->end[dim]};
-        refs_combine_steps *known = &file->regions[dim_at(all, told->array.dims[dim])];
+        refs_combine_steps *known = &file->regions[dim_at(all, entry->array.dims[dim])];
         if (known->begin == UNKNOWN.begin) *known = steps;
         if (known->begin != steps.begin || known->end != steps.end) file->is_unclear = true;
     }
@@ -111,24 +111,26 @@ static void note_region(const table *all, const refs_combine_told *told,
 
 static refs_status note_fragment(table *all, size_t number, const refs_partition *fragment,
                                  recorded_file *file, refs_error *err) {
-    const refs_combine_told *told = &all->master->told[number];
+    const refs_combine_entry *entry = &all->master->entries[number];
     bool is_so;
-    REFS_TRY(is_called_so(all, told, fragment->variable, &is_so, err));
-    if (!is_so || (file->n_told > 0 && file->told[file->n_told - 1] == number))
+    REFS_TRY(is_called_so(all, entry, fragment->variable, &is_so, err));
+    if (!is_so ||
+        (file->n_aggregations > 0 && file->aggregations[file->n_aggregations - 1] == number))
         file->is_unclear = true;
-    note_region(all, told, fragment, file);
-    if (!refs_grow((void **)&file->told, &file->told_capacity, file->n_told, sizeof *file->told))
+    note_region(all, entry, fragment, file);
+    if (!refs_grow((void **)&file->aggregations, &file->aggregation_capacity, file->n_aggregations,
+                   sizeof *file->aggregations))
         return refs_fail_nomem(err);
-    file->told[file->n_told++] = number;
+    file->aggregations[file->n_aggregations++] = number;
     if (*fragment->format == '\0' || file->member.format != NULL) return REFS_OK;
     return copy_text(fragment->format, &file->member.format, err);
 }
 
 static refs_status note_fragments(table *all, size_t number, refs_error *err) {
-    const refs_combine_told *told = &all->master->told[number];
-    for (uint64_t i = 0; i < told->grid.n; i++) {
+    const refs_combine_entry *entry = &all->master->entries[number];
+    for (uint64_t i = 0; i < entry->grid.n; i++) {
         refs_partition fragment;
-        refs_fragment_grid_get(&told->grid, i, &fragment);
+        refs_fragment_grid_get(&entry->grid, i, &fragment);
         const uint32_t id = refs_intern_find(&all->names, refs_str_from(fragment.file));
         if (!fragment.has_fragment || id == REFS_INTERN_NONE) continue;
         REFS_TRY(note_fragment(all, number, &fragment, &all->entries[all->number[id]], err));
@@ -173,28 +175,28 @@ static bool can_be_cut(const table *all, const recorded_file *file,
 
 /* Whether parts may lie apart along a dimension of an aggregation: where it is not known along
  * which they do, along all that are cut. */
-static bool may_be_joined(const table *all, uint32_t dim) {
-    size_t line;
-    if (all->join->n_dims == 0) return all->is_cut[dim_at(all, dim)];
-    return refs_combine__is_dim(all->join, refs_intern_get(all->strings, dim), &line);
+static bool may_be_concat(const table *all, uint32_t dim) {
+    size_t concat;
+    if (all->combine->n_dims == 0) return all->is_cut[dim_at(all, dim)];
+    return refs_combine__is_dim(all->combine, refs_intern_get(all->strings, dim), &concat);
 }
 
 /* Whether other parts have the whole of it, too: values that are small are then compared, and those
  * of an aggregation the file alone has. */
-static bool is_compared(const table *all, const refs_combine_told *told) {
-    uint64_t n = told->array.dtype.size;
-    for (size_t dim = 0; dim < told->array.rank; dim++)
-        if (may_be_joined(all, told->array.dims[dim]) ||
-            !refs_mul_u64(n, told->array.shape[dim], &n))
+static bool is_compared(const table *all, const refs_combine_entry *entry) {
+    uint64_t n = entry->array.dtype.size;
+    for (size_t dim = 0; dim < entry->array.rank; dim++)
+        if (may_be_concat(all, entry->array.dims[dim]) ||
+            !refs_mul_u64(n, entry->array.shape[dim], &n))
             return false;
     return n <= REFS_COMBINE_MAX_COMPARED_BYTES;
 }
 
 static bool says_enough(const table *all, const recorded_file *file) {
     const refs_combine_member *master = all->master;
-    if (file->n_told == 0 || file->is_unclear || lacks_region(all, file)) return false;
-    for (size_t i = 0; i < file->n_told; i++)
-        if (is_compared(all, &master->told[file->told[i]])) return false;
+    if (file->n_aggregations == 0 || file->is_unclear || lacks_region(all, file)) return false;
+    for (size_t i = 0; i < file->n_aggregations; i++)
+        if (is_compared(all, &master->entries[file->aggregations[i]])) return false;
     for (size_t i = 0; i < master->n_arrays; i++)
         if (!master->arrays[i].is_field && !can_be_cut(all, file, &master->arrays[i])) return false;
     return true;
@@ -358,42 +360,43 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     return REFS_OK;
 }
 
-static refs_status add_fragment(const table *all, const refs_combine_told *told,
+static refs_status add_fragment(const table *all, const refs_combine_entry *entry,
                                 recorded_file *file, refs_error *err) {
-    REFS_TRY(add_array(all, file, &told->array, err));
+    REFS_TRY(add_array(all, file, &entry->array, err));
     refs_combine_array *array = &file->member.arrays[file->member.n_arrays - 1];
-    array->declares_fill = told->declares_fill;
-    memcpy(array->declared, told->declared, sizeof array->declared);
+    array->declares_fill = entry->declares_fill;
+    memcpy(array->declared, entry->declared, sizeof array->declared);
     return REFS_OK;
 }
 
 /* Fields are placed once all parts are there. */
 static refs_status place(table *all, refs_combine_member *member, refs_error *err) {
-    const refs_combine *join = all->join;
-    if (refs_combine__is_of_fields(join)) return REFS_OK;
-    for (size_t line = 0; line < join->n_dims; line++)
-        REFS_TRY(refs_combine__find_axis(all->strings, member, line,
-                                         refs_str_from(join->options.dims[line]), err));
-    return refs_combine__widen_layouts(join, member, all->strings, err);
+    const refs_combine *combine = all->combine;
+    if (refs_combine__is_of_fields(combine)) return REFS_OK;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        REFS_TRY(refs_combine__find_axis(all->strings, member, concat,
+                                         refs_str_from(combine->options.dims[concat]), err));
+    return refs_combine__widen_layouts(combine, member, all->strings, err);
 }
 
 /* In the order in which the master has its variables. */
 static refs_status make_member(table *all, size_t number, refs_error *err) {
     const refs_combine_member *master = all->master;
     recorded_file *file = &all->entries[number];
-    size_t n_values = 0, n_told = 0, n_own = 0;
+    size_t n_values = 0, n_entries = 0, n_own = 0;
     REFS_TRY(begin_member(all, number, err));
-    for (size_t i = 0; i < master->n_arrays + master->n_told; i++) {
-        const bool is_told = n_told < master->n_told && master->told[n_told].number == i;
-        if (!is_told) {
+    for (size_t i = 0; i < master->n_arrays + master->n_entries; i++) {
+        const bool is_entry =
+            n_entries < master->n_entries && master->entries[n_entries].number == i;
+        if (!is_entry) {
             REFS_TRY(add_values(all, file, &master->arrays[n_values++], err));
             continue;
         }
-        if (n_own < file->n_told && file->told[n_own] == n_told) {
-            REFS_TRY(add_fragment(all, &master->told[n_told], file, err));
+        if (n_own < file->n_aggregations && file->aggregations[n_own] == n_entries) {
+            REFS_TRY(add_fragment(all, &master->entries[n_entries], file, err));
             n_own++;
         }
-        n_told++;
+        n_entries++;
     }
     return place(all, &file->member, err);
 }
@@ -405,7 +408,7 @@ static refs_status make_members(table *all, refs_error *err) {
         if (hides) return REFS_OK;
     }
     for (size_t i = 0; i < all->n_files; i++) {
-        REFS_TRY(refs_combine__go_on(all->join, err));
+        REFS_TRY(refs_combine__go_on(all->combine, err));
         all->files[i].is_added = says_enough(all, &all->entries[i]);
         if (all->files[i].is_added) REFS_TRY(make_member(all, i, err));
     }
@@ -422,7 +425,7 @@ static refs_status keep_members(table *all, refs_error *err) {
         members[n++] = all->entries[i].member;
         all->entries[i].member = (refs_combine_member){.name = NULL};
     }
-    const refs_status status = refs_combine__keep(all->join, all->strings, members, n, err);
+    const refs_status status = refs_combine__keep(all->combine, all->strings, members, n, err);
     refs_free(members);
     return status;
 }
@@ -431,7 +434,7 @@ static void clear(table *all) {
     for (size_t i = 0; all->entries != NULL && i < all->n_files; i++) {
         refs_combine__member_clear(&all->entries[i].member);
         refs_free(all->entries[i].regions);
-        refs_free(all->entries[i].told);
+        refs_free(all->entries[i].aggregations);
     }
     refs_free(all->entries);
     refs_free(all->number);
@@ -444,49 +447,52 @@ static void clear(table *all) {
 static refs_status add_files(table *all, refs_error *err) {
     REFS_TRY(list_dims(all, err));
     REFS_TRY(list_files(all, err));
-    for (size_t i = 0; i < all->master->n_told; i++) REFS_TRY(note_fragments(all, i, err));
+    for (size_t i = 0; i < all->master->n_entries; i++) REFS_TRY(note_fragments(all, i, err));
     REFS_TRY(make_members(all, err));
     return keep_members(all, err);
 }
 
-static void note_length(refs_combine *join, const refs_intern *strings,
+static void note_length(refs_combine *combine, const refs_intern *strings,
                         const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++) {
-        size_t line;
-        if (refs_combine__is_dim(join, refs_intern_get(strings, array->dims[dim]), &line) &&
-            array->shape[dim] > join->n_before[line])
-            join->n_before[line] = array->shape[dim];
+        size_t concat;
+        if (refs_combine__is_dim(combine, refs_intern_get(strings, array->dims[dim]), &concat) &&
+            array->shape[dim] > combine->n_before[concat])
+            combine->n_before[concat] = array->shape[dim];
     }
 }
 
-static void note_lengths(refs_combine *join, const refs_intern *strings,
+static void note_lengths(refs_combine *combine, const refs_intern *strings,
                          const refs_combine_member *master) {
-    for (size_t i = 0; i < master->n_arrays; i++) note_length(join, strings, &master->arrays[i]);
-    for (size_t i = 0; i < master->n_told; i++) note_length(join, strings, &master->told[i].array);
+    for (size_t i = 0; i < master->n_arrays; i++) note_length(combine, strings, &master->arrays[i]);
+    for (size_t i = 0; i < master->n_entries; i++)
+        note_length(combine, strings, &master->entries[i].array);
 }
 
 /* A master of fields is a member, too: it says how long dimensions are. */
-static refs_status keep_master(refs_combine *join, const refs_intern *strings,
+static refs_status keep_master(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *master, refs_error *err) {
-    for (size_t i = 0; i < master->n_told; i++) refs_intern_clear(&master->told[i].grid.strings);
-    if (refs_combine__is_of_fields(join)) return refs_combine__keep(join, strings, master, 1, err);
-    note_lengths(join, strings, master);
+    for (size_t i = 0; i < master->n_entries; i++)
+        refs_intern_clear(&master->entries[i].grid.strings);
+    if (refs_combine__is_of_fields(combine))
+        return refs_combine__keep(combine, strings, master, 1, err);
+    note_lengths(combine, strings, master);
     refs_combine__member_clear(master);
     return REFS_OK;
 }
 
-refs_status refs_combine_add_master(refs_combine *join, const refs_combine_part *part,
+refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
                                     refs_combine_recorded *files, size_t n, refs_error *err) {
     refs_combine_member master = {.number = part->number, .role = REFS_COMBINE_IS_MASTER};
     refs_intern strings = {0};
     table all = {
-        .join = join, .strings = &strings, .master = &master, .files = files, .n_files = n};
+        .combine = combine, .strings = &strings, .master = &master, .files = files, .n_files = n};
     refs_status status = copy_text(part->name, &master.name, err);
-    if (status == REFS_OK) status = refs_combine__read(join, part, &master, &strings, err);
+    if (status == REFS_OK) status = refs_combine__read(combine, part, &master, &strings, err);
     if (status == REFS_OK) status = add_files(&all, err);
     clear(&all);
     if (status == REFS_OK)
-        status = keep_master(join, &strings, &master, err);
+        status = keep_master(combine, &strings, &master, err);
     else
         refs_combine__member_clear(&master);
     refs_intern_clear(&strings);

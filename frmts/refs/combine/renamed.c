@@ -6,7 +6,7 @@
 #include "refs/aggregation.h"
 
 typedef struct renaming {
-    refs_combine *join;
+    refs_combine *combine;
     refs_combine_member *member;
     refs_intern *strings;
     size_t group; /* bytes of paths that the copy does not have */
@@ -16,10 +16,10 @@ typedef struct renaming {
  * as fill. */
 static refs_status look(void *user, const char *location, bool *is_there, refs_error *err) {
     const renaming *job = user;
-    const refs_vfs *vfs = job->join->options.vfs;
+    const refs_vfs *vfs = job->combine->options.vfs;
     refs_error problem = REFS_ERROR_INIT;
     void *handle = NULL;
-    REFS_TRY(refs_combine__go_on(job->join, err));
+    REFS_TRY(refs_combine__go_on(job->combine, err));
     if (vfs == NULL) return REFS_OK;
     const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
     *is_there = status == REFS_OK;
@@ -30,8 +30,8 @@ static refs_status look(void *user, const char *location, bool *is_there, refs_e
 
 static refs_status rename_file(void *user, refs_str location, refs_buf *renamed, refs_error *err) {
     const renaming *job = user;
-    REFS_TRY(refs_combine__go_on(job->join, err));
-    return refs_combine_url(&job->join->options.urls, location, renamed, err);
+    REFS_TRY(refs_combine__go_on(job->combine, err));
+    return refs_combine_url(&job->combine->options.urls, location, renamed, err);
 }
 
 static refs_combine_array *find_array(const renaming *job, const refs_array_meta *meta) {
@@ -156,9 +156,9 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
     return status;
 }
 
-refs_status refs_combine__rename_fragments(refs_combine *join, const refs_combine_copied *copied,
+refs_status refs_combine__rename_fragments(refs_combine *combine, const refs_combine_copied *copied,
                                            refs_error *err) {
-    renaming job = {join, copied->member, copied->strings, copied->group};
+    renaming job = {combine, copied->member, copied->strings, copied->group};
     const refs_file_renamer renamer = {.location = refs_set_location(copied->set),
                                        .remote_to_local =
                                            refs_set_url_context(copied->set).remote_to_local,
@@ -173,7 +173,7 @@ refs_status refs_combine__rename_fragments(refs_combine *join, const refs_combin
         any = any ||
               refs_aggregation_recognise(refs_hierarchy_array(copied->hierarchy, i)->attributes);
     if (!any) return REFS_OK;
-    REFS_TRY(refs_aggregations_open(copied->hierarchy, &join->options.notes, &all, err));
+    REFS_TRY(refs_aggregations_open(copied->hierarchy, &combine->options.notes, &all, err));
     const refs_status status = refs_aggregations_rename(all, &renamer, err);
     *copied->aggregations = all;
     return status;

@@ -1,6 +1,6 @@
 /* split.c -- which fragments sources become that are heterogeneous, see combine_internal.h.
  *
- * The edges of parts and of their holes cut the array into cells along all joined dimensions
+ * The edges of parts and of their holes cut the array into cells along all concat dimensions
  * (cells.c). A cut stays where what lies on its two sides cannot be one array, at any place along
  * the other dimensions; between cuts that stay lie the fragments. They are the same whatever sets
  * the parts came in. A cut within a chunk cannot stay: chunks are not cut. The values of per-step
@@ -10,26 +10,26 @@
 
 #include "combine_internal.h"
 
-static bool is_coordinate_of_line(const refs_combine *join, const refs_combined *joined) {
-    const refs_combine_member *member = &join->members[joined->first];
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const uint32_t number = member->axes[line].array;
-        if (number != REFS_COMBINE_NONE && member->arrays[number].path == joined->path) return true;
+static bool is_concat_coordinate(const refs_combine *combine, const refs_combine_result *result) {
+    const refs_combine_member *member = &combine->members[result->first];
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const uint32_t number = member->axes[concat].array;
+        if (number != REFS_COMBINE_NONE && member->arrays[number].path == result->path) return true;
     }
     return false;
 }
 
-bool refs_combine__may_split(const refs_combine *join, const refs_combined *joined) {
-    const refs_combine_array *like = joined->like;
+bool refs_combine__may_split(const refs_combine *combine, const refs_combine_result *result) {
+    const refs_combine_array *like = result->like;
     bool is_number = refs_dtype_is_numeric(&like->dtype) && like->dtype.type != REFS_TYPE_COMPLEX;
-    const bool is_of_master = !like->is_field && join->n_parts < join->n_members;
-    if (refs_combine__is_aggregated(join))
-        return is_number && !is_coordinate_of_line(join, joined) && !is_of_master;
-    if (join->options.unlike == REFS_COMBINE_REFUSE || joined->n_lines == 0 ||
-        is_coordinate_of_line(join, joined) || !is_number)
+    const bool is_of_master = !like->is_field && combine->n_parts < combine->n_members;
+    if (refs_combine__is_aggregated(combine))
+        return is_number && !is_concat_coordinate(combine, result) && !is_of_master;
+    if (combine->options.unlike == REFS_COMBINE_REFUSE || result->n_concat == 0 ||
+        is_concat_coordinate(combine, result) || !is_number)
         return false;
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->shape[dim] == 0) return false;
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (result->shape[dim] == 0) return false;
     return true;
 }
 
@@ -44,7 +44,8 @@ void refs_combine__split_free(refs_combine_split *split) {
 
 size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *index) {
     size_t number = 0;
-    for (size_t i = 0; i < cells->n_lines; i++) number = number * (cells->cuts[i].n - 1) + index[i];
+    for (size_t i = 0; i < cells->n_concat; i++)
+        number = number * (cells->cuts[i].n - 1) + index[i];
     return number;
 }
 
@@ -57,7 +58,7 @@ refs_combine_cell_box refs_combine__cells_of(const refs_combine_split *split, ui
     refs_combine_cell_box box;
     uint64_t index[REFS_MAX_RANK];
     refs_fragment_grid_index(&split->grid, number, index);
-    for (size_t i = 0; i < split->cells.n_lines; i++) {
+    for (size_t i = 0; i < split->cells.n_concat; i++) {
         const refs_fragment_dim *dim = &split->grid.dims[split->dim[i]];
         const refs_fragment_interval *at = &dim->intervals[index[split->dim[i]]];
         box.begin[i] = refs_combine__cell_at(&split->cells.cuts[i], at->begin);
@@ -79,43 +80,43 @@ const refs_combine_array *refs_combine__first_of(const refs_combine_split *split
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-uint64_t refs_combine__steps_per_chunk(const refs_combined *joined, const refs_combine_array *array,
-                                       size_t dim) {
-    const size_t own = refs_combine__own_dim(joined, array, dim);
+uint64_t refs_combine__steps_per_chunk(const refs_combine_result *result,
+                                       const refs_combine_array *array, size_t dim) {
+    const size_t own = refs_combine__own_dim(result, array, dim);
     return own == SIZE_MAX || array->is_thin ? 1 : array->chunk[own];
 }
 
-static refs_status fail_apart(const refs_combine *join, const refs_combined *joined,
-                              const refs_combine_place *at, size_t line, refs_error *err) {
-    REFS_TRY(refs_combine__check_direction(join, at->member, line, err));
+static refs_status fail_apart(const refs_combine *combine, const refs_combine_result *result,
+                              const refs_combine_place *at, size_t concat, refs_error *err) {
+    REFS_TRY(refs_combine__check_direction(combine, at->member, concat, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has chunks of steps along %s between which there are steps of "
                      "other sources: chunks cannot be cut",
-                     REFS_STR_ARG(refs_combine__text(join, joined->path)), at->member->name,
-                     join->options.dims[line]);
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
+                     combine->options.dims[concat]);
 }
 
 /* Steps of a piece along dimension `dim` of the array. */
-static uint64_t count_steps(const refs_combined *joined, const refs_combine_array *array,
+static uint64_t count_steps(const refs_combine_result *result, const refs_combine_array *array,
                             size_t dim) {
-    const size_t own = refs_combine__own_dim(joined, array, dim);
+    const size_t own = refs_combine__own_dim(result, array, dim);
     return own == SIZE_MAX ? 1 : array->shape[own];
 }
 
 /* Steps of one chunk have to follow each other. */
-static refs_status check_chunks(const refs_combine *join, const refs_combined *joined,
+static refs_status check_chunks(const refs_combine *combine, const refs_combine_result *result,
                                 const refs_combine_place *at, size_t dim, refs_error *err) {
-    const size_t line = joined->line[dim];
-    const refs_combine_axis *axis = &at->member->axes[line];
-    const uint64_t begin = at->array->begin[line],
-                   k = refs_combine__steps_per_chunk(joined, at->array, dim);
-    const uint64_t end = begin + count_steps(joined, at->array, dim);
-    if (end > axis->n) return fail_apart(join, joined, at, line, err);
+    const size_t concat = result->concat[dim];
+    const refs_combine_axis *axis = &at->member->axes[concat];
+    const uint64_t begin = at->array->begin[concat],
+                   k = refs_combine__steps_per_chunk(result, at->array, dim);
+    const uint64_t end = begin + count_steps(result, at->array, dim);
+    if (end > axis->n) return fail_apart(combine, result, at, concat, err);
     for (uint64_t first = begin; k > 1 && first < end; first += k) {
-        if (refs_combine__is_hole(join, at->array, line, first)) continue;
+        if (refs_combine__is_hole(combine, at->array, concat, first)) continue;
         for (uint64_t step = first + 1; step < end && step < first + k; step++)
             if (axis->position[step] != axis->position[step - 1] + 1)
-                return fail_apart(join, joined, at, line, err);
+                return fail_apart(combine, result, at, concat, err);
     }
     return REFS_OK;
 }
@@ -124,16 +125,16 @@ static refs_status check_chunks(const refs_combine *join, const refs_combined *j
  */
 typedef enum chunk_edge { BEGINS, ENDS } chunk_edge;
 
-static bool is_edge(const refs_combined *joined, const refs_combine_place *at, size_t i,
+static bool is_edge(const refs_combine_result *result, const refs_combine_place *at, size_t i,
                     uint64_t position, chunk_edge edge) {
-    const size_t dim = joined->split->dim[i], line = joined->line[dim];
-    const uint64_t k = refs_combine__steps_per_chunk(joined, at->array, dim);
-    const refs_combine_axis *axis = &at->member->axes[line];
+    const size_t dim = result->split->dim[i], concat = result->concat[dim];
+    const uint64_t k = refs_combine__steps_per_chunk(result, at->array, dim);
+    const refs_combine_axis *axis = &at->member->axes[concat];
     if (k == 1) return true;
     const uint64_t own = refs_combine__step_at(axis, edge == BEGINS ? position : position - 1) -
-                         at->array->begin[line];
+                         at->array->begin[concat];
     return edge == BEGINS ? own % k == 0
-                          : (own + 1) % k == 0 || own + 1 == count_steps(joined, at->array, dim);
+                          : (own + 1) % k == 0 || own + 1 == count_steps(result, at->array, dim);
 }
 
 /* -- cuts -------------------------------------------------------------------------------------- */
@@ -160,49 +161,50 @@ typedef struct cut {
 } cut;
 
 /* Looks at what is before the cut and behind it at one place along the other dimensions. */
-static void look(const refs_combined *joined, const refs_combine_place *before,
+static void look(const refs_combine_result *result, const refs_combine_place *before,
                  const refs_combine_place *behind, cut *at) {
-    const bool begins = behind == NULL || is_edge(joined, behind, at->i, at->position, BEGINS);
+    const bool begins = behind == NULL || is_edge(result, behind, at->i, at->position, BEGINS);
     if (before != NULL && before == behind && !begins) {
         at->within = before;
         return;
     }
     if (!begins) at->through = behind;
-    if (before != NULL && !is_edge(joined, before, at->i, at->position, ENDS)) at->through = before;
+    if (before != NULL && !is_edge(result, before, at->i, at->position, ENDS)) at->through = before;
     if (before == NULL && behind == NULL) return;
     at->stays =
         at->stays || before == NULL || behind == NULL ||
         !are_homogeneous(before->array, behind->array) ||
         (at->position - at->begin) %
-                refs_combine__steps_per_chunk(joined, before->array, joined->split->dim[at->i]) !=
+                refs_combine__steps_per_chunk(result, before->array, result->split->dim[at->i]) !=
             0;
 }
 
 /* Looks at a cut at all places along the other dimensions. */
-static void look_everywhere(const refs_combined *joined, size_t number, cut *at) {
-    const refs_combine_split *split = joined->split;
+static void look_everywhere(const refs_combine_result *result, size_t number, cut *at) {
+    const refs_combine_split *split = result->split;
     const refs_combine_cells *cells = &split->cells;
     size_t inner = 1;
-    for (size_t i = at->i + 1; i < cells->n_lines; i++) inner *= cells->cuts[i].n - 1;
+    for (size_t i = at->i + 1; i < cells->n_concat; i++) inner *= cells->cuts[i].n - 1;
     const size_t size = inner * (cells->cuts[at->i].n - 1);
     for (size_t outer = 0; outer < cells->n; outer += size)
         for (size_t k = 0; k < inner; k++) {
             const size_t cell = outer + number * inner + k;
-            look(joined, refs_combine__owner(split, cell - inner), refs_combine__owner(split, cell),
+            look(result, refs_combine__owner(split, cell - inner), refs_combine__owner(split, cell),
                  at);
         }
 }
 
-static refs_status cut_along(const refs_combine *join, const refs_combined *joined, size_t i,
-                             refs_fragment_dim *into, refs_error *err) {
-    const refs_combine_cuts *cuts = &joined->split->cells.cuts[i];
-    const size_t line = joined->split->cells.line[i];
+static refs_status cut_along(const refs_combine *combine, const refs_combine_result *result,
+                             size_t i, refs_fragment_dim *into, refs_error *err) {
+    const refs_combine_cuts *cuts = &result->split->cells.cuts[i];
+    const size_t concat = result->split->cells.concat[i];
     uint64_t begin = 0;
     for (size_t k = 1; k + 1 < cuts->n; k++) {
         cut at = {.i = i, .position = cuts->at[k], .begin = begin};
-        look_everywhere(joined, k, &at);
-        if (at.through != NULL) return fail_apart(join, joined, at.through, line, err);
-        if (at.stays && at.within != NULL) return fail_apart(join, joined, at.within, line, err);
+        look_everywhere(result, k, &at);
+        if (at.through != NULL) return fail_apart(combine, result, at.through, concat, err);
+        if (at.stays && at.within != NULL)
+            return fail_apart(combine, result, at.within, concat, err);
         if (!at.stays) continue;
         REFS_TRY(refs_fragment_dim_append(into, at.position - begin, err));
         begin = at.position;
@@ -210,20 +212,22 @@ static refs_status cut_along(const refs_combine *join, const refs_combined *join
     return refs_fragment_dim_append(into, cuts->at[cuts->n - 1] - begin, err);
 }
 
-static refs_status cut_whole(const refs_combined *joined, size_t dim, refs_fragment_dim *into,
+static refs_status cut_whole(const refs_combine_result *result, size_t dim, refs_fragment_dim *into,
                              refs_error *err) {
-    REFS_TRY(refs_fragment_dim_append(into, joined->shape[dim], err));
+    REFS_TRY(refs_fragment_dim_append(into, result->shape[dim], err));
     into->is_split = false;
     return REFS_OK;
 }
 
-static refs_status make_grid(const refs_combine *join, refs_combined *joined, refs_error *err) {
-    refs_combine_split *split = joined->split;
-    split->grid.rank = joined->rank;
-    for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
+static refs_status make_grid(const refs_combine *combine, refs_combine_result *result,
+                             refs_error *err) {
+    refs_combine_split *split = result->split;
+    split->grid.rank = result->rank;
+    for (size_t dim = 0, i = 0; dim < result->rank; dim++) {
         refs_fragment_dim *into = &split->grid.dims[dim];
-        REFS_TRY(joined->line[dim] < REFS_COMBINE_MAX_DIMS ? cut_along(join, joined, i++, into, err)
-                                                           : cut_whole(joined, dim, into, err));
+        REFS_TRY(result->concat[dim] < REFS_COMBINE_MAX_DIMS
+                     ? cut_along(combine, result, i++, into, err)
+                     : cut_whole(result, dim, into, err));
     }
     REFS_TRY(refs_fragment_grid_prepare(&split->grid, err));
     for (uint64_t i = 0; i < split->grid.n; i++)
@@ -233,57 +237,57 @@ static refs_status make_grid(const refs_combine *join, refs_combined *joined, re
 
 /* -- what parts have --------------------------------------------------------------------------- */
 
-/* An array that has all joined dimensions has each place once. */
-static refs_status check_once(const refs_combine *join, const refs_combined *joined,
+/* An array that has all concat dimensions has each place once. */
+static refs_status check_once(const refs_combine *combine, const refs_combine_result *result,
                               refs_error *err) {
-    const refs_combine_split *split = joined->split;
+    const refs_combine_split *split = result->split;
     const refs_combine_cells *cells = &split->cells;
     uint64_t index[REFS_MAX_RANK] = {0};
     if (cells->second == 0) return REFS_OK;
     const refs_combine_member *const members[2] = {refs_combine__owner(split, cells->twice)->member,
                                                    cells->pieces[cells->second - 1].member};
-    if (joined->n_lines < join->n_dims) {
-        if (!refs_combine__have_one_digest(joined, members[0], members[1]))
-            refs_note(&join->options.notes, REFS_NOTE_WARNING,
+    if (result->n_concat < combine->n_dims) {
+        if (!refs_combine__have_one_digest(result, members[0], members[1]))
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s, which have the same steps: that of the "
                       "first is kept",
-                      REFS_STR_ARG(refs_combine__text(join, joined->path)), members[0]->name,
+                      REFS_STR_ARG(refs_combine__text(combine, result->path)), members[0]->name,
                       members[1]->name);
         return REFS_OK;
     }
-    for (size_t i = cells->n_lines, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
+    for (size_t i = cells->n_concat, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
         index[split->dim[i]] = cells->cuts[i].at[cell % (cells->cuts[i].n - 1)];
-    return refs_combine__fail_twice(join, joined, index, members, err);
+    return refs_combine__fail_twice(combine, result, index, members, err);
 }
 
-static refs_status find_cells(const refs_combine *join, const refs_combine_plan *plan,
-                              refs_combined *joined, refs_error *err) {
-    refs_combine_split *split = joined->split;
+static refs_status find_cells(const refs_combine *combine, const refs_combine_plan *plan,
+                              refs_combine_result *result, refs_error *err) {
+    refs_combine_split *split = result->split;
     refs_combine_cells *cells = &split->cells;
-    *cells = (refs_combine_cells){.join = join, .wants_owners = true};
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
-        split->dim[cells->n_lines] = dim;
-        cells->line[cells->n_lines++] = joined->line[dim];
+    *cells = (refs_combine_cells){.combine = combine, .wants_owners = true};
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
+        split->dim[cells->n_concat] = dim;
+        cells->concat[cells->n_concat++] = result->concat[dim];
     }
-    REFS_TRY(refs_combine__cells_open(cells, plan, joined->path, err));
+    REFS_TRY(refs_combine__cells_open(cells, plan, result->path, err));
     if (cells->covered == NULL)
         return refs_fail(err, REFS_LIMIT,
                          "%.*s: its sources have too many edges along %zu dimensions",
-                         REFS_STR_ARG(refs_combine__text(join, joined->path)), cells->n_lines);
+                         REFS_STR_ARG(refs_combine__text(combine, result->path)), cells->n_concat);
     if (cells->n_missing == cells->n)
         return refs_fail(err, REFS_INVALID, "%.*s: no source has any of it",
-                         REFS_STR_ARG(refs_combine__text(join, joined->path)));
+                         REFS_STR_ARG(refs_combine__text(combine, result->path)));
     for (size_t k = 0; k < cells->n_pieces; k++)
-        for (size_t i = 0; i < cells->n_lines; i++)
-            REFS_TRY(check_chunks(join, joined, &cells->pieces[k], split->dim[i], err));
-    return check_once(join, joined, err);
+        for (size_t i = 0; i < cells->n_concat; i++)
+            REFS_TRY(check_chunks(combine, result, &cells->pieces[k], split->dim[i], err));
+    return check_once(combine, result, err);
 }
 
 /* -- the aggregation's type -------------------------------------------------------------------- */
 
-static bool is_packed(const refs_combine *join, const refs_combine_array *array) {
-    const refs_str text = refs_combine__text(join, array->packing);
+static bool is_packed(const refs_combine *combine, const refs_combine_array *array) {
+    const refs_str text = refs_combine__text(combine, array->packing);
     return !refs_str_starts(text, "scale_factor=;add_offset=;");
 }
 
@@ -292,17 +296,17 @@ static bool is_short(const refs_dtype *dtype) {
 }
 
 /* Integers in another unit are no integers any more. */
-static bool are_converted(const refs_combine *join, const refs_combine_array *a,
+static bool are_converted(const refs_combine *combine, const refs_combine_array *a,
                           const refs_combine_array *b) {
     const bool are_floats = a->dtype.type == REFS_TYPE_FLOAT && b->dtype.type == REFS_TYPE_FLOAT;
-    return !are_floats && refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+    return !are_floats && refs_combine__conversion(combine, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
 /* Times in single precision that are counted from another instant need more digits. */
-static bool needs_double(const refs_combine *join, const refs_combine_array *a,
+static bool needs_double(const refs_combine *combine, const refs_combine_array *a,
                          const refs_combine_array *b) {
-    return refs_combine__counts_time(join, b) && refs_combine__is_single(&b->dtype) &&
-           refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+    return refs_combine__counts_time(combine, b) && refs_combine__is_single(&b->dtype) &&
+           refs_combine__conversion(combine, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
 static bool is_unsigned(const refs_combine_array *array) {
@@ -323,8 +327,8 @@ static bool fits_int(const refs_combine_array *array) {
 /* The type that holds all values, unpacked: integers where there are no others, and one size more
  * than they need, for a fill value that is none of them. For 64 bits there is no size more: a value
  * that does not fit is an error when it is read. */
-static refs_dtype unpacked_type(const refs_combine *join, const refs_combine_array *const *arrays,
-                                size_t n) {
+static refs_dtype unpacked_type(const refs_combine *combine,
+                                const refs_combine_array *const *arrays, size_t n) {
     bool are_integers = true, are_short = true, fit_int = true, are_unsigned = true,
          any_wide = false;
     for (size_t i = 0; i < n; i++) {
@@ -333,9 +337,9 @@ static refs_dtype unpacked_type(const refs_combine *join, const refs_combine_arr
         fit_int = fit_int && fits_int(arrays[i]);
         any_wide = any_wide || (is_unsigned(arrays[i]) && arrays[i]->dtype.size == 8);
         are_unsigned = are_unsigned && is_unsigned(arrays[i]);
-        if (is_packed(join, arrays[i]) || are_converted(join, arrays[i], arrays[0]))
+        if (is_packed(combine, arrays[i]) || are_converted(combine, arrays[i], arrays[0]))
             are_integers = are_short = false;
-        are_short = are_short && !needs_double(join, arrays[i], arrays[0]);
+        are_short = are_short && !needs_double(combine, arrays[i], arrays[0]);
     }
     if (are_integers && are_unsigned && any_wide)
         return (refs_dtype){.type = REFS_TYPE_UINT, .size = 8};
@@ -344,9 +348,9 @@ static refs_dtype unpacked_type(const refs_combine *join, const refs_combine_arr
 }
 
 /* One that is in other units is another, whatever its numbers. */
-static bool has_another_range(const refs_combine *join, const refs_combine_array *a,
+static bool has_another_range(const refs_combine *combine, const refs_combine_array *a,
                               const refs_combine_array *b) {
-    const refs_str range = refs_combine__text(join, a->range);
+    const refs_str range = refs_combine__text(combine, a->range);
     const bool is_none = refs_str_is(range, REFS_COMBINE_NO_RANGE);
     return a->range != b->range || (!is_none && a->units != b->units);
 }
@@ -373,45 +377,45 @@ void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill) {
 }
 
 /* Other programs join bytes like this, too: as integers that have a value for what is missing. */
-refs_common_type refs_combine__wider_type(const refs_combine *join,
+refs_common_type refs_combine__wider_type(const refs_combine *combine,
                                           const refs_combine_array *array) {
-    return (refs_common_type){.dtype = unpacked_type(join, &array, 1), .is_unpacked = true};
+    return (refs_common_type){.dtype = unpacked_type(combine, &array, 1), .is_unpacked = true};
 }
 
-refs_common_type refs_combine__common_type(const refs_combine *join,
+refs_common_type refs_combine__common_type(const refs_combine *combine,
                                            const refs_combine_array *const *arrays, size_t n) {
     refs_common_type common = {.dtype = arrays[0]->dtype};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
-        common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
-                             arrays[i]->packing != arrays[0]->packing ||
-                             has_another_range(join, arrays[i], arrays[0]) ||
-                             are_converted(join, arrays[i], arrays[0]) ||
-                             needs_double(join, arrays[i], arrays[0]) ||
-                             have_other_values(arrays[i], arrays[0]);
+        common.is_unpacked =
+            is_packed(combine, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
+            arrays[i]->packing != arrays[0]->packing ||
+            has_another_range(combine, arrays[i], arrays[0]) ||
+            are_converted(combine, arrays[i], arrays[0]) ||
+            needs_double(combine, arrays[i], arrays[0]) || have_other_values(arrays[i], arrays[0]);
     for (size_t i = 0; i < n; i++)
         common.keeps_default = common.keeps_default || refs_combine__has_only_values(arrays[i]);
-    if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
+    if (common.is_unpacked) common.dtype = unpacked_type(combine, arrays, n);
     return common;
 }
 
-static refs_status choose_type(const refs_combine *join, refs_combine_split *split,
+static refs_status choose_type(const refs_combine *combine, refs_combine_split *split,
                                refs_error *err) {
     const refs_combine_array **arrays = refs_calloc((size_t)split->grid.n, sizeof *arrays);
     size_t n = 0;
     if (arrays == NULL) return refs_fail_nomem(err);
     for (uint64_t i = 0; i < split->grid.n; i++)
         if (split->grid.sources[i].is_there) arrays[n++] = refs_combine__piece_of(split, i)->array;
-    split->type = refs_combine__common_type(join, arrays, n);
+    split->type = refs_combine__common_type(combine, arrays, n);
     refs_free(arrays);
     return REFS_OK;
 }
 
-refs_status refs_combine__split(refs_combine *join, const refs_combine_plan *plan,
-                                refs_combined *joined, refs_error *err) {
-    joined->split = refs_calloc(1, sizeof *joined->split);
-    if (joined->split == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_combine__rebase_bounds(join, plan, joined, err));
-    REFS_TRY(find_cells(join, plan, joined, err));
-    REFS_TRY(make_grid(join, joined, err));
-    return choose_type(join, joined->split, err);
+refs_status refs_combine__split(refs_combine *combine, const refs_combine_plan *plan,
+                                refs_combine_result *result, refs_error *err) {
+    result->split = refs_calloc(1, sizeof *result->split);
+    if (result->split == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_combine__rebase_bounds(combine, plan, result, err));
+    REFS_TRY(find_cells(combine, plan, result, err));
+    REFS_TRY(make_grid(combine, result, err));
+    return choose_type(combine, result->split, err);
 }

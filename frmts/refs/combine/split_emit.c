@@ -59,9 +59,10 @@ static const char *all_of(const refs_combine_array *array) {
     return refs_cf_whole_range_text(&as);
 }
 
-const char *refs_combine__whole_range(const refs_combine *join, const refs_combine_array *array) {
+const char *refs_combine__whole_range(const refs_combine *combine,
+                                      const refs_combine_array *array) {
     const bool has_range =
-        !refs_str_is(refs_combine__text(join, array->range), REFS_COMBINE_NO_RANGE);
+        !refs_str_is(refs_combine__text(combine, array->range), REFS_COMBINE_NO_RANGE);
     return has_range || !refs_combine__has_only_values(array) ? NULL : all_of(array);
 }
 
@@ -79,8 +80,8 @@ bool refs_combine__has_whole_range(const refs_combine_array *array, refs_str ran
 
 /* The documents of one array; strings are made in `text` and `key`. */
 typedef struct output {
-    refs_combine *join;
-    const refs_combined *joined;
+    refs_combine *combine;
+    const refs_combine_result *result;
     const refs_combine_sink *sink;
     refs_buf key, text;
 } output;
@@ -91,7 +92,7 @@ static void clear(output *out) {
 }
 
 static refs_str path_of(const output *out) {
-    return refs_combine__text(out->join, out->joined->path);
+    return refs_combine__text(out->combine, out->result->path);
 }
 
 /* Sets the key to the array's path and what follows. */
@@ -140,16 +141,16 @@ static refs_status append_classes(const refs_json *attributes, unsigned classes,
 }
 
 static refs_str dim_name(const output *out, const refs_combine_array *array, size_t dim) {
-    const size_t own = refs_combine__own_dim(out->joined, array, dim);
-    const size_t line = out->joined->line[dim];
-    return refs_combine__text(out->join,
-                              own == SIZE_MAX ? out->join->dims[line] : array->dims[own]);
+    const size_t own = refs_combine__own_dim(out->result, array, dim);
+    const size_t concat = out->result->concat[dim];
+    return refs_combine__text(out->combine,
+                              own == SIZE_MAX ? out->combine->dims[concat] : array->dims[own]);
 }
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
 static const refs_combine_place *piece_of(const output *out, uint64_t number) {
-    return refs_combine__piece_of(out->joined->split, number);
+    return refs_combine__piece_of(out->result->split, number);
 }
 
 static const refs_combine_array *array_of(const output *out, uint64_t number) {
@@ -164,27 +165,27 @@ typedef struct grid {
 
 /* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
 static uint64_t steps_of_values(const output *out, uint64_t number, const grid *of) {
-    const refs_combined *joined = out->joined;
+    const refs_combine_result *result = out->result;
     const refs_combine_place *first = piece_of(out, number);
     const refs_combine_array *piece = first->array;
-    const size_t line = joined->line[0];
-    const bool grows = out->join->options.values == REFS_COMBINE_VALUES_GROW &&
-                       first->member->number == 0 && joined->n_lines == 1 &&
-                       line != REFS_COMBINE_MAX_DIMS;
-    return grows && piece->is_piece && piece->begin[line] == of->begin[0] &&
+    const size_t concat = result->concat[0];
+    const bool grows = out->combine->options.values == REFS_COMBINE_VALUES_GROW &&
+                       first->member->number == 0 && result->n_concat == 1 &&
+                       concat != REFS_COMBINE_MAX_DIMS;
+    return grows && piece->is_piece && piece->begin[concat] == of->begin[0] &&
                    refs_combine__chunks_of_values(of->shape[0], piece->chunk[0]) != 0
                ? piece->chunk[0]
                : of->shape[0];
 }
 
 static grid grid_of(const output *out, uint64_t number) {
-    const refs_combined *joined = out->joined;
+    const refs_combine_result *result = out->result;
     const refs_combine_array *array = array_of(out, number);
     refs_partition at;
     grid of = {{0}, {0}, {0}, {0}};
-    refs_fragment_grid_get(&joined->split->grid, number, &at);
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t own = refs_combine__own_dim(joined, array, dim);
+    refs_fragment_grid_get(&result->split->grid, number, &at);
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t own = refs_combine__own_dim(result, array, dim);
         of.begin[dim] = at.begin[dim];
         of.shape[dim] = at.end[dim] - at.begin[dim];
         of.chunk[dim] = array->is_thin ? of.shape[dim] : own == SIZE_MAX ? 1 : array->chunk[own];
@@ -211,11 +212,11 @@ static refs_status append_layout(output *out, const refs_combine_array *array,
 
 /* Members come in one order, whoever wrote the source: parts of parts give the same bytes. */
 static refs_status put_fragment_array(output *out, uint64_t number, refs_error *err) {
-    const size_t rank = out->joined->rank;
+    const size_t rank = out->result->rank;
     const grid of = grid_of(out, number);
     const refs_combine_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_combine__text(out->join, array->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(out->combine, array->document), &doc, err));
     out->text.size = 0;
     refs_status status = refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":");
     if (status == REFS_OK) status = refs_combine__write_list(of.shape, rank, &out->text, err);
@@ -232,12 +233,12 @@ static refs_status put_fragment_attributes(output *out, uint64_t number, refs_er
     const refs_combine_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
     refs_str own = array->attributes != REFS_COMBINE_NONE
-                       ? refs_combine__text(out->join, array->attributes)
+                       ? refs_combine__text(out->combine, array->attributes)
                        : refs_str_from("{}");
     REFS_TRY(refs_json_parse(own, &doc, err));
     out->text.size = 0;
     refs_status status = refs_buf_printf(&out->text, err, "{\"_ARRAY_DIMENSIONS\":[");
-    for (size_t dim = 0; dim < out->joined->rank && status == REFS_OK; dim++) {
+    for (size_t dim = 0; dim < out->result->rank && status == REFS_OK; dim++) {
         status = refs_buf_append(&out->text, ",", dim > 0, err);
         if (status == REFS_OK)
             status = refs_json_write_string(dim_name(out, array, dim), &out->text, err);
@@ -260,7 +261,7 @@ static refs_status put_group(output *out, refs_error *err) {
 }
 
 static refs_status put_groups(output *out, refs_error *err) {
-    const refs_fragment_grid *all = &out->joined->split->grid;
+    const refs_fragment_grid *all = &out->result->split->grid;
     REFS_TRY(set_key(out, REFS_SET_FRAGMENTS_SUFFIX "/.zgroup", err));
     REFS_TRY(put_group(out, err));
     for (uint64_t i = 0; i < all->n; i++) {
@@ -274,14 +275,14 @@ static refs_status put_groups(output *out, refs_error *err) {
 }
 
 static refs_status put_fragments(output *out, refs_error *err) {
-    const refs_fragment_grid *all = &out->joined->split->grid;
+    const refs_fragment_grid *all = &out->result->split->grid;
     for (uint64_t i = 0; i < all->n; i++) {
         if (!all->sources[i].is_there) continue;
         REFS_TRY(set_fragment_key(out, i, "/.zarray", err));
         REFS_TRY(put_fragment_array(out, i, err));
         REFS_TRY(set_fragment_key(out, i, "/.zattrs", err));
         REFS_TRY(put_fragment_attributes(out, i, err));
-        REFS_TRY(refs_combine__go_on(out->join, err));
+        REFS_TRY(refs_combine__go_on(out->combine, err));
     }
     return REFS_OK;
 }
@@ -290,33 +291,34 @@ static refs_status put_fragments(output *out, refs_error *err) {
 
 /* NULL where something may be missing. */
 static const char *whole_range(const output *out) {
-    const refs_combine_split *split = out->joined->split;
+    const refs_combine_split *split = out->result->split;
     const refs_combine_array *first = refs_combine__first_of(split);
     const bool needs_missing = first->dtype.size > 1 && split->cells.n_missing > 0;
-    return split->type.is_unpacked || needs_missing ? NULL
-                                                    : refs_combine__whole_range(out->join, first);
+    return split->type.is_unpacked || needs_missing
+               ? NULL
+               : refs_combine__whole_range(out->combine, first);
 }
 
 /* NULL where the fill value is that of the fragments. */
 static const char *own_fill_text(const output *out) {
-    const refs_common_type *type = &out->joined->split->type;
+    const refs_common_type *type = &out->result->split->type;
     const bool has_only_values = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
     return type->is_unpacked || has_only_values ? refs_combine__missing_text(&type->dtype) : NULL;
 }
 
 static const char *hole_text(const output *out) {
-    return refs_combine__text(out->join, out->joined->hole_text).data;
+    return refs_combine__text(out->combine, out->result->hole_text).data;
 }
 
 static refs_status put_container_array(output *out, refs_error *err) {
-    const refs_combine_split *split = out->joined->split;
+    const refs_combine_split *split = out->result->split;
     refs_dtype native = split->type.dtype;
     refs_json_doc *doc = NULL;
     char dtype[64];
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
-    REFS_TRY(refs_json_parse(refs_combine__text(out->join, refs_combine__first_of(split)->document),
-                             &doc, err));
+    REFS_TRY(refs_json_parse(
+        refs_combine__text(out->combine, refs_combine__first_of(split)->document), &doc, err));
     out->text.size = 0;
     refs_status status =
         refs_buf_printf(&out->text, err,
@@ -329,7 +331,7 @@ static refs_status put_container_array(output *out, refs_error *err) {
     if (own == NULL && whole_range(out) != NULL && split->type.dtype.size > 1) own = "0";
     if (status == REFS_OK && own != NULL)
         status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", own);
-    else if (status == REFS_OK && out->joined->has_hole_fill)
+    else if (status == REFS_OK && out->result->has_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
     else if (status == REFS_OK)
         status = append_named(refs_json_root(doc), fill, &out->text, err);
@@ -350,8 +352,8 @@ refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf 
  * themselves. */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
     unsigned classes = REFS_CF_PACKING | REFS_CF_VALID;
-    if (out->joined->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;
-    if (out->joined->drops_flags) classes |= REFS_CF_FLAGS;
+    if (out->result->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;
+    if (out->result->drops_flags) classes |= REFS_CF_FLAGS;
     const size_t begin = out->text.size;
     REFS_TRY(append_except(attributes, own_names, classes, &out->text, err));
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
@@ -359,7 +361,7 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
 
 /* Gives fragments their names; places that no part has are none. */
 static refs_status name_fragments(const output *out, refs_error *err) {
-    refs_fragment_grid *all = &out->joined->split->grid;
+    refs_fragment_grid *all = &out->result->split->grid;
     const refs_str own_name = refs_combine__own_name(path_of(out));
     refs_buf name = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -377,28 +379,28 @@ static refs_status name_fragments(const output *out, refs_error *err) {
 }
 
 static refs_status append_aggregation(output *out, refs_error *err) {
-    const refs_combine_array *first = refs_combine__first_of(out->joined->split);
+    const refs_combine_array *first = refs_combine__first_of(out->result->split);
     const char *dims[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < out->joined->rank; dim++)
+    for (size_t dim = 0; dim < out->result->rank; dim++)
         dims[dim] = refs_combine__own_name(dim_name(out, first, dim)).data;
     const refs_set_container container = {refs_combine__own_name(path_of(out)).data, dims,
-                                          out->joined->shape};
+                                          out->result->shape};
     REFS_TRY(name_fragments(out, err));
-    return refs_set_fragments_encode(&container, &out->joined->split->grid, &out->text, err);
+    return refs_set_fragments_encode(&container, &out->result->split->grid, &out->text, err);
 }
 
 static refs_status put_container_attributes(output *out, refs_error *err) {
-    const refs_combine_split *split = out->joined->split;
+    const refs_combine_split *split = out->result->split;
     const refs_combine_array *first = refs_combine__first_of(split);
     refs_json_doc *whole = NULL, *own = NULL;
     refs_str none = refs_str_from("{}");
     out->text.size = 0;
     refs_status status = refs_json_parse(
-        first->whole != REFS_COMBINE_NONE ? refs_combine__text(out->join, first->whole) : none,
+        first->whole != REFS_COMBINE_NONE ? refs_combine__text(out->combine, first->whole) : none,
         &whole, err);
     if (status == REFS_OK)
         status = refs_json_parse(first->attributes != REFS_COMBINE_NONE
-                                     ? refs_combine__text(out->join, first->attributes)
+                                     ? refs_combine__text(out->combine, first->attributes)
                                      : none,
                                  &own, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "{", 1, err);
@@ -414,7 +416,7 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     const char *valid = whole_range(out);
     if (status == REFS_OK && valid != NULL)
         status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);
-    if (status == REFS_OK && !split->type.is_unpacked && out->joined->tells_hole_fill)
+    if (status == REFS_OK && !split->type.is_unpacked && out->result->tells_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", hole_text(out));
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
     refs_json_doc_free(whole);
@@ -422,17 +424,17 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     return status == REFS_OK ? put(out, err) : status;
 }
 
-refs_status refs_combine__put_split_groups(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split_groups(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err) {
-    output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
+    output out = {combine, result, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = put_groups(&out, err);
     clear(&out);
     return status;
 }
 
-refs_status refs_combine__put_split(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split(refs_combine *combine, const refs_combine_result *result,
                                     const refs_combine_sink *sink, refs_error *err) {
-    output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
+    output out = {combine, result, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = set_key(&out, "/.zarray", err);
     if (status == REFS_OK) status = put_container_array(&out, err);
     if (status == REFS_OK) status = set_key(&out, "/.zattrs", err);
@@ -461,7 +463,7 @@ typedef struct cursor {
 /* Chunks of one fragment. */
 typedef struct gathering {
     const output *out;
-    const refs_combined *joined;
+    const refs_combine_result *result;
     grid of;
     cursor *cursors; /* of each piece */
     moved *all;
@@ -487,23 +489,23 @@ static uint64_t divide_up(uint64_t n, uint64_t by) {
     return n / by + (n % by > 0);
 }
 
-/* Places the cell at `index` along the joined dimensions. */
+/* Places the cell at `index` along the concat dimensions. */
 static void place_cell(const gathering *all, const size_t *index, moving *cell) {
-    const refs_combined *joined = all->joined;
-    const refs_combine_split *split = joined->split;
+    const refs_combine_result *result = all->result;
+    const refs_combine_split *split = result->split;
     const uint32_t owner = split->cells.owners[refs_combine__cell_number(&split->cells, index)];
     *cell = (moving){
         &split->cells.pieces[owner - 1], &all->cursors[owner - 1], {0}, {0}, {0}, {0}, {0}, {0}};
-    for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
+    for (size_t dim = 0, i = 0; dim < result->rank; dim++) {
         const refs_combine_array *array = cell->piece->array;
-        const size_t own = refs_combine__own_dim(joined, array, dim), line = joined->line[dim];
+        const size_t own = refs_combine__own_dim(result, array, dim), concat = result->concat[dim];
         cell->end[dim] = own == SIZE_MAX ? 1 : array->n[own];
-        cell->n_steps[dim] = joined->shape[dim];
-        if (line == REFS_COMBINE_MAX_DIMS) continue;
+        cell->n_steps[dim] = result->shape[dim];
+        if (concat == REFS_COMBINE_MAX_DIMS) continue;
         const uint64_t *edge = &split->cells.cuts[i].at[index[i]];
-        const uint64_t k = refs_combine__steps_per_chunk(joined, array, dim);
-        cell->step[dim] =
-            refs_combine__step_at(&cell->piece->member->axes[line], edge[0]) - array->begin[line];
+        const uint64_t k = refs_combine__steps_per_chunk(result, array, dim);
+        cell->step[dim] = refs_combine__step_at(&cell->piece->member->axes[concat], edge[0]) -
+                          array->begin[concat];
         cell->n_steps[dim] = edge[1] - edge[0];
         cell->begin[dim] = edge[0] - all->of.begin[dim];
         cell->first[dim] = divide_up(cell->step[dim], k);
@@ -519,8 +521,8 @@ static bool move(const gathering *all, const moving *cell, uint64_t *number, uin
     uint64_t rest = cell->at->ref.number, stride = 1;
     bool is_inside = true;
     *number = 0;
-    for (size_t dim = all->joined->rank; dim-- > 0;) {
-        const size_t own = refs_combine__own_dim(all->joined, cell->piece->array, dim);
+    for (size_t dim = all->result->rank; dim-- > 0;) {
+        const size_t own = refs_combine__own_dim(all->result, cell->piece->array, dim);
         const uint64_t n = own == SIZE_MAX ? 1 : cell->piece->array->n[own];
         *row = rest % n;
         rest /= n;
@@ -558,7 +560,7 @@ static refs_status gather_cell(gathering *all, const moving *cell, chunk_order o
         REFS_TRY(order == UNSORTED
                      ? take(all, cell, number, err)
                      : refs_combine__put_chunk(
-                           all->out->join, all->out->sink,
+                           all->out->combine, all->out->sink,
                            (refs_combine_chunk){cell->piece->member, &at->ref, number}, err));
     }
     return REFS_OK;
@@ -569,7 +571,7 @@ static refs_status put_gathered(gathering *all, refs_error *err) {
     if (all->n > 0) qsort(all->all, all->n, sizeof *all->all, by_number);
     for (size_t i = 0; i < all->n; i++)
         REFS_TRY(refs_combine__put_chunk(
-            out->join, out->sink,
+            out->combine, out->sink,
             (refs_combine_chunk){all->all[i].member, &all->all[i].ref, all->all[i].number}, err));
     all->n = 0;
     return REFS_OK;
@@ -577,24 +579,24 @@ static refs_status put_gathered(gathering *all, refs_error *err) {
 
 /* The next cell of a box, the last dimension first, from dimension `from` on; false behind the last
  * one. */
-static bool next_cell(const refs_combine_cell_box *box, size_t n_lines, size_t from,
+static bool next_cell(const refs_combine_cell_box *box, size_t n_concat, size_t from,
                       size_t *index) {
-    for (size_t i = n_lines; i-- > from; index[i] = box->begin[i])
+    for (size_t i = n_concat; i-- > from; index[i] = box->begin[i])
         if (++index[i] < box->end[i]) return true;
     return false;
 }
 
 /* Cells along the first dimension of the array go to the sink as they come, if that is joined. */
 static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) {
-    const refs_combine_split *split = all->joined->split;
+    const refs_combine_split *split = all->result->split;
     const refs_combine_cell_box box = refs_combine__cells_of(split, number);
-    const size_t n_lines = split->cells.n_lines, n_slowest = split->dim[0] == 0 ? 1 : 0;
+    const size_t n_concat = split->cells.n_concat, n_slowest = split->dim[0] == 0 ? 1 : 0;
     size_t index[REFS_COMBINE_MAX_DIMS], n = 1;
     memcpy(index, box.begin, sizeof index);
-    for (size_t i = n_slowest; i < n_lines; i++) n *= box.end[i] - box.begin[i];
+    for (size_t i = n_slowest; i < n_concat; i++) n *= box.end[i] - box.begin[i];
     do {
         bool has_more = true;
-        for (; has_more; has_more = next_cell(&box, n_lines, n_slowest, index)) {
+        for (; has_more; has_more = next_cell(&box, n_concat, n_slowest, index)) {
             moving cell;
             place_cell(all, index, &cell);
             REFS_TRY(gather_cell(all, &cell, n == 1 ? SORTED : UNSORTED, err));
@@ -609,7 +611,7 @@ static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) 
 /* Bytes of the values of a piece. */
 static refs_status check_values(const output *out, const refs_combine_place *piece,
                                 refs_error *err) {
-    const refs_str bytes = refs_combine__text(out->join, piece->array->values);
+    const refs_str bytes = refs_combine__text(out->combine, piece->array->values);
     uint64_t expected = piece->array->dtype.size;
     for (size_t dim = 0; dim < piece->array->rank; dim++)
         if (!refs_mul_u64(expected, piece->array->shape[dim], &expected)) expected = UINT64_MAX;
@@ -622,38 +624,38 @@ static refs_status check_values(const output *out, const refs_combine_place *pie
 /* Copies the values of a cell to those of the fragment. */
 static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf *values,
                              refs_error *err) {
-    const refs_combined *joined = all->joined;
+    const refs_combine_result *result = all->result;
     const refs_combine_array *array = cell->piece->array;
-    const refs_str bytes = refs_combine__text(all->out->join, array->values);
+    const refs_str bytes = refs_combine__text(all->out->combine, array->values);
     const size_t size = array->dtype.size;
     uint64_t index[REFS_MAX_RANK] = {0};
     size_t dim;
     REFS_TRY(check_values(all->out, cell->piece, err));
     do {
         uint64_t from = 0, to = 0;
-        for (dim = 0; dim < joined->rank; dim++) {
-            const size_t own = refs_combine__own_dim(joined, array, dim);
+        for (dim = 0; dim < result->rank; dim++) {
+            const size_t own = refs_combine__own_dim(result, array, dim);
             if (own != SIZE_MAX) from = from * array->shape[own] + cell->step[dim] + index[dim];
             to = to * all->of.shape[dim] + cell->begin[dim] + index[dim];
         }
         memcpy(values->data + to * size, bytes.data + from * size, size);
-        for (dim = joined->rank; dim-- > 0; index[dim] = 0)
+        for (dim = result->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < cell->n_steps[dim]) break;
     } while (dim != SIZE_MAX);
     return REFS_OK;
 }
 
 static refs_status put_values(gathering *all, uint64_t number, refs_error *err) {
-    const refs_combine_split *split = all->joined->split;
+    const refs_combine_split *split = all->result->split;
     const refs_combine_cell_box box = refs_combine__cells_of(split, number);
     size_t index[REFS_COMBINE_MAX_DIMS], n = array_of(all->out, number)->dtype.size;
     refs_buf values = REFS_BUF_INIT;
     bool has_more = true;
-    for (size_t dim = 0; dim < all->joined->rank; dim++) n *= (size_t)all->of.shape[dim];
+    for (size_t dim = 0; dim < all->result->rank; dim++) n *= (size_t)all->of.shape[dim];
     memcpy(index, box.begin, sizeof index);
     refs_status status = refs_buf_resize(&values, n, err);
     for (; has_more && status == REFS_OK;
-         has_more = next_cell(&box, split->cells.n_lines, 0, index)) {
+         has_more = next_cell(&box, split->cells.n_concat, 0, index)) {
         moving cell;
         place_cell(all, index, &cell);
         status = copy_cell(all, &cell, &values, err);
@@ -669,20 +671,20 @@ static refs_status put_fragment(output *out, gathering *all, uint64_t number, re
     all->of = grid_of(out, number);
     REFS_TRY(set_fragment_key(out, number, "/", err));
     const refs_chunk_keys keys = {refs_str_view((const char *)out->key.data, out->key.size), '.',
-                                  out->joined->rank, all->of.n};
+                                  out->result->rank, all->of.n};
     REFS_TRY(out->sink->array(out->sink->self, &keys, err));
     REFS_TRY(array_of(out, number)->is_thin ? put_values(all, number, err)
                                             : put_chunks(all, number, err));
-    return refs_combine__go_on(out->join, err);
+    return refs_combine__go_on(out->combine, err);
 }
 
 /* The container has no chunk. */
-refs_status refs_combine__put_split_chunks(refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__put_split_chunks(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err) {
-    const refs_combine_split *split = joined->split;
-    output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
+    const refs_combine_split *split = result->split;
+    output out = {combine, result, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     gathering all = {.out = &out,
-                     .joined = joined,
+                     .result = result,
                      .cursors = refs_calloc(split->cells.n_pieces, sizeof *all.cursors)};
     refs_status status = all.cursors != NULL ? REFS_OK : refs_fail_nomem(err);
     for (uint64_t i = 0; i < split->grid.n && status == REFS_OK; i++)

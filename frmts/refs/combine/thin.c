@@ -4,45 +4,46 @@
 #include <math.h>
 
 /* The coordinate whose bounds the array is, or itself. */
-static const refs_combine_array *bounded_by(const refs_combine *join,
+static const refs_combine_array *bounded_by(const refs_combine *combine,
                                             const refs_combine_member *member,
                                             const refs_combine_array *array) {
-    const refs_str path = refs_combine__text(join, array->path);
+    const refs_str path = refs_combine__text(combine, array->path);
     const refs_str name = refs_combine__own_name(path);
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_combine_axis *axis = &member->axes[line];
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
         if (axis->array == REFS_COMBINE_NONE) continue;
         const refs_combine_array *coordinate = &member->arrays[axis->array];
-        const refs_str other = refs_combine__text(join, coordinate->path);
+        const refs_str other = refs_combine__text(combine, coordinate->path);
         const size_t group = other.size - refs_combine__own_name(other).size;
         if (coordinate->bounds != REFS_COMBINE_NONE && group == path.size - name.size &&
             memcmp(other.data, path.data, group) == 0 &&
-            refs_str_equal(refs_combine__text(join, coordinate->bounds), name))
+            refs_str_equal(refs_combine__text(combine, coordinate->bounds), name))
             return coordinate;
     }
     return array;
 }
 
 /* A coordinate's bounds have the units of the coordinate, and its calendar. */
-uint32_t refs_combine__units_of(const refs_combine *join, const refs_combine_member *member,
+uint32_t refs_combine__units_of(const refs_combine *combine, const refs_combine_member *member,
                                 const refs_combine_array *array) {
     return array->units != REFS_COMBINE_NONE ? array->units
-                                             : bounded_by(join, member, array)->units;
+                                             : bounded_by(combine, member, array)->units;
 }
 
-refs_cf_units refs_combine__count_in(const refs_combine *join, const refs_combine_member *member,
+refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_combine_member *member,
                                      const refs_combine_array *array) {
     const uint32_t calendar = array->calendar != REFS_COMBINE_NONE
                                   ? array->calendar
-                                  : bounded_by(join, member, array)->calendar;
-    return (refs_cf_units){refs_combine__text(join, refs_combine__units_of(join, member, array)),
-                           refs_combine__text(join, calendar)};
+                                  : bounded_by(combine, member, array)->calendar;
+    return (refs_cf_units){
+        refs_combine__text(combine, refs_combine__units_of(combine, member, array)),
+        refs_combine__text(combine, calendar)};
 }
 
-bool refs_combine__is_coordinate(const refs_combine *join, const refs_combine_member *member,
+bool refs_combine__is_coordinate(const refs_combine *combine, const refs_combine_member *member,
                                  const refs_combine_array *array) {
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_combine_axis *axis = &member->axes[line];
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
         if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == array) return true;
     }
     return false;
@@ -50,54 +51,55 @@ bool refs_combine__is_coordinate(const refs_combine *join, const refs_combine_me
 
 /* The destination of values. */
 typedef struct gathered {
-    const refs_combine *join;
-    const refs_combined *joined;
+    const refs_combine *combine;
+    const refs_combine_result *result;
     bool is_place;           /* it says where others lie */
     uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
     bool *differs;       /* parts that may have the same places have other values there; or NULL:
                             none may */
     const uint8_t *fill; /* an element; or NULL: none */
     refs_intern *texts;  /* elements are numbers of these, where they are strings of any length */
-    refs_values result;  /* times of it are the same where their instants are */
+    refs_values timing;  /* times of it are the same where their instants are */
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
-static bool has_place(const refs_combined *joined, const refs_combine_place *at,
+static bool has_place(const refs_combine_result *result, const refs_combine_place *at,
                       const uint64_t *index) {
     uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0};
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t line = joined->line[dim];
-        if (line == REFS_COMBINE_MAX_DIMS) continue;
-        const refs_combine_axis *axis = &at->member->axes[line];
-        while (steps[line] < axis->n && axis->position[steps[line]] != index[dim]) steps[line]++;
-        if (steps[line] == axis->n) return false;
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t concat = result->concat[dim];
+        if (concat == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *axis = &at->member->axes[concat];
+        while (steps[concat] < axis->n && axis->position[steps[concat]] != index[dim])
+            steps[concat]++;
+        if (steps[concat] == axis->n) return false;
     }
     return !refs_combine__is_in_hole(at->array, steps);
 }
 
 static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
                               const uint64_t *index, refs_error *err) {
-    const refs_combined *joined = to->joined;
-    const refs_combine *join = to->join;
+    const refs_combine_result *result = to->result;
+    const refs_combine *combine = to->combine;
     const refs_combine_member *other = at->member;
     refs_buf text = REFS_BUF_INIT;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_place there = {&join->members[i],
-                                          refs_combine__find(&join->members[i], joined->path)};
-        if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_place there = {&combine->members[i],
+                                          refs_combine__find(&combine->members[i], result->path)};
+        if (there.array != NULL && there.member != at->member && has_place(result, &there, index))
             other = there.member;
     }
-    refs_status status = refs_combine__print_index(join, joined, index, &text, err);
+    refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: not the same in %s and %s at %.*s: that of the first is kept",
-                  REFS_STR_ARG(refs_combine__text(join, joined->path)), at->member->name,
+                  REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
                   other->name, (int)text.size, (const char *)text.data);
     } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "%.*s: different values of %.*s in %s and %s: remove one of them",
-                           REFS_STR_ARG(refs_combine__text(join, joined->path)), (int)text.size,
+                           REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
                            (const char *)text.data, at->member->name, other->name);
     refs_buf_clear(&text);
     return status;
@@ -119,8 +121,8 @@ static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *move
 
 /* Whether an element of the result, and one of its type, are one instant. */
 static bool is_one_time(const gathered *to, const uint8_t *there, elements moved) {
-    refs_values one = to->result, other = to->result;
-    if (!to->result.are_times || moved.size != to->result.dtype->size) return false;
+    refs_values one = to->timing, other = to->timing;
+    if (!to->timing.are_times || moved.size != to->timing.dtype->size) return false;
     one.bytes = refs_str_view((const char *)there, moved.size);
     other.bytes = refs_str_view((const char *)moved.at, moved.size);
     return refs_combine__first_difference(&one, &other) == UINT64_MAX;
@@ -145,31 +147,31 @@ static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b
 }
 
 /* An outline tells of fragments what they hold: one that tells of others is not theirs. */
-static refs_status fail_told(const gathered *to, const refs_combine_place *at, uint64_t place,
-                             const uint8_t *moved, refs_error *err) {
-    const refs_combined *joined = to->joined;
-    const size_t size = joined->dtype.size;
+static refs_status fail_unlike(const gathered *to, const refs_combine_place *at, uint64_t place,
+                               const uint8_t *moved, refs_error *err) {
+    const refs_combine_result *result = to->result;
+    const size_t size = result->dtype.size;
     char shown[2][REFS_VALUE_TEXT];
     const refs_str there = refs_str_view((const char *)to->values + place * size, size);
-    const refs_value told = refs_combine__value_at(&joined->dtype, there, 0);
+    const refs_value stated = refs_combine__value_at(&result->dtype, there, 0);
     const refs_value value =
-        refs_combine__value_at(&joined->dtype, refs_str_view((const char *)moved, size), 0);
+        refs_combine__value_at(&result->dtype, refs_str_view((const char *)moved, size), 0);
     return refs_fail(err, REFS_INVALID,
                      "%s: element %llu of %.*s is %s, and %s in the outline: it is that of other "
                      "fragments",
                      at->member->name, (unsigned long long)place,
-                     REFS_STR_ARG(refs_combine__text(to->join, joined->path)),
+                     REFS_STR_ARG(refs_combine__text(to->combine, result->path)),
                      refs_combine__print_value(&value, shown[0]),
-                     refs_combine__print_value(&told, shown[1]));
+                     refs_combine__print_value(&stated, shown[1]));
 }
 
 /* Elements of this value are in holes, or NULL. A master has one that no fragment has where it
  * declares one for what these lack (refs_combine__declare_fill). */
 static const uint8_t *find_hole_value(const gathered *to, const refs_combine_place *at) {
-    const refs_combine_array *like = to->joined->like;
+    const refs_combine_array *like = to->result->like;
     if (refs_combine__has_unknown_holes(at->array)) return to->fill;
     return at->member->role != REFS_COMBINE_IS_FRAGMENT && at->array->declares_fill &&
-                   !like->declares_fill && at->array->dtype.size == to->joined->dtype.size
+                   !like->declares_fill && at->array->dtype.size == to->result->dtype.size
                ? at->array->declared
                : NULL;
 }
@@ -177,14 +179,14 @@ static const uint8_t *find_hole_value(const gathered *to, const refs_combine_pla
 /* Copies the elements of a member to where they belong, but for those in holes. */
 static refs_status scatter_but(const gathered *to, const refs_combine_place *at, elements from,
                                const refs_combine_mask *holes, refs_error *err) {
-    const refs_combined *joined = to->joined;
+    const refs_combine_result *result = to->result;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     uint64_t n_own = 1; /* elements, which are the same along dimensions that the part lacks */
-    const size_t size = from.size, to_size = joined->dtype.size;
+    const size_t size = from.size, to_size = result->dtype.size;
     const uint8_t *fill = find_hole_value(to, at);
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_combine__own_dim(joined, at->array, dim);
-        n[dim] = own == SIZE_MAX ? at->member->axes[joined->line[dim]].n : at->array->shape[own];
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, at->array, dim);
+        n[dim] = own == SIZE_MAX ? at->member->axes[result->concat[dim]].n : at->array->shape[own];
         total *= n[dim];
         if (own != SIZE_MAX) n_own *= n[dim];
     }
@@ -194,15 +196,15 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
         uint64_t place = 0;
         bool is_nowhere = false;
         uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0};
-        for (size_t dim = 0; dim < joined->rank; dim++) {
-            size_t line = joined->line[dim];
-            uint64_t step = line < REFS_COMBINE_MAX_DIMS
-                                ? at->member->axes[line].position[index[dim]]
+        for (size_t dim = 0; dim < result->rank; dim++) {
+            size_t concat = result->concat[dim];
+            uint64_t step = concat < REFS_COMBINE_MAX_DIMS
+                                ? at->member->axes[concat].position[index[dim]]
                                 : index[dim];
             is_nowhere = is_nowhere || step == REFS_COMBINE_NOWHERE;
-            place = place * joined->shape[dim] + step;
+            place = place * result->shape[dim] + step;
             places[dim] = step;
-            if (line < REFS_COMBINE_MAX_DIMS) steps[line] = index[dim];
+            if (concat < REFS_COMBINE_MAX_DIMS) steps[concat] = index[dim];
         }
         const bool is_hole = is_nowhere || refs_combine__is_masked(holes, steps) ||
                              (fill != NULL && is_element(fill, to_size, moved, size));
@@ -214,13 +216,13 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
             !is_one_time(to, to->values + place * to_size, (elements){moved, size});
         if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
-            !is_close(&joined->dtype, to->values + place * to_size, moved))
-            return fail_told(to, at, place, moved, err);
+            !is_close(&result->dtype, to->values + place * to_size, moved))
+            return fail_unlike(to, at, place, moved, err);
         if (!is_hole && to->taken != NULL) to->taken[place] = is_part ? A_PART : ONLY_TOLD;
         if (is_hole && !is_nowhere && !is_part && to->taken != NULL)
             to->taken[place] = MISSING_BEFORE;
         if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
-        for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
+        for (size_t dim = result->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }
     return REFS_OK;
@@ -236,10 +238,11 @@ static refs_status scatter(const gathered *to, const refs_combine_place *at, ele
 }
 
 /* What is missing in a result, as its attributes say it. */
-static void find_missing(const refs_combined *joined, const refs_dtype *dtype, uint8_t *fill) {
-    const refs_combine_array *like = joined->like;
-    const uint8_t *declared = joined->has_hole_fill                          ? joined->hole
-                              : like->declares_fill && !joined->drops_stored ? like->declared
+static void find_missing(const refs_combine_result *result, const refs_dtype *dtype,
+                         uint8_t *fill) {
+    const refs_combine_array *like = result->like;
+    const uint8_t *declared = result->has_hole_fill                          ? result->hole
+                              : like->declares_fill && !result->drops_stored ? like->declared
                                                                              : NULL;
     if (declared != NULL && refs_dtype_equal(&like->dtype, dtype))
         memcpy(fill, declared, dtype->size);
@@ -266,20 +269,20 @@ static bool is_nan(const refs_values *values, uint64_t i) {
 
 /* Whether a missing value of a part is one of the result, too: attributes that say so are the same,
  * and fragments keep their own fill value. */
-static bool stays_missing(const refs_combined *joined, const refs_combine_array *array,
+static bool stays_missing(const refs_combine_result *result, const refs_combine_array *array,
                           const uint8_t *value) {
-    if (joined->split != NULL) return true;
-    return !joined->drops_stored &&
+    if (result->split != NULL) return true;
+    return !result->drops_stored &&
            !(array->declares_fill && memcmp(value, array->declared, array->dtype.size) == 0);
 }
 
 /* Puts missing values among those that were converted; NaN stays NaN. */
-static void put_missing(const refs_combined *joined, const refs_combine_array *array,
+static void put_missing(const refs_combine_result *result, const refs_combine_array *array,
                         const refs_values *before, const refs_dtype *dtype, refs_buf *values) {
     const double nan_double = (double)NAN;
     const float nan_single = NAN;
     uint8_t fill[16] = {0}, own[16] = {0};
-    find_missing(joined, dtype, fill);
+    find_missing(result, dtype, fill);
     for (size_t i = 0; i < before->missing.size; i++) {
         const uint8_t *value = (const uint8_t *)before->bytes.data + i * before->dtype->size;
         if (before->missing.data[i] == 0) continue;
@@ -288,7 +291,7 @@ static void put_missing(const refs_combined *joined, const refs_combine_array *a
         const void *put = is_nan(before, i)
                               ? (dtype->size == sizeof(double) ? (const void *)&nan_double
                                                                : (const void *)&nan_single)
-                          : stays_missing(joined, array, value) ? own
+                          : stays_missing(result, array, value) ? own
                                                                 : fill;
         memcpy(values->data + i * dtype->size, put, dtype->size);
     }
@@ -296,8 +299,8 @@ static void put_missing(const refs_combined *joined, const refs_combine_array *a
 
 /* Values that get other units, or another type. */
 typedef struct rebasing {
-    const refs_combine *join;
-    const refs_combined *joined;
+    const refs_combine *combine;
+    const refs_combine_result *result;
     const refs_cf_units *units;
     refs_dtype type;  /* of numbers of all parts */
     refs_buf values;  /* the result … */
@@ -305,11 +308,11 @@ typedef struct rebasing {
 } rebasing;
 
 /* The values of an array, those of bounds in the units of the coordinate. */
-static refs_values values_in(const refs_combine *join, const refs_combine_place *at) {
-    const refs_cf_units own = refs_combine__count_in(join, at->member, at->array);
-    refs_values values = refs_combine__coordinates_of(join, at->array);
+static refs_values values_in(const refs_combine *combine, const refs_combine_place *at) {
+    const refs_cf_units own = refs_combine__count_in(combine, at->member, at->array);
+    refs_values values = refs_combine__coordinates_of(combine, at->array);
     refs_combine__set_clock(&values, &own);
-    values.missing = refs_combine__text(join, at->array->missing);
+    values.missing = refs_combine__text(combine, at->array->missing);
     return values;
 }
 
@@ -335,7 +338,7 @@ static refs_status rebase_times(rebasing *to, const refs_combine_place *at,
 static refs_status rebase_numbers(rebasing *to, const refs_combine_place *at, refs_values *before,
                                   refs_error *err) {
     refs_cf_conversion by;
-    const refs_cf_units own = refs_combine__count_in(to->join, at->member, at->array);
+    const refs_cf_units own = refs_combine__count_in(to->combine, at->member, at->array);
     REFS_TRY(refs_cf_convert_units(&own, to->units, REFS_CF_EXACT, &by, err));
     if (by.kind == REFS_CF_CONVERSION_NONE) before->missing.size = 0;
     if (!hide_missing(before->missing, to->dtype.size, &to->values))
@@ -344,10 +347,10 @@ static refs_status rebase_numbers(rebasing *to, const refs_combine_place *at, re
 }
 
 /* Whether values of a part get other units than they have: those of coordinates have them. */
-static bool changes_units(const refs_combine *join, const refs_cf_units *units,
+static bool changes_units(const refs_combine *combine, const refs_cf_units *units,
                           const refs_combine_place *at) {
-    const refs_cf_units own = refs_combine__count_in(join, at->member, at->array);
-    return own.units.size > 0 && !refs_combine__is_coordinate(join, at->member, at->array) &&
+    const refs_cf_units own = refs_combine__count_in(combine, at->member, at->array);
+    return own.units.size > 0 && !refs_combine__is_coordinate(combine, at->member, at->array) &&
            refs_cf_compare_units(&own, units) != REFS_CF_CONVERSION_NONE;
 }
 
@@ -368,8 +371,8 @@ static refs_status widen_all(rebasing *to, const refs_values *before, refs_error
 }
 
 static refs_status rebase_values(rebasing *to, const refs_combine_place *at, refs_error *err) {
-    refs_values before = values_in(to->join, at);
-    const bool is_converted = changes_units(to->join, to->units, at);
+    refs_values before = values_in(to->combine, at);
+    const bool is_converted = changes_units(to->combine, to->units, at);
     const bool is_packed = refs_combine__is_packed(&at->array->unpacking);
     to->dtype = at->array->dtype;
     if (to->dtype.size > 0 && before.are_times &&
@@ -382,7 +385,7 @@ static refs_status rebase_values(rebasing *to, const refs_combine_place *at, ref
         if (!is_converted) before.missing.size = 0;
         if (!is_converted) REFS_TRY(widen_all(to, &before, err));
     }
-    put_missing(to->joined, at->array, &before, &to->dtype, &to->values);
+    put_missing(to->result, at->array, &before, &to->dtype, &to->values);
     return REFS_OK;
 }
 
@@ -391,7 +394,7 @@ static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_
     const refs_status status = rebase_values(to, at, err);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
-                          REFS_STR_ARG(refs_combine__text(to->join, to->joined->path)));
+                          REFS_STR_ARG(refs_combine__text(to->combine, to->result->path)));
     return status;
 }
 
@@ -427,20 +430,20 @@ static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_er
 }
 
 static refs_status gather_texts(const gathered *to, const refs_combine_place *at, refs_error *err) {
-    const refs_combine *join = to->join;
+    const refs_combine *combine = to->combine;
     const refs_combine_array *array = at->array;
     refs_buf numbers = REFS_BUF_INIT;
     size_t n = sizeof(uint32_t);
     if (array->values == REFS_COMBINE_NONE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->member->name,
-                         REFS_STR_ARG(refs_combine__text(join, array->problem)));
+                         REFS_STR_ARG(refs_combine__text(combine, array->problem)));
     for (size_t dim = 0; dim < array->rank; dim++)
         if (!refs_mul_size(n, (size_t)array->shape[dim], &n)) n = SIZE_MAX;
     refs_status status =
-        number_texts(to->texts, refs_combine__text(join, array->values), &numbers, err);
+        number_texts(to->texts, refs_combine__text(combine, array->values), &numbers, err);
     if (status == REFS_OK && numbers.size != n)
         status = refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
-                           at->member->name, REFS_STR_ARG(refs_combine__text(join, array->path)),
+                           at->member->name, REFS_STR_ARG(refs_combine__text(combine, array->path)),
                            numbers.size / sizeof(uint32_t), n / sizeof(uint32_t));
     if (status == REFS_OK)
         status = scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
@@ -448,10 +451,11 @@ static refs_status gather_texts(const gathered *to, const refs_combine_place *at
     return status;
 }
 
-static refs_status gather_one(refs_combine *join, const gathered *to, const refs_combine_place *at,
-                              const refs_cf_units *units, refs_error *err) {
+static refs_status gather_one(refs_combine *combine, const gathered *to,
+                              const refs_combine_place *at, const refs_cf_units *units,
+                              refs_error *err) {
     rebasing moved = {
-        .join = join, .joined = to->joined, .units = units, .type = to->joined->dtype};
+        .combine = combine, .result = to->result, .units = units, .type = to->result->dtype};
     if (to->texts != NULL) return gather_texts(to, at, err);
     refs_status status = rebase_part(&moved, at, err);
     if (status == REFS_OK)
@@ -462,23 +466,23 @@ static refs_status gather_one(refs_combine *join, const gathered *to, const refs
 
 /* The type of times, of which some are counted otherwise, or have another type; false where all are
  * alike. */
-static bool find_time_type(const refs_combine *join, const refs_combined *joined,
+static bool find_time_type(const refs_combine *combine, const refs_combine_result *result,
                            const refs_cf_units *units, refs_dtype *type) {
     const refs_dtype least = {.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
     bool differs = false;
     refs_cf_clock clock;
     if (!refs_cf_clock_of(units, &clock)) return false;
     *type = least;
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_combine_place at = {&join->members[i], NULL};
-        for (size_t k = 0; (at.array = refs_combine__piece(at.member, joined->path, k)) != NULL;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        refs_combine_place at = {&combine->members[i], NULL};
+        for (size_t k = 0; (at.array = refs_combine__piece(at.member, result->path, k)) != NULL;
              k++) {
-            const refs_values values = values_in(join, &at);
+            const refs_values values = values_in(combine, &at);
             const size_t size = at.array->dtype.size;
             if (!values.are_times || size == 0 || refs_combine__is_packed(&at.array->unpacking))
                 return false;
-            differs = differs || changes_units(join, units, &at) ||
-                      !refs_dtype_equal(&at.array->dtype, &joined->like->dtype);
+            differs = differs || changes_units(combine, units, &at) ||
+                      !refs_dtype_equal(&at.array->dtype, &result->like->dtype);
             for (size_t n = 0; n < values.bytes.size / size; n++) {
                 const refs_value value = refs_combine__unpacked_at(&values, n);
                 refs_combine__common_time_type(&clock, &at.array->dtype, &value, type);
@@ -490,53 +494,54 @@ static bool find_time_type(const refs_combine *join, const refs_combined *joined
 
 /* Strings get the size of the longest; times that are counted otherwise, or have several types,
  * become double unless all are integers and stay so. */
-static refs_dtype find_type(const refs_combine *join, const refs_combined *joined,
+static refs_dtype find_type(const refs_combine *combine, const refs_combine_result *result,
                             const refs_cf_units *units) {
-    refs_dtype type = joined->like->dtype;
-    if (joined->like->are_texts)
+    refs_dtype type = result->like->dtype;
+    if (result->like->are_texts)
         return (refs_dtype){.type = REFS_TYPE_UINT, .size = sizeof(uint32_t)};
-    if (find_time_type(join, joined, units, &type)) return type;
-    type = joined->like->dtype;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+    if (find_time_type(combine, result, units, &type)) return type;
+    type = result->like->dtype;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
         if (array != NULL && array->dtype.size > type.size) type.size = array->dtype.size;
     }
     return type;
 }
 
 /* The fill value in the type of the values; false where there is none. */
-static bool find_fill(const refs_combined *joined, uint8_t *fill) {
-    const refs_dtype *dtype = &joined->like->dtype;
-    if (!joined->like->has_fill && !joined->has_hole_fill) return false;
-    memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
+static bool find_fill(const refs_combine_result *result, uint8_t *fill) {
+    const refs_dtype *dtype = &result->like->dtype;
+    if (!result->like->has_fill && !result->has_hole_fill) return false;
+    memcpy(fill, result->has_hole_fill ? result->hole : result->like->fill, 16);
     uint8_t narrow[16];
     memcpy(narrow, fill, sizeof narrow);
-    return refs_combine__widen(dtype, narrow, &joined->dtype, fill) ||
-           dtype->size == joined->dtype.size;
+    return refs_combine__widen(dtype, narrow, &result->dtype, fill) ||
+           dtype->size == result->dtype.size;
 }
 
-static refs_status make_room(const refs_combine *join, refs_combined *joined, refs_error *err) {
-    uint64_t total = joined->dtype.size;
+static refs_status make_room(const refs_combine *combine, refs_combine_result *result,
+                             refs_error *err) {
+    uint64_t total = result->dtype.size;
     uint8_t fill[16];
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        if (!refs_mul_u64(total, joined->shape[dim], &total) || total > 1024 * REFS_MIB)
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (!refs_mul_u64(total, result->shape[dim], &total) || total > 1024 * REFS_MIB)
             return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
-                             REFS_STR_ARG(refs_combine__text(join, joined->path)));
-    REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
-    if (total > 0) memset(joined->values.data, 0, (size_t)total);
-    if (find_fill(joined, fill))
-        for (size_t at = 0; at < total; at += joined->dtype.size)
-            memcpy(joined->values.data + at, fill, joined->dtype.size);
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)));
+    REFS_TRY(refs_buf_resize(&result->values, (size_t)total, err));
+    if (total > 0) memset(result->values.data, 0, (size_t)total);
+    if (find_fill(result, fill))
+        for (size_t at = 0; at < total; at += result->dtype.size)
+            memcpy(result->values.data + at, fill, result->dtype.size);
     return REFS_OK;
 }
 
-bool refs_combine__has_own_units(const refs_combine *join, const refs_combine_plan *plan,
-                                 const refs_combined *joined) {
-    const refs_combine_member *member = &join->members[joined->first];
-    const refs_combine_array *bounded = bounded_by(join, member, joined->like);
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const uint32_t number = member->axes[line].array;
-        if (plan->lines[line].has_own_units && number != REFS_COMBINE_NONE &&
+bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine_plan *plan,
+                                 const refs_combine_result *result) {
+    const refs_combine_member *member = &combine->members[result->first];
+    const refs_combine_array *bounded = bounded_by(combine, member, result->like);
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const uint32_t number = member->axes[concat].array;
+        if (plan->concat_dims[concat].has_own_units && number != REFS_COMBINE_NONE &&
             &member->arrays[number] == bounded)
             return true;
     }
@@ -544,27 +549,28 @@ bool refs_combine__has_own_units(const refs_combine *join, const refs_combine_pl
 }
 
 /* Bounds of a coordinate follow its units, which need not be those of the first part. */
-static refs_cf_units find_units(const refs_combine *join, const refs_combine_plan *plan,
-                                const refs_combined *joined) {
-    refs_cf_units units = refs_combine__count_in(join, &join->members[joined->first], joined->like);
-    for (size_t line = 0; line < join->n_dims; line++) {
-        if (plan->lines[line].first == SIZE_MAX) continue;
-        const refs_combine_member *member = &join->members[plan->lines[line].first];
-        const refs_combine_array *array = refs_combine__find(member, joined->path);
-        const uint32_t number = member->axes[line].array;
+static refs_cf_units find_units(const refs_combine *combine, const refs_combine_plan *plan,
+                                const refs_combine_result *result) {
+    refs_cf_units units =
+        refs_combine__count_in(combine, &combine->members[result->first], result->like);
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        if (plan->concat_dims[concat].first == SIZE_MAX) continue;
+        const refs_combine_member *member = &combine->members[plan->concat_dims[concat].first];
+        const refs_combine_array *array = refs_combine__find(member, result->path);
+        const uint32_t number = member->axes[concat].array;
         if (array != NULL && array->units == REFS_COMBINE_NONE && number != REFS_COMBINE_NONE &&
-            bounded_by(join, member, array) == &member->arrays[number])
-            units = refs_combine__count_in(join, member, array);
+            bounded_by(combine, member, array) == &member->arrays[number])
+            units = refs_combine__count_in(combine, member, array);
     }
-    if (refs_combine__has_own_units(join, plan, joined))
-        units.units = refs_str_from(join->options.time_units);
+    if (refs_combine__has_own_units(combine, plan, result))
+        units.units = refs_str_from(combine->options.time_units);
     return units;
 }
 
 /* Gives an array other values. */
-static refs_status replace_values(refs_combine *join, refs_combine_array *array,
+static refs_status replace_values(refs_combine *combine, refs_combine_array *array,
                                   const refs_buf *values, refs_dtype dtype, refs_error *err) {
-    REFS_TRY(refs_intern_add(&join->strings,
+    REFS_TRY(refs_intern_add(&combine->strings,
                              refs_str_view((const char *)values->data, values->size),
                              &array->values, err));
     uint8_t narrow[2][16];
@@ -578,43 +584,44 @@ static refs_status replace_values(refs_combine *join, refs_combine_array *array,
 }
 
 /* The next small array at the path of the result from *member and *k on, in any part; or NULL. */
-static refs_combine_array *next_array(const refs_combine *join, const refs_combined *joined,
-                                      size_t *member, size_t *k) {
-    for (; *member < join->n_members; ++*member, *k = 0)
-        while (*k < join->members[*member].n_arrays) {
-            refs_combine_array *array = &join->members[*member].arrays[(*k)++];
-            if (array->path == joined->path && array->is_thin && array->units == REFS_COMBINE_NONE)
+static refs_combine_array *next_array(const refs_combine *combine,
+                                      const refs_combine_result *result, size_t *member,
+                                      size_t *k) {
+    for (; *member < combine->n_members; ++*member, *k = 0)
+        while (*k < combine->members[*member].n_arrays) {
+            refs_combine_array *array = &combine->members[*member].arrays[(*k)++];
+            if (array->path == result->path && array->is_thin && array->units == REFS_COMBINE_NONE)
                 return array;
         }
     return NULL;
 }
 
-static refs_status rebase_all(refs_combine *join, const refs_combined *joined,
+static refs_status rebase_all(refs_combine *combine, const refs_combine_result *result,
                               const refs_cf_units *units, refs_error *err) {
-    const refs_dtype type = find_type(join, joined, units);
+    const refs_dtype type = find_type(combine, result, units);
     refs_combine_array *array;
-    for (size_t i = 0, k = 0; (array = next_array(join, joined, &i, &k)) != NULL;) {
-        rebasing moved = {.join = join, .joined = joined, .units = units, .type = type};
-        const refs_combine_place at = {&join->members[i], array};
+    for (size_t i = 0, k = 0; (array = next_array(combine, result, &i, &k)) != NULL;) {
+        rebasing moved = {.combine = combine, .result = result, .units = units, .type = type};
+        const refs_combine_place at = {&combine->members[i], array};
         refs_status status = rebase_part(&moved, &at, err);
         if (status == REFS_OK)
-            status = replace_values(join, array, &moved.values, moved.dtype, err);
+            status = replace_values(combine, array, &moved.values, moved.dtype, err);
         refs_buf_clear(&moved.values);
         REFS_TRY(status);
     }
     return REFS_OK;
 }
 
-refs_status refs_combine__rebase_bounds(refs_combine *join, const refs_combine_plan *plan,
-                                        const refs_combined *joined, refs_error *err) {
-    const refs_cf_units found = find_units(join, plan, joined);
-    if (joined->like->units != REFS_COMBINE_NONE || found.units.size == 0) return REFS_OK;
+refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combine_plan *plan,
+                                        const refs_combine_result *result, refs_error *err) {
+    const refs_cf_units found = find_units(combine, plan, result);
+    if (result->like->units != REFS_COMBINE_NONE || found.units.size == 0) return REFS_OK;
     /* Strings move when others are added. */
     char *units = refs_str_copy(found.units), *calendar = refs_str_copy(found.calendar);
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
         const refs_cf_units kept = {refs_str_from(units), refs_str_from(calendar)};
-        status = rebase_all(join, joined, &kept, err);
+        status = rebase_all(combine, result, &kept, err);
     }
     refs_free(units);
     refs_free(calendar);
@@ -623,44 +630,45 @@ refs_status refs_combine__rebase_bounds(refs_combine *join, const refs_combine_p
 
 /* If several parts have a place, the first one's value is taken: backwards. Values of only a master
  * or an outline come before. */
-static refs_status gather_all(refs_combine *join, const refs_combine_plan *plan, const gathered *to,
-                              const refs_cf_units *units, refs_error *err) {
-    for (size_t i = join->n_parts; i < join->n_members; i++) {
-        const refs_combine_member *member = &join->members[i];
-        const refs_combine_place at = {member, refs_combine__find(member, to->joined->path)};
-        if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, units, err));
+static refs_status gather_all(refs_combine *combine, const refs_combine_plan *plan,
+                              const gathered *to, const refs_cf_units *units, refs_error *err) {
+    for (size_t i = combine->n_parts; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_place at = {member, refs_combine__find(member, to->result->path)};
+        if (at.array != NULL) REFS_TRY(gather_one(combine, to, &at, units, err));
     }
-    for (size_t i = join->n_members; i-- > 0;) {
-        const refs_combine_member *member = &join->members[plan->order[i]];
-        const refs_combine_place at = {member, refs_combine__find(member, to->joined->path)};
+    for (size_t i = combine->n_members; i-- > 0;) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, to->result->path)};
         if (at.array != NULL && member->role == REFS_COMBINE_IS_FRAGMENT)
-            REFS_TRY(gather_one(join, to, &at, units, err));
+            REFS_TRY(gather_one(combine, to, &at, units, err));
     }
     return REFS_OK;
 }
 
-/* It is declared where no source declares one, but for joined coordinates, which have no missing
+/* It is declared where no source declares one, but for concat coordinates, which have no missing
  * values. */
-static refs_status declare_missing(refs_combine *join, refs_combined *joined, refs_error *err) {
-    const refs_combine_array *like = joined->like;
+static refs_status declare_missing(refs_combine *combine, refs_combine_result *result,
+                                   refs_error *err) {
+    const refs_combine_array *like = result->like;
     const bool is_coordinate =
-        refs_combine__is_coordinate(join, &join->members[joined->first], like);
+        refs_combine__is_coordinate(combine, &combine->members[result->first], like);
     uint8_t fill[16];
     const bool is_declared =
         like->declares_fill &&
-        (refs_dtype_equal(&like->dtype, &joined->dtype) ||
-         refs_combine__widen(&like->dtype, like->declared, &joined->dtype, fill));
+        (refs_dtype_equal(&like->dtype, &result->dtype) ||
+         refs_combine__widen(&like->dtype, like->declared, &result->dtype, fill));
     if (is_declared || is_coordinate || !refs_dtype_is_numeric(&like->dtype) ||
         like->dtype.type == REFS_TYPE_COMPLEX)
         return REFS_OK;
-    return refs_combine__declare_fill(join, joined, err);
+    return refs_combine__declare_fill(combine, result, err);
 }
 
 /* Values that no part has are missing, and reported, but for those that were before a master grew.
  */
-static refs_status fill_rest(refs_combine *join, refs_combined *joined, const gathered *to,
+static refs_status fill_rest(refs_combine *combine, refs_combine_result *result, const gathered *to,
                              size_t n, refs_error *err) {
-    const size_t size = joined->dtype.size;
+    const size_t size = result->dtype.size;
     uint8_t fill[16] = {0};
     size_t n_missing = 0, n_before = 0;
     for (size_t i = 0; i < n; i++) {
@@ -668,51 +676,51 @@ static refs_status fill_rest(refs_combine *join, refs_combined *joined, const ga
         n_before += to->taken[i] == MISSING_BEFORE;
     }
     if (n_missing + n_before == 0) return REFS_OK;
-    REFS_TRY(declare_missing(join, joined, err));
-    if (to->texts == NULL) find_missing(joined, &joined->dtype, fill);
+    REFS_TRY(declare_missing(combine, result, err));
+    if (to->texts == NULL) find_missing(result, &result->dtype, fill);
     for (size_t i = 0; i < n && size <= sizeof fill; i++)
         if (to->taken[i] == NOBODY || to->taken[i] == MISSING_BEFORE)
             memcpy(to->values + i * size, fill, size);
     if (n_missing == 0) return REFS_OK;
-    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
               "%.*s: %zu of %zu values are in no source, and missing",
-              REFS_STR_ARG(refs_combine__text(join, joined->path)), n_missing, n);
+              REFS_STR_ARG(refs_combine__text(combine, result->path)), n_missing, n);
     return REFS_OK;
 }
 
 /* Coordinates of files of other variables may be the same, and so may what does not have all
- * joined dimensions. */
-refs_status refs_combine__gather(refs_combine *join, const refs_combine_plan *plan,
-                                 refs_combined *joined, refs_error *err) {
-    const refs_cf_units units = find_units(join, plan, joined);
-    joined->dtype = find_type(join, joined, &units);
-    REFS_TRY(make_room(join, joined, err));
+ * concat dimensions. */
+refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
+                                 refs_combine_result *result, refs_error *err) {
+    const refs_cf_units units = find_units(combine, plan, result);
+    result->dtype = find_type(combine, result, &units);
+    REFS_TRY(make_room(combine, result, err));
     const bool is_coordinate =
-        refs_combine__is_coordinate(join, &join->members[joined->first], joined->like);
-    const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
+        refs_combine__is_coordinate(combine, &combine->members[result->first], result->like);
+    const size_t n = result->dtype.size > 0 ? result->values.size / result->dtype.size : 0;
     bool differs = false;
     uint8_t fill[16];
-    const bool is_checked = !is_coordinate || join->numbers != NULL;
-    const bool are_texts = joined->like->are_texts;
+    const bool is_checked = !is_coordinate || combine->numbers != NULL;
+    const bool are_texts = result->like->are_texts;
     refs_intern texts = {0};
     uint32_t empty;
-    gathered to = {join,
-                   joined,
-                   (is_coordinate || joined->like->is_grid) && !are_texts,
-                   joined->values.data,
+    gathered to = {combine,
+                   result,
+                   (is_coordinate || result->like->is_grid) && !are_texts,
+                   result->values.data,
                    is_checked ? refs_calloc(n + 1, 1) : NULL,
-                   joined->n_lines < join->n_dims ? &differs : NULL,
-                   find_fill(joined, fill) ? fill : NULL,
+                   result->n_concat < combine->n_dims ? &differs : NULL,
+                   find_fill(result, fill) ? fill : NULL,
                    are_texts ? &texts : NULL,
-                   {.dtype = &joined->dtype, .unpacking = {.scale = 1}}};
-    refs_combine__set_clock(&to.result, &units);
+                   {.dtype = &result->dtype, .unpacking = {.scale = 1}}};
+    refs_combine__set_clock(&to.timing, &units);
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     /* Number 0 is what is there before anything is put. */
     refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);
-    if (status == REFS_OK) status = gather_all(join, plan, &to, &units, err);
-    if (status == REFS_OK && is_checked && refs_combine__is_of_fields(join))
-        status = fill_rest(join, joined, &to, n, err);
-    if (status == REFS_OK && are_texts) status = put_texts(&texts, &joined->values, err);
+    if (status == REFS_OK) status = gather_all(combine, plan, &to, &units, err);
+    if (status == REFS_OK && is_checked && refs_combine__is_of_fields(combine))
+        status = fill_rest(combine, result, &to, n, err);
+    if (status == REFS_OK && are_texts) status = put_texts(&texts, &result->values, err);
     refs_intern_clear(&texts);
     refs_free(to.taken);
     return status;

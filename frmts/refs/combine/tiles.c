@@ -16,15 +16,15 @@ typedef struct tiling {
 } tiling;
 
 /* "source (0.5 to 5.5)" */
-static refs_status describe(const refs_combine *join, size_t line, size_t number, refs_buf *text,
-                            refs_error *err) {
-    const refs_combine_member *member = &join->members[number];
-    const refs_combine_axis *axis = &member->axes[line];
+static refs_status describe(const refs_combine *combine, size_t concat, size_t number,
+                            refs_buf *text, refs_error *err) {
+    const refs_combine_member *member = &combine->members[number];
+    const refs_combine_axis *axis = &member->axes[concat];
     char first[REFS_VALUE_TEXT], last[REFS_VALUE_TEXT];
     REFS_TRY(refs_buf_printf(text, err, "%s", member->name));
     if (axis->array == REFS_COMBINE_NONE || axis->n == 0) return REFS_OK;
     const refs_combine_array *array = &member->arrays[axis->array];
-    const refs_str values = refs_combine__text(join, array->values);
+    const refs_str values = refs_combine__text(combine, array->values);
     const refs_value begin = refs_combine__value_at(&array->dtype, values, 0);
     const refs_value end = refs_combine__value_at(&array->dtype, values, axis->n - 1);
     return refs_buf_printf(text, err, " (%s to %s, %llu values)",
@@ -32,22 +32,22 @@ static refs_status describe(const refs_combine *join, size_t line, size_t number
                            refs_combine__print_value(&end, last), (unsigned long long)axis->n);
 }
 
-static refs_values coordinate_of(const refs_combine *join, size_t line, size_t number) {
-    const refs_combine_member *member = &join->members[number];
-    const uint32_t i = member->axes[line].array;
+static refs_values coordinate_of(const refs_combine *combine, size_t concat, size_t number) {
+    const refs_combine_member *member = &combine->members[number];
+    const uint32_t i = member->axes[concat].array;
     if (i == REFS_COMBINE_NONE) return (refs_values){.dtype = NULL};
     const refs_combine_array *array = &member->arrays[i];
-    return refs_combine__coordinates_of(join, array);
+    return refs_combine__coordinates_of(combine, array);
 }
 
 /* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
-static refs_status describe_value(const refs_combine *join, size_t line, const size_t members[2],
-                                  refs_buf *text, refs_error *err) {
-    const refs_values one = coordinate_of(join, line, members[0]),
-                      other = coordinate_of(join, line, members[1]);
+static refs_status describe_value(const refs_combine *combine, size_t concat,
+                                  const size_t members[2], refs_buf *text, refs_error *err) {
+    const refs_values one = coordinate_of(combine, concat, members[0]),
+                      other = coordinate_of(combine, concat, members[1]);
     char shown[2][REFS_VALUE_TEXT];
     if (one.dtype == NULL || other.dtype == NULL ||
-        join->members[members[0]].axes[line].n != join->members[members[1]].axes[line].n)
+        combine->members[members[0]].axes[concat].n != combine->members[members[1]].axes[concat].n)
         return REFS_OK;
     const uint64_t i = refs_combine__first_difference(&one, &other);
     if (i == 0 || i == UINT64_MAX) return REFS_OK;
@@ -58,17 +58,17 @@ static refs_status describe_value(const refs_combine *join, size_t line, const s
                            refs_combine__print_value(&values[1], shown[1]));
 }
 
-static refs_status fail_pair(const refs_combine *join, size_t line, const size_t members[2],
+static refs_status fail_pair(const refs_combine *combine, size_t concat, const size_t members[2],
                              refs_error *err) {
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
-    refs_status status = describe(join, line, members[0], &one, err);
-    if (status == REFS_OK) status = describe(join, line, members[1], &other, err);
-    if (status == REFS_OK) status = describe_value(join, line, members, &value, err);
+    refs_status status = describe(combine, concat, members[0], &one, err);
+    if (status == REFS_OK) status = describe(combine, concat, members[1], &other, err);
+    if (status == REFS_OK) status = describe_value(combine, concat, members, &value, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "%s of %.*s and of %.*s differ%.*s, and not as those of parts of one "
                            "grid do: say along which dimensions sources are to be joined",
-                           join->options.dims[line], (int)one.size, (const char *)one.data,
+                           combine->options.dims[concat], (int)one.size, (const char *)one.data,
                            (int)other.size, (const char *)other.data, (int)value.size,
                            value.size > 0 ? (const char *)value.data : "");
     refs_buf_clear(&one);
@@ -78,17 +78,17 @@ static refs_status fail_pair(const refs_combine *join, size_t line, const size_t
 }
 
 /* Each cell is a row, of which all parts have one. */
-static refs_status open_tiling(const refs_combine *join, const refs_combine_plan *plan, size_t line,
-                               tiling *all, refs_error *err) {
-    refs_combine_cells cells = {.join = join, .n_lines = 1, .line = {line}};
+static refs_status open_tiling(const refs_combine *combine, const refs_combine_plan *plan,
+                               size_t concat, tiling *all, refs_error *err) {
+    refs_combine_cells cells = {.combine = combine, .n_concat = 1, .concat = {concat}};
     size_t members[2];
-    all->row = refs_calloc(join->n_parts, sizeof *all->row);
+    all->row = refs_calloc(combine->n_parts, sizeof *all->row);
     if (all->row == NULL) return refs_fail_nomem(err);
     refs_status status = refs_combine__cells_open(&cells, plan, REFS_COMBINE_NONE, err);
     if (status == REFS_OK && refs_combine__find_across(&cells, REFS_COMBINE_NONE, members))
-        status = fail_pair(join, line, members, err);
-    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
-        const refs_combine_steps extent = refs_combine__extent(&join->members[i].axes[line]);
+        status = fail_pair(combine, concat, members, err);
+    for (size_t i = 0; i < combine->n_parts && status == REFS_OK; i++) {
+        const refs_combine_steps extent = refs_combine__extent(&combine->members[i].axes[concat]);
         all->row[i] = refs_combine__cell_at(&cells.cuts[0], extent.begin);
     }
     all->n_rows = cells.n > 0 ? cells.n : 1;
@@ -97,90 +97,92 @@ static refs_status open_tiling(const refs_combine *join, const refs_combine_plan
 }
 
 /* Whether no place has two parts, and all have one. */
-static refs_status fill_all(const refs_combine *join, const tiling *lines, bool *do_fill,
+static refs_status fill_all(const refs_combine *combine, const tiling *concat_dims, bool *do_fill,
                             refs_error *err) {
     uint64_t n_places = 1;
-    for (size_t line = 0; line < join->n_dims; line++)
-        if (!refs_mul_u64(n_places, lines[line].n_rows, &n_places)) n_places = UINT64_MAX;
-    *do_fill = n_places == join->n_parts;
-    uint8_t *taken = refs_calloc(join->n_parts, 1);
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        if (!refs_mul_u64(n_places, concat_dims[concat].n_rows, &n_places)) n_places = UINT64_MAX;
+    *do_fill = n_places == combine->n_parts;
+    uint8_t *taken = refs_calloc(combine->n_parts, 1);
     if (taken == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; *do_fill && i < join->n_parts; i++) {
+    for (size_t i = 0; *do_fill && i < combine->n_parts; i++) {
         size_t place = 0;
-        for (size_t line = 0; line < join->n_dims; line++)
-            place = place * lines[line].n_rows + lines[line].row[i];
+        for (size_t concat = 0; concat < combine->n_dims; concat++)
+            place = place * concat_dims[concat].n_rows + concat_dims[concat].row[i];
         *do_fill = taken[place]++ == 0;
     }
     refs_free(taken);
     return REFS_OK;
 }
 
-static size_t count_in_row(const refs_combine *join, const tiling *line, size_t row) {
+static size_t count_in_row(const refs_combine *combine, const tiling *concat, size_t row) {
     size_t n = 0;
-    for (size_t i = 0; i < join->n_parts; i++) n += line->row[i] == row;
+    for (size_t i = 0; i < combine->n_parts; i++) n += concat->row[i] == row;
     return n;
 }
 
 /* The source that stands alone most is told, beside one of those that it is unlike. */
-static refs_status fail_gaps(const refs_combine *join, const tiling *lines, refs_error *err) {
-    size_t fewest_rows = SIZE_MAX, line = 0, members[2] = {0, 0}, counts[2] = {0, SIZE_MAX};
-    for (size_t i = 0; i < join->n_dims; i++)
-        if (lines[i].n_rows > 1 && lines[i].n_rows < fewest_rows) {
-            fewest_rows = lines[i].n_rows;
-            line = i;
+static refs_status fail_gaps(const refs_combine *combine, const tiling *concat_dims,
+                             refs_error *err) {
+    size_t fewest_rows = SIZE_MAX, concat = 0, members[2] = {0, 0}, counts[2] = {0, SIZE_MAX};
+    for (size_t i = 0; i < combine->n_dims; i++)
+        if (concat_dims[i].n_rows > 1 && concat_dims[i].n_rows < fewest_rows) {
+            fewest_rows = concat_dims[i].n_rows;
+            concat = i;
         }
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const size_t n = count_in_row(join, &lines[line], lines[line].row[i]);
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const size_t n = count_in_row(combine, &concat_dims[concat], concat_dims[concat].row[i]);
         if (n > counts[0]) members[0] = i;
         if (n > counts[0]) counts[0] = n;
         if (n < counts[1]) members[1] = i;
         if (n < counts[1]) counts[1] = n;
     }
-    for (size_t i = 0; counts[0] == counts[1] && i < join->n_parts; i++)
-        if (lines[line].row[i] != lines[line].row[members[0]]) members[1] = i;
-    return fail_pair(join, line, members, err);
+    for (size_t i = 0; counts[0] == counts[1] && i < combine->n_parts; i++)
+        if (concat_dims[concat].row[i] != concat_dims[concat].row[members[0]]) members[1] = i;
+    return fail_pair(combine, concat, members, err);
 }
 
-static refs_status tell(const refs_combine *join, const tiling *lines, refs_error *err) {
+static refs_status tell(const refs_combine *combine, const tiling *concat_dims, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
+    for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++)
         status = refs_buf_printf(&text, err, "%s%s (%zu)",
-                                 i == 0                  ? ""
-                                 : i + 1 == join->n_dims ? " and "
-                                                         : ", ",
-                                 join->options.dims[i], lines[i].n_rows);
+                                 i == 0                     ? ""
+                                 : i + 1 == combine->n_dims ? " and "
+                                                            : ", ",
+                                 combine->options.dims[i], concat_dims[i].n_rows);
     if (status == REFS_OK)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "the sources are tiles and are joined along %.*s", (int)text.size,
                   (const char *)text.data);
     refs_buf_clear(&text);
     return status;
 }
 
-static bool counts_time(const refs_combine *join, const refs_combine_plan *plan, size_t line) {
-    const refs_combine_member *member = &join->members[plan->lines[line].first];
-    const uint32_t number = member->axes[line].array;
+static bool counts_time(const refs_combine *combine, const refs_combine_plan *plan, size_t concat) {
+    const refs_combine_member *member = &combine->members[plan->concat_dims[concat].first];
+    const uint32_t number = member->axes[concat].array;
     if (number == REFS_COMBINE_NONE) return false;
-    return refs_cf_counts_since(refs_combine__text(join, member->arrays[number].units)) ||
+    return refs_cf_counts_since(refs_combine__text(combine, member->arrays[number].units)) ||
            member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
 }
 
-refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
                                       refs_error *err) {
-    tiling lines[REFS_COMBINE_MAX_DIMS] = {{NULL, 0}};
+    tiling concat_dims[REFS_COMBINE_MAX_DIMS] = {{NULL, 0}};
     bool do_fill = true;
     refs_status status = REFS_OK;
     /* Times of sources may lie between each other. */
-    if (join->n_dims == 1 && counts_time(join, plan, 0)) return REFS_OK;
-    for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
-        status = open_tiling(join, plan, i, &lines[i], err);
-    if (status == REFS_OK && join->n_dims > 1) {
-        status = fill_all(join, lines, &do_fill, err);
+    if (combine->n_dims == 1 && counts_time(combine, plan, 0)) return REFS_OK;
+    for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++)
+        status = open_tiling(combine, plan, i, &concat_dims[i], err);
+    if (status == REFS_OK && combine->n_dims > 1) {
+        status = fill_all(combine, concat_dims, &do_fill, err);
         if (status == REFS_OK)
-            status = do_fill ? tell(join, lines, err) : fail_gaps(join, lines, err);
+            status =
+                do_fill ? tell(combine, concat_dims, err) : fail_gaps(combine, concat_dims, err);
     }
-    for (size_t i = 0; i < join->n_dims; i++) refs_free(lines[i].row);
+    for (size_t i = 0; i < combine->n_dims; i++) refs_free(concat_dims[i].row);
     return status;
 }
 
@@ -189,14 +191,14 @@ refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combi
 /* No more of the cells without a part are named. */
 #define MAX_NAMED 5
 
-static refs_value value_at(const refs_combine *join, size_t line, uint64_t position) {
-    for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_combine_member *member = &join->members[i];
-        const refs_combine_axis *axis = &member->axes[line];
+static refs_value value_at(const refs_combine *combine, size_t concat, uint64_t position) {
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_axis *axis = &member->axes[concat];
         for (uint64_t k = 0; axis->array != REFS_COMBINE_NONE && k < axis->n; k++)
             if (axis->position[k] == position) {
                 const refs_combine_array *array = &member->arrays[axis->array];
-                const refs_values values = refs_combine__coordinates_of(join, array);
+                const refs_values values = refs_combine__coordinates_of(combine, array);
                 return refs_combine__unpacked_at(&values, k);
             }
     }
@@ -208,20 +210,20 @@ static refs_value value_at(const refs_combine *join, size_t line, uint64_t posit
 static refs_status name_cell(const refs_combine_cells *all, size_t cell, refs_buf *text,
                              refs_error *err) {
     size_t index[REFS_COMBINE_MAX_DIMS];
-    for (size_t line = all->join->n_dims; line-- > 0;) {
-        index[line] = cell % (all->cuts[line].n - 1);
-        cell /= all->cuts[line].n - 1;
+    for (size_t concat = all->combine->n_dims; concat-- > 0;) {
+        index[concat] = cell % (all->cuts[concat].n - 1);
+        cell /= all->cuts[concat].n - 1;
     }
-    for (size_t line = 0; line < all->join->n_dims; line++) {
-        const uint64_t *edge = &all->cuts[line].at[index[line]];
-        const refs_value begin = value_at(all->join, line, edge[0]);
-        const refs_value end = value_at(all->join, line, edge[1] - 1);
-        REFS_TRY(refs_buf_printf(text, err, "%s%s ", line > 0 ? ", " : "",
-                                 all->join->options.dims[line]));
-        REFS_TRY(refs_combine__print_place(all->join, line, &begin, text, err));
+    for (size_t concat = 0; concat < all->combine->n_dims; concat++) {
+        const uint64_t *edge = &all->cuts[concat].at[index[concat]];
+        const refs_value begin = value_at(all->combine, concat, edge[0]);
+        const refs_value end = value_at(all->combine, concat, edge[1] - 1);
+        REFS_TRY(refs_buf_printf(text, err, "%s%s ", concat > 0 ? ", " : "",
+                                 all->combine->options.dims[concat]));
+        REFS_TRY(refs_combine__print_place(all->combine, concat, &begin, text, err));
         if (edge[1] - edge[0] == 1) continue;
         REFS_TRY(refs_buf_printf(text, err, " to "));
-        REFS_TRY(refs_combine__print_place(all->join, line, &end, text, err));
+        REFS_TRY(refs_combine__print_place(all->combine, concat, &end, text, err));
     }
     return REFS_OK;
 }
@@ -236,7 +238,7 @@ static refs_status tell_missing(const refs_combine_cells *all, refs_error *err) 
         if (status == REFS_OK) status = name_cell(all, cell, &text, err);
     }
     if (status == REFS_OK)
-        refs_note(&all->join->options.notes, REFS_NOTE_WARNING,
+        refs_note(&all->combine->options.notes, REFS_NOTE_WARNING,
                   "no source has %.*s%s (%zu of %zu tiles): values are missing there",
                   (int)text.size, (const char *)text.data, all->n_missing > n ? "; and others" : "",
                   all->n_missing, all->n);
@@ -244,11 +246,11 @@ static refs_status tell_missing(const refs_combine_cells *all, refs_error *err) 
     return status;
 }
 
-refs_status refs_combine__tell_missing_tiles(const refs_combine *join,
+refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
                                              const refs_combine_plan *plan, refs_error *err) {
-    refs_combine_cells all = {.join = join, .n_lines = join->n_dims};
-    if (join->n_dims < 2) return REFS_OK;
-    for (size_t line = 0; line < join->n_dims; line++) all.line[line] = line;
+    refs_combine_cells all = {.combine = combine, .n_concat = combine->n_dims};
+    if (combine->n_dims < 2) return REFS_OK;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) all.concat[concat] = concat;
     refs_status status = refs_combine__cells_open(&all, plan, REFS_COMBINE_NONE, err);
     if (status == REFS_OK && all.covered != NULL && all.n_missing > 0)
         status = tell_missing(&all, err);

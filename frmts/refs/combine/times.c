@@ -4,44 +4,44 @@
 #include "combine_internal.h"
 
 /* Whether the coordinate of a concat dimension counts instants or durations. */
-static bool counts_time(const refs_combine *join, size_t first, size_t line) {
+static bool counts_time(const refs_combine *combine, size_t first, size_t concat) {
     static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
-    const refs_combine_member *member = &join->members[first];
-    const uint32_t number = member->axes[line].array;
+    const refs_combine_member *member = &combine->members[first];
+    const uint32_t number = member->axes[concat].array;
     if (number == REFS_COMBINE_NONE) return false;
     const refs_combine_array *array = &member->arrays[number];
-    const refs_cf_units units = refs_combine__count_of(join, array);
-    return refs_combine__has_ticks(&array->dtype) || refs_combine__counts_time(join, array) ||
+    const refs_cf_units units = refs_combine__count_of(combine, array);
+    return refs_combine__has_ticks(&array->dtype) || refs_combine__counts_time(combine, array) ||
            (units.units.size > 0 &&
             refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN);
 }
 
-static bool is_along_time(const refs_combine *join, const refs_combine_array *array) {
+static bool is_along_time(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++) {
-        const size_t line = refs_combine__line_of(join, array, dim);
-        if (line < REFS_COMBINE_MAX_DIMS && join->counts_time[line]) return true;
+        const size_t concat = refs_combine__concat_dim_of(combine, array, dim);
+        if (concat < REFS_COMBINE_MAX_DIMS && combine->counts_time[concat]) return true;
     }
     return false;
 }
 
-static bool gets_time(const refs_combine *join, const refs_combine_place *at) {
-    for (size_t line = 0; at->array->gets_new && line < join->n_dims; line++)
-        if (join->counts_time[line] && at->member->axes[line].is_new) return true;
+static bool gets_time(const refs_combine *combine, const refs_combine_place *at) {
+    for (size_t concat = 0; at->array->gets_new && concat < combine->n_dims; concat++)
+        if (combine->counts_time[concat] && at->member->axes[concat].is_new) return true;
     return false;
 }
 
-static bool is_on_line(const refs_combine *join, const refs_combine_array *array) {
+static bool has_concat_dim(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_combine__line_of(join, array, dim) < REFS_COMBINE_MAX_DIMS) return true;
+        if (refs_combine__concat_dim_of(combine, array, dim) < REFS_COMBINE_MAX_DIMS) return true;
     return false;
 }
 
 /* A time that is an axis of its own is one of a grid, and the same in all parts. */
-static bool is_apart(const refs_combine *join, const refs_combine_place *at) {
+static bool is_apart(const refs_combine *combine, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE &&
            !(array->rank == 1 && array->dims[0] == array->path) &&
-           !refs_combine__is_coordinate(join, at->member, array);
+           !refs_combine__is_coordinate(combine, at->member, array);
 }
 
 static bool have_one_shape(const refs_combine_array *one, const refs_combine_array *other) {
@@ -52,57 +52,58 @@ static bool have_one_shape(const refs_combine_array *one, const refs_combine_arr
     return true;
 }
 
-static refs_status are_compatible(const refs_combine *join, const refs_combine_place *one,
+static refs_status are_compatible(const refs_combine *combine, const refs_combine_place *one,
                                   const refs_combine_place *other, bool *are, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    const refs_status status = refs_combine__differ(join, one, other, &text, err);
+    const refs_status status = refs_combine__differ(combine, one, other, &text, err);
     *are = text.size == 0;
     refs_buf_clear(&text);
     return status;
 }
 
 /* Whether one value does not hold for all parts: they differ, or some vary along a time already. */
-static refs_status varies(const refs_combine *join, uint32_t path, bool *does, refs_error *err) {
+static refs_status varies(const refs_combine *combine, uint32_t path, bool *does, refs_error *err) {
     refs_combine_place first = {NULL, NULL};
     bool is_compatible = true;
     *does = false;
-    for (size_t i = 0; i < join->n_members && is_compatible; i++) {
-        const refs_combine_member *member = &join->members[i];
+    for (size_t i = 0; i < combine->n_members && is_compatible; i++) {
+        const refs_combine_member *member = &combine->members[i];
         const refs_combine_place at = {member, refs_combine__find(member, path)};
         if (at.array == NULL) continue;
-        if (is_on_line(join, at.array)) {
-            *does = *does || is_along_time(join, at.array);
+        if (has_concat_dim(combine, at.array)) {
+            *does = *does || is_along_time(combine, at.array);
             continue;
         }
         if (first.array == NULL) first = at;
-        is_compatible = is_apart(join, &at) && have_one_shape(first.array, at.array);
-        if (is_compatible) REFS_TRY(are_compatible(join, &first, &at, &is_compatible, err));
+        is_compatible = is_apart(combine, &at) && have_one_shape(first.array, at.array);
+        if (is_compatible) REFS_TRY(are_compatible(combine, &first, &at, &is_compatible, err));
         *does = *does ||
-                (is_compatible && (gets_time(join, &at) ||
-                                   !refs_combine__have_one_value(join, first.array, at.array)));
+                (is_compatible && (gets_time(combine, &at) ||
+                                   !refs_combine__have_one_value(combine, first.array, at.array)));
     }
     *does = *does && is_compatible;
     return REFS_OK;
 }
 
-static void repeat(const refs_combine *join, uint32_t path) {
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_combine_array *array = refs_combine__find(&join->members[i], path);
-        if (array != NULL) array->is_repeated = !is_on_line(join, array);
+static void repeat(const refs_combine *combine, uint32_t path) {
+    for (size_t i = 0; i < combine->n_members; i++) {
+        refs_combine_array *array = refs_combine__find(&combine->members[i], path);
+        if (array != NULL) array->is_repeated = !has_concat_dim(combine, array);
     }
 }
 
-refs_status refs_combine__repeat_times(refs_combine *join, const refs_combine_plan *plan,
+refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err) {
     bool does = false;
-    for (size_t line = 0; line < join->n_dims; line++) {
-        join->counts_time[line] = counts_time(join, plan->lines[line].first, line);
-        does = does || join->counts_time[line];
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        combine->counts_time[concat] =
+            counts_time(combine, plan->concat_dims[concat].first, concat);
+        does = does || combine->counts_time[concat];
     }
     for (size_t i = 0; does && i < plan->n_paths; i++) {
         bool is_to_repeat;
-        REFS_TRY(varies(join, plan->paths[i], &is_to_repeat, err));
-        if (is_to_repeat) repeat(join, plan->paths[i]);
+        REFS_TRY(varies(combine, plan->paths[i], &is_to_repeat, err));
+        if (is_to_repeat) repeat(combine, plan->paths[i]);
     }
     return REFS_OK;
 }

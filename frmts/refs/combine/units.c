@@ -6,23 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combine_array *array) {
-    return (refs_cf_units){refs_combine__text(join, array->units),
-                           refs_combine__text(join, array->calendar)};
+refs_cf_units refs_combine__count_of(const refs_combine *combine, const refs_combine_array *array) {
+    return (refs_cf_units){refs_combine__text(combine, array->units),
+                           refs_combine__text(combine, array->calendar)};
 }
 
-refs_cf_conversion_kind refs_combine__conversion(const refs_combine *join,
+refs_cf_conversion_kind refs_combine__conversion(const refs_combine *combine,
                                                  const refs_combine_array *from,
                                                  const refs_combine_array *to) {
-    const refs_cf_units one = refs_combine__count_of(join, from);
-    const refs_cf_units other = refs_combine__count_of(join, to);
+    const refs_cf_units one = refs_combine__count_of(combine, from);
+    const refs_cf_units other = refs_combine__count_of(combine, to);
     const bool has_units = one.units.size > 0 && other.units.size > 0;
     if (from->units == to->units && from->calendar == to->calendar) return REFS_CF_CONVERSION_NONE;
     return has_units ? refs_cf_compare_units(&one, &other) : REFS_CF_CONVERSION_UNKNOWN;
 }
 
-bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array) {
-    const refs_cf_units units = refs_combine__count_of(join, array);
+bool refs_combine__counts_time(const refs_combine *combine, const refs_combine_array *array) {
+    const refs_cf_units units = refs_combine__count_of(combine, array);
     refs_cf_clock clock;
     return refs_cf_clock_of(&units, &clock);
 }

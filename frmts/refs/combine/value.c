@@ -157,12 +157,12 @@ void refs_combine__set_clock(refs_values *values, const refs_cf_units *units) {
                             : refs_cf_clock_of(units, &values->clock);
 }
 
-refs_values refs_combine__coordinates_of(const refs_combine *join,
+refs_values refs_combine__coordinates_of(const refs_combine *combine,
                                          const refs_combine_array *array) {
-    const refs_cf_units units = refs_combine__count_of(join, array);
+    const refs_cf_units units = refs_combine__count_of(combine, array);
     refs_values values = {.dtype = &array->dtype,
                           .unpacking = array->unpacking,
-                          .bytes = refs_combine__text(join, array->values)};
+                          .bytes = refs_combine__text(combine, array->values)};
     refs_combine__set_clock(&values, &units);
     return values;
 }

@@ -1,4 +1,4 @@
-/* holed.c -- what joined sets tell of their holes, see combine_internal.h.
+/* recorded_holes.c -- what joined sets tell of their holes, see combine_internal.h.
  *
  * Zarr version 2, section Metadata: readers ignore members of ".zarray" that they do not know.
  */
@@ -77,12 +77,14 @@ void refs_combine__holes_free(refs_combine_holes *holes) {
 }
 
 /* Along which dimensions it is told; false where one of them is not joined. */
-static bool find_along(const refs_combine *join, const refs_json *told, refs_combine_holes *holes) {
-    const refs_json *along = refs_json_get(told, "along");
+static bool find_along(const refs_combine *combine, const refs_json *recorded,
+                       refs_combine_holes *holes) {
+    const refs_json *along = refs_json_get(recorded, "along");
     holes->n_along = refs_json_size(along);
     if (holes->n_along == 0 || holes->n_along > REFS_COMBINE_MAX_DIMS) return false;
     for (size_t i = 0; i < holes->n_along; i++)
-        if (!refs_combine__is_dim(join, refs_json_text(refs_json_at(along, i)), &holes->line[i]))
+        if (!refs_combine__is_dim(combine, refs_json_text(refs_json_at(along, i)),
+                                  &holes->concat[i]))
             return false;
     return true;
 }
@@ -106,20 +108,21 @@ static bool follows(const refs_combine_steps *box, const refs_combine_steps *bef
     return k < n_along && box[k].begin >= before[k].end;
 }
 
-static refs_status check_along(const refs_json *told, const refs_combine_holes *holes,
+static refs_status check_along(const refs_json *recorded, const refs_combine_holes *holes,
                                refs_error *err) {
-    const refs_json *along = refs_json_get(told, "along");
+    const refs_json *along = refs_json_get(recorded, "along");
     for (size_t i = 0; i < holes->n_along; i++)
         for (size_t k = 0; k < i; k++)
-            if (holes->line[k] == holes->line[i])
+            if (holes->concat[k] == holes->concat[i])
                 return refs_fail(err, REFS_INVALID,
                                  "\"" REFS_HOLES_MEMBER "\": along has %.*s twice",
                                  REFS_STR_ARG(refs_json_text(refs_json_at(along, i))));
     return REFS_OK;
 }
 
-static refs_status read_steps(const refs_json *told, refs_combine_holes *holes, refs_error *err) {
-    const refs_json *steps = refs_json_get(told, "steps");
+static refs_status read_steps(const refs_json *recorded, refs_combine_holes *holes,
+                              refs_error *err) {
+    const refs_json *steps = refs_json_get(recorded, "steps");
     const size_t n_along = holes->n_along;
     size_t n;
     holes->n = refs_json_size(steps);
@@ -179,44 +182,45 @@ static refs_status restore_attributes(refs_intern *strings, const refs_json *add
     return status;
 }
 
-static refs_status restore(refs_intern *strings, const refs_json *told, refs_combine_array *array,
-                           refs_error *err) {
+static refs_status restore(refs_intern *strings, const refs_json *recorded,
+                           refs_combine_array *array, refs_error *err) {
     refs_combine_holes *holes = array->holes;
     holes->document = array->document;
     holes->attributes = array->attributes;
     holes->packing = array->packing;
     holes->has_fill = array->has_fill;
     memcpy(holes->fill, array->fill, sizeof holes->fill);
-    REFS_TRY(check_along(told, holes, err));
-    REFS_TRY(read_steps(told, holes, err));
-    REFS_TRY(restore_fill(strings, refs_json_get(told, "fill_value"), array, err));
-    REFS_TRY(restore_attributes(strings, refs_json_get(told, "added"), holes, err));
+    REFS_TRY(check_along(recorded, holes, err));
+    REFS_TRY(read_steps(recorded, holes, err));
+    REFS_TRY(restore_fill(strings, refs_json_get(recorded, "fill_value"), array, err));
+    REFS_TRY(restore_attributes(strings, refs_json_get(recorded, "added"), holes, err));
     return refs_combine__describe_layout(strings, refs_intern_get(strings, holes->document),
                                          &holes->layout, err);
 }
 
-refs_status refs_combine__read_holes(const refs_combine *join, refs_intern *strings,
+refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
                                      refs_combine_array *array, refs_error *err) {
     static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
-    const refs_json *told = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
+    const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
-    if (told != NULL) status = replace_one(strings, &array->document, pairs, err);
+    if (recorded != NULL) status = replace_one(strings, &array->document, pairs, err);
     refs_combine_holes holes = {0};
-    if (told != NULL && status == REFS_OK && find_along(join, told, &holes)) {
+    if (recorded != NULL && status == REFS_OK && find_along(combine, recorded, &holes)) {
         array->holes = refs_calloc(1, sizeof *array->holes);
         if (array->holes != NULL) *array->holes = holes;
-        status = array->holes != NULL ? restore(strings, told, array, err) : refs_fail_nomem(err);
+        status =
+            array->holes != NULL ? restore(strings, recorded, array, err) : refs_fail_nomem(err);
     }
     refs_json_doc_free(doc);
     return status;
 }
 
-void refs_combine__forget_fills(refs_combine *join) {
-    for (size_t i = 0; i < join->n_members; i++)
-        for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            refs_combine_array *array = &join->members[i].arrays[k];
+void refs_combine__forget_fills(refs_combine *combine) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            refs_combine_array *array = &combine->members[i].arrays[k];
             const refs_combine_holes *holes = array->holes;
             if (holes == NULL) continue;
             /* The declared value stood for holes. */
@@ -238,7 +242,7 @@ static bool is_in(const refs_combine_steps *steps, uint64_t step) {
     return steps->begin <= step && step < steps->end;
 }
 
-static bool is_told_step(const refs_combine_holes *holes, uint64_t step) {
+static bool is_recorded_step(const refs_combine_holes *holes, uint64_t step) {
     size_t low = 0, high = holes->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -251,9 +255,10 @@ static bool is_told_step(const refs_combine_holes *holes, uint64_t step) {
 }
 
 /* Steps of the array along a dimension along which holes are told. */
-static uint64_t n_steps(const refs_combine *join, const refs_combine_array *array, size_t line) {
+static uint64_t n_steps(const refs_combine *combine, const refs_combine_array *array,
+                        size_t concat) {
     for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_combine__line_of(join, array, dim) == line) return array->shape[dim];
+        if (refs_combine__concat_dim_of(combine, array, dim) == concat) return array->shape[dim];
     return 1;
 }
 
@@ -265,12 +270,12 @@ double refs_combine__box_places(const refs_combine_holes *holes, size_t i, const
     return n;
 }
 
-refs_status refs_combine__check_holes(const refs_combine *join, const refs_combine_array *array,
+refs_status refs_combine__check_holes(const refs_combine *combine, const refs_combine_array *array,
                                       refs_error *err) {
     const refs_combine_holes *holes = array->holes;
     const size_t n_along = holes != NULL && holes->n_along > 1 ? holes->n_along : 0;
     for (size_t k = 0; k < n_along; k++) {
-        const uint64_t n = n_steps(join, array, holes->line[k]);
+        const uint64_t n = n_steps(combine, array, holes->concat[k]);
         for (size_t i = 0; i < holes->n; i++)
             if (holes->steps[i * n_along + k].end > n)
                 return refs_fail(err, REFS_INVALID,
@@ -283,19 +288,19 @@ refs_status refs_combine__check_holes(const refs_combine *join, const refs_combi
     return REFS_OK;
 }
 
-bool refs_combine__is_hole(const refs_combine *join, const refs_combine_array *array, size_t line,
-                           uint64_t step) {
+bool refs_combine__is_hole(const refs_combine *combine, const refs_combine_array *array,
+                           size_t concat, uint64_t step) {
     const refs_combine_holes *holes = array->holes;
     uint64_t per[REFS_COMBINE_MAX_DIMS];
     double n = 0, n_places = 1;
     size_t along = 0;
     if (holes == NULL) return false;
-    while (along < holes->n_along && holes->line[along] != line) along++;
+    while (along < holes->n_along && holes->concat[along] != concat) along++;
     if (along == holes->n_along) return false;
-    if (holes->n_along == 1) return is_told_step(holes, step);
+    if (holes->n_along == 1) return is_recorded_step(holes, step);
     for (size_t k = 0; k < holes->n_along; k++) {
         per[k] = k == along ? UINT64_MAX : 1;
-        if (k != along) n_places *= (double)n_steps(join, array, holes->line[k]);
+        if (k != along) n_places *= (double)n_steps(combine, array, holes->concat[k]);
     }
     for (size_t i = 0; i < holes->n; i++)
         if (is_in(&holes->steps[i * holes->n_along + along], step))
@@ -312,7 +317,7 @@ bool refs_combine__is_in_hole(const refs_combine_array *array, const uint64_t *s
     for (size_t i = 0; holes != NULL && i < holes->n; i++) {
         bool is = true;
         for (size_t k = 0; is && k < holes->n_along; k++)
-            is = is_in(&holes->steps[i * holes->n_along + k], steps[holes->line[k]]);
+            is = is_in(&holes->steps[i * holes->n_along + k], steps[holes->concat[k]]);
         if (is) return true;
     }
     return false;
@@ -324,7 +329,7 @@ static void mark_box(const refs_combine_mask *mask, const refs_combine_steps *bo
         mask->is_hole[place] = 1;
         return;
     }
-    const uint64_t n = mask->member->axes[mask->holes->line[k]].n;
+    const uint64_t n = mask->member->axes[mask->holes->concat[k]].n;
     for (uint64_t step = box[k].begin; step < box[k].end && step < n; step++)
         mark_box(mask, box, k + 1, place * (size_t)n + (size_t)step);
 }
@@ -336,7 +341,8 @@ refs_status refs_combine__mask_open(const refs_combine_place *at, refs_combine_m
     *mask = (refs_combine_mask){.holes = holes, .member = at->member};
     if (holes == NULL || holes->n == 0) return REFS_OK;
     for (size_t k = 0; k < holes->n_along; k++)
-        if (!refs_mul_u64(n, at->member->axes[holes->line[k]].n, &n) || n > REFS_COMBINE_MAX_PLACES)
+        if (!refs_mul_u64(n, at->member->axes[holes->concat[k]].n, &n) ||
+            n > REFS_COMBINE_MAX_PLACES)
             return REFS_OK;
     mask->is_hole = refs_calloc((size_t)n + 1, 1);
     if (mask->is_hole == NULL) return refs_fail_nomem(err);
@@ -348,39 +354,40 @@ bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *step
     size_t place = 0;
     if (mask->is_hole == NULL) return false;
     for (size_t k = 0; k < mask->holes->n_along; k++) {
-        const size_t line = mask->holes->line[k];
-        place = place * (size_t)mask->member->axes[line].n + (size_t)steps[line];
+        const size_t concat = mask->holes->concat[k];
+        place = place * (size_t)mask->member->axes[concat].n + (size_t)steps[concat];
     }
     return mask->is_hole[place] != 0;
 }
 
-/* The next place of a part along all joined dimensions; false behind the last one. */
-static bool next_place(const refs_combine *join, const refs_combine_member *member,
+/* The next place of a part along all concat dimensions; false behind the last one. */
+static bool next_place(const refs_combine *combine, const refs_combine_member *member,
                        uint64_t *steps) {
-    for (size_t line = join->n_dims; line-- > 0; steps[line] = 0)
-        if (++steps[line] < member->axes[line].n) return true;
+    for (size_t concat = combine->n_dims; concat-- > 0; steps[concat] = 0)
+        if (++steps[concat] < member->axes[concat].n) return true;
     return false;
 }
 
-bool refs_combine__is_before(const refs_combine *join, const uint64_t *one, const uint64_t *other) {
-    for (size_t line = 0; line < join->n_dims; line++)
-        if (one[line] != other[line]) return one[line] < other[line];
+bool refs_combine__is_before(const refs_combine *combine, const uint64_t *one,
+                             const uint64_t *other) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        if (one[concat] != other[concat]) return one[concat] < other[concat];
     return false;
 }
 
-refs_status refs_combine__first_place(const refs_combine *join, const refs_combine_place *at,
+refs_status refs_combine__first_place(const refs_combine *combine, const refs_combine_place *at,
                                       uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err) {
     uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0}, here[REFS_COMBINE_MAX_DIMS];
     refs_combine_mask mask = {0};
     uint64_t n = 1;
     bool is_found = false;
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_combine_axis *axis = &at->member->axes[line];
-        position[line] = axis->n > 0 ? axis->position[0] : 0;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &at->member->axes[concat];
+        position[concat] = axis->n > 0 ? axis->position[0] : 0;
         for (uint64_t i = 1; i < axis->n; i++) {
-            if (axis->position[i] >= position[line]) continue;
-            position[line] = axis->position[i];
-            steps[line] = i;
+            if (axis->position[i] >= position[concat]) continue;
+            position[concat] = axis->position[i];
+            steps[concat] = i;
         }
         if (!refs_mul_u64(n, axis->n, &n)) n = UINT64_MAX;
     }
@@ -391,47 +398,47 @@ refs_status refs_combine__first_place(const refs_combine *join, const refs_combi
     memset(steps, 0, sizeof steps);
     do {
         if (refs_combine__is_masked(&mask, steps)) continue;
-        for (size_t line = 0; line < join->n_dims; line++)
-            here[line] = at->member->axes[line].position[steps[line]];
-        if (!is_found || refs_combine__is_before(join, here, position))
+        for (size_t concat = 0; concat < combine->n_dims; concat++)
+            here[concat] = at->member->axes[concat].position[steps[concat]];
+        if (!is_found || refs_combine__is_before(combine, here, position))
             memcpy(position, here, sizeof here);
         is_found = true;
-    } while (next_place(join, at->member, steps));
+    } while (next_place(combine, at->member, steps));
     refs_free(mask.is_hole);
     return REFS_OK;
 }
 
 /* -- told -------------------------------------------------------------------------------------- */
 
-static refs_status tell_before(const refs_combine *join, const refs_combined *joined,
+static refs_status tell_before(const refs_combine *combine, const refs_combine_result *result,
                                refs_buf *text, refs_error *err) {
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_combine__text(join, joined->like->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(combine, result->like->document), &doc, err));
     const refs_json *fill = refs_json_get(refs_json_root(doc), "fill_value");
     refs_status status = refs_buf_printf(text, err, ",\"fill_value\":");
     if (status == REFS_OK && fill == NULL) status = refs_buf_printf(text, err, "null");
     if (status == REFS_OK && fill != NULL) status = refs_json_write(fill, text, err);
     refs_json_doc_free(doc);
-    if (status == REFS_OK && joined->tells_hole_fill)
+    if (status == REFS_OK && result->tells_hole_fill)
         status = refs_buf_printf(text, err, ",\"added\":[\"_FillValue\"]");
     return status;
 }
 
-refs_status refs_combine__tell_holes(const refs_combine *join, const refs_combined *joined,
+refs_status refs_combine__tell_holes(const refs_combine *combine, const refs_combine_result *result,
                                      refs_buf *text, refs_error *err) {
-    const refs_combine_steps *steps = (const refs_combine_steps *)(const void *)joined->holes.data;
-    const size_t n = joined->holes.size / sizeof *steps;
-    const size_t n_along = joined->n_lines > 0 ? joined->n_lines : 1;
+    const refs_combine_steps *steps = (const refs_combine_steps *)(const void *)result->holes.data;
+    const size_t n = result->holes.size / sizeof *steps;
+    const size_t n_along = result->n_concat > 0 ? result->n_concat : 1;
     size_t n_written = 0;
     REFS_TRY(refs_buf_printf(text, err, "{\"along\":["));
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
         REFS_TRY(refs_buf_append(text, ",", n_written++ > 0, err));
-        REFS_TRY(refs_json_write_string(refs_str_from(join->options.dims[joined->line[dim]]), text,
-                                        err));
+        REFS_TRY(refs_json_write_string(refs_str_from(combine->options.dims[result->concat[dim]]),
+                                        text, err));
     }
     if (n_written == 0)
-        REFS_TRY(refs_json_write_string(refs_str_from(join->options.dims[0]), text, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(combine->options.dims[0]), text, err));
     REFS_TRY(refs_buf_printf(text, err, "],\"steps\":["));
     for (size_t i = 0; i < n; i++)
         REFS_TRY(refs_buf_printf(text, err, "%s%s%llu,%llu%s", i > 0 ? "," : "",
@@ -439,6 +446,6 @@ refs_status refs_combine__tell_holes(const refs_combine *join, const refs_combin
                                  (unsigned long long)steps[i].end,
                                  i % n_along + 1 == n_along ? "]" : ""));
     REFS_TRY(refs_buf_append(text, "]", 1, err));
-    if (joined->has_hole_fill) REFS_TRY(tell_before(join, joined, text, err));
+    if (result->has_hole_fill) REFS_TRY(tell_before(combine, result, text, err));
     return refs_buf_append(text, "}", 2, err);
 }

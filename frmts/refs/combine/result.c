@@ -1,0 +1,733 @@
+/* result.c -- what the arrays of one path become. */
+#include "combine_internal.h"
+#include "refs/cf.h"
+
+#define BECOMES                                                                                    \
+    ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
+    "these, make one set of the sources of each kind"
+
+size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combine_array *array,
+                             size_t dim) {
+    size_t n_new = result->rank - array->rank;
+    return dim < n_new ? SIZE_MAX : dim - n_new;
+}
+
+/* Lists the concat dimensions that the array gets in front of its own, and counts them. */
+static size_t list_new(const refs_combine *combine, const refs_combine_member *member,
+                       const refs_combine_array *array, size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
+    size_t n = 0;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
+        concat_dims[0] = concat;
+        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == array)
+            return array->rank == 0;
+    }
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        if ((array->gets_new && member->axes[concat].is_new) ||
+            (array->is_repeated && combine->counts_time[concat]))
+            concat_dims[n++] = concat;
+    return n;
+}
+
+static size_t count_new(const refs_combine *combine, const refs_combine_member *member,
+                        const refs_combine_array *array) {
+    size_t concat_dims[REFS_COMBINE_MAX_DIMS];
+    return list_new(combine, member, array, concat_dims);
+}
+
+/* Whether a part has one value of the array for all its steps along a concat dimension. */
+static bool has_one_for_all(const refs_combine *combine, const refs_combine_member *member,
+                            const refs_combine_array *array) {
+    for (size_t concat = 0; array->is_repeated && concat < combine->n_dims; concat++)
+        if (combine->counts_time[concat] && !member->axes[concat].is_new) return true;
+    return false;
+}
+
+/* -- layouts of arrays that get dimensions ----------------------------------------------------- */
+
+/* "[1,6,8]" with ones before it. */
+static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
+                                refs_error *err) {
+    uint64_t wider[REFS_MAX_RANK + REFS_COMBINE_MAX_DIMS], *own = wider + n_new;
+    for (size_t i = 0; i < n_new; i++) wider[i] = 1;
+    for (size_t i = 0; i < refs_json_size(chunks); i++)
+        if (i == REFS_MAX_RANK || !refs_json_u64(refs_json_at(chunks, i), &own[i]))
+            return refs_fail(err, REFS_INVALID, "\"chunks\" are not numbers");
+    REFS_TRY(refs_combine__write_list(wider, n_new + refs_json_size(chunks), text, err));
+    return refs_buf_append(text, "", 1, err);
+}
+
+static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
+                         refs_error *err) {
+    const refs_str narrow = refs_intern_get(strings, document);
+    refs_json_doc *doc = NULL;
+    refs_buf chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(narrow, &doc, err);
+    if (status == REFS_OK)
+        status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
+    const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
+    if (status == REFS_OK) status = refs_combine__replace(narrow, pairs, &text, err);
+    if (status == REFS_OK)
+        status = refs_combine__describe_layout(
+            strings, refs_str_view((const char *)text.data, text.size), layout, err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&chunks);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combine_member *member,
+                                        refs_intern *strings, refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        refs_combine_array *array = &member->arrays[i];
+        const size_t n_new = array->is_v3 ? 0 : count_new(combine, member, array);
+        if (n_new == 0) continue;
+        REFS_TRY(widen(strings, array->document, n_new, &array->layout, err));
+        if (array->holes != NULL)
+            REFS_TRY(widen(strings, array->holes->document, n_new, &array->holes->layout, err));
+    }
+    return REFS_OK;
+}
+
+/* -- shape ------------------------------------------------------------------------------------- */
+
+static refs_status set_shape(const refs_combine *combine, const refs_combine_plan *plan,
+                             refs_combine_result *result, refs_error *err) {
+    const refs_combine_member *member = &combine->members[result->first];
+    const refs_combine_array *like = result->like;
+    size_t new_concat[REFS_COMBINE_MAX_DIMS];
+    const size_t n_new = list_new(combine, member, like, new_concat);
+    if (like->rank + n_new > REFS_MAX_RANK)
+        return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
+                         REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_MAX_RANK,
+                         like->rank + n_new);
+    result->rank = like->rank + n_new;
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, like, dim);
+        size_t concat =
+            own == SIZE_MAX ? new_concat[dim] : refs_combine__concat_dim_of(combine, like, own);
+        bool is_concat = concat < REFS_COMBINE_MAX_DIMS;
+        result->concat[dim] = concat;
+        result->n_concat += is_concat;
+        result->shape[dim] = is_concat ? plan->concat_dims[concat].n : like->shape[own];
+        result->chunk[dim] = own == SIZE_MAX ? 1 : like->chunk[own];
+        result->n[dim] = (result->shape[dim] + result->chunk[dim] - 1) / result->chunk[dim];
+    }
+    return REFS_OK;
+}
+
+static refs_status fail_differ(const refs_combine *combine, const refs_combine_result *result,
+                               const refs_combine_member *member, refs_str in, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
+                     "read wrong",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                     combine->members[result->first].name, member->name, REFS_STR_ARG(in));
+}
+
+/* "t(time 1, y 6)" */
+static refs_status append_shape(const refs_combine *combine, const refs_combine_array *array,
+                                refs_buf *text, refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "(", 1, err));
+    for (size_t dim = 0; dim < array->rank; dim++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s %llu", dim > 0 ? ", " : "",
+                                 REFS_STR_ARG(refs_combine__text(combine, array->dims[dim])),
+                                 (unsigned long long)array->shape[dim]));
+    return refs_buf_append(text, ")", 1, err);
+}
+
+static refs_status fail_shape(const refs_combine *combine, const refs_combine_result *result,
+                              const refs_combine_place *at, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = append_shape(combine, result->like, &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
+    if (status == REFS_OK) status = append_shape(combine, at->array, &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%.*s has other dimensions in %s and %s, %.*s: sources of one grid are "
+                           "joined",
+                           REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                           combine->members[result->first].name, at->member->name, (int)text.size,
+                           (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Whether the dimensions have one name, whatever their groups; the HDF5 parser counts those that
+ * have none, and other variables of a file change the count. */
+static bool are_one_dim(const refs_combine *combine, uint32_t one, uint32_t other) {
+    const refs_str a = refs_combine__own_name(refs_combine__text(combine, one)),
+                   b = refs_combine__own_name(refs_combine__text(combine, other));
+    return refs_str_equal(a, b) ||
+           (refs_str_starts(a, "phony_dim_") && refs_str_starts(b, "phony_dim_"));
+}
+
+static refs_status check_shape(const refs_combine *combine, const refs_combine_result *result,
+                               const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *array = at->array;
+    bool differs = array->rank + count_new(combine, at->member, array) != result->rank;
+    for (size_t dim = 0; !differs && dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, array, dim);
+        if (own == SIZE_MAX) continue;
+        size_t concat = refs_combine__concat_dim_of(combine, array, own);
+        const size_t like = refs_combine__own_dim(result, result->like, dim);
+        differs = concat != result->concat[dim] ||
+                  (concat == REFS_COMBINE_MAX_DIMS &&
+                   (array->shape[own] != result->shape[dim] ||
+                    !are_one_dim(combine, array->dims[own], result->like->dims[like])));
+    }
+    return differs ? fail_shape(combine, result, at, err) : REFS_OK;
+}
+
+/* Whether it was an aggregation before. */
+static bool was_split(const refs_combine *combine, const refs_combine_result *result) {
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
+        if (array != NULL && array->is_piece) return true;
+    }
+    return false;
+}
+
+static bool tells_of(const refs_combine *combine, const refs_combine_result *result) {
+    return combine->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE && !was_split(combine, result);
+}
+
+/* Once for each array. */
+static void tell_split(const refs_combine *combine, const refs_combine_result *result,
+                       const refs_combine_member *member, refs_str in, bool *has_warned) {
+    if (!*has_warned && !refs_combine__is_aggregated(combine) && tells_of(combine, result))
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %s and %s differ in %.*s" BECOMES,
+                  REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                  combine->members[result->first].name, member->name, REFS_STR_ARG(in));
+    *has_warned = true;
+}
+
+static void tell_cut(const refs_combine *combine, const refs_combine_result *result,
+                     const refs_combine_member *member, bool *has_warned) {
+    if (tells_of(combine, result))
+        refs_note(
+            &combine->options.notes, REFS_NOTE_WARNING,
+            "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
+            REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
+    *has_warned = true;
+}
+
+/* Once for each array, which need not be the first in which anything differs. */
+static void tell_units(const refs_combine *combine, refs_combine_result *result,
+                       const refs_combine_place *at) {
+    const refs_combine_array *one = result->like, *other = at->array;
+    if (result->has_warned_of_units || one->units == REFS_COMBINE_NONE ||
+        other->units == REFS_COMBINE_NONE ||
+        refs_combine__conversion(combine, one, other) != REFS_CF_CONVERSION_UNKNOWN)
+        return;
+    result->has_warned_of_units = true;
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "%.*s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
+              "each other: values are read as they are",
+              REFS_STR_ARG(refs_combine__text(combine, result->path)),
+              REFS_STR_ARG(refs_combine__text(combine, one->units)),
+              combine->members[result->first].name,
+              REFS_STR_ARG(refs_combine__text(combine, other->units)), at->member->name);
+}
+
+/* Chunks and values are copied by the shape of the template: each fragment has to have it, not only
+ * the first one of its part. */
+static refs_status check_pieces(const refs_combine *combine, const refs_combine_result *result,
+                                const refs_combine_member *member, refs_error *err) {
+    refs_combine_place at = {member, NULL};
+    for (size_t i = 1; (at.array = refs_combine__piece(member, result->path, i)) != NULL; i++)
+        REFS_TRY(check_shape(combine, result, &at, err));
+    return REFS_OK;
+}
+
+static refs_status check_alike(const refs_combine *combine, refs_combine_result *result,
+                               const refs_combine_place *at, bool *has_warned, refs_error *err) {
+    const refs_combine_place first = {&combine->members[result->first], result->like};
+    refs_buf text = REFS_BUF_INIT;
+    if (at->array == result->like) return REFS_OK;
+    REFS_TRY(check_shape(combine, result, at, err));
+    refs_status status = refs_combine__differ(combine, &first, at, &text, err);
+    refs_str in = refs_str_view((const char *)text.data, text.size);
+    bool differs = status == REFS_OK && text.size > 0 && result->n_concat > 0;
+    if (differs && !refs_combine__may_split(combine, result))
+        status = fail_differ(combine, result, at->member, in, err);
+    else if (differs)
+        tell_split(combine, result, at->member, in, has_warned);
+    if (differs && status == REFS_OK) tell_units(combine, result, at);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- places of chunks -------------------------------------------------------------------------- */
+
+/* Whether a chunk of `k` steps, fewer at the end, stays whole in `total`. */
+static bool stays_whole(const refs_combine_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
+    const uint64_t left = axis->n - begin, steps = left < k ? left : k;
+    const uint64_t *position = &axis->position[begin];
+    if (position[0] % k != 0 || (steps < k && position[0] + steps != total)) return false;
+    for (uint64_t i = 1; i < steps; i++)
+        if (position[i] != position[0] + i) return false;
+    return true;
+}
+
+/* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
+static size_t cut_dim(const refs_combine *combine, const refs_combine_result *result,
+                      const refs_combine_place *at) {
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        size_t own = refs_combine__own_dim(result, at->array, dim), concat = result->concat[dim];
+        if (own == SIZE_MAX || concat == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *axis = &at->member->axes[concat];
+        const uint64_t k = result->chunk[dim];
+        for (uint64_t begin = 0; k > 1 && begin < axis->n; begin += k)
+            if (!stays_whole(axis, begin, k, result->shape[dim]) &&
+                !refs_combine__is_hole(combine, at->array, concat, begin))
+                return dim;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_cut(const refs_combine *combine, const refs_combine_result *result,
+                            const refs_combine_place *at, refs_error *err) {
+    size_t dim = cut_dim(combine, result, at), concat = result->concat[dim];
+    const refs_combine_axis *axis = &at->member->axes[concat];
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
+                     "they overlap with those of other parts, or cut chunks",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
+                     (unsigned long long)axis->n, combine->options.dims[concat],
+                     (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
+                     (unsigned long long)result->shape[dim],
+                     (unsigned long long)result->chunk[dim]);
+}
+
+/* -- loaded or not ----------------------------------------------------------------------------- */
+
+static bool is_coordinate(const refs_combine *combine, const refs_combine_result *result) {
+    return refs_combine__is_coordinate(combine, &combine->members[result->first], result->like);
+}
+
+/* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
+static refs_status choose_loading(const refs_combine *combine, const refs_combine_plan *plan,
+                                  refs_combine_result *result, bool *splits, refs_error *err) {
+    bool all_thin = true, wants = is_coordinate(combine, result);
+    refs_combine_place cut = {NULL, NULL};
+    if (result->n_concat == 0) return REFS_OK;
+    const uint32_t units =
+        refs_combine__units_of(combine, &combine->members[result->first], result->like);
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
+        const refs_combine_array *array = refs_combine__find(member, result->path);
+        if (array == NULL) continue;
+        const refs_combine_place at = {member, array};
+        all_thin = all_thin && array->is_thin && !array->is_piece;
+        wants = wants || array->has_inline || array->layout != result->like->layout ||
+                has_one_for_all(combine, member, array) ||
+                refs_combine__units_of(combine, member, array) != units;
+        if (array->is_v3 && !refs_combine__is_aggregated(combine))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s of %s is of Zarr version 3: version 2, in which sets are "
+                             "combined, does not have %.*s",
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name,
+                             REFS_STR_ARG(refs_combine__text(combine, array->problem)));
+        if (array->is_piece && !refs_combine__may_split(combine, result))
+            return fail_differ(combine, result, member, refs_str_from("that one is an aggregation"),
+                               err);
+        *splits = *splits || array->is_piece;
+        if (array->is_piece) continue;
+        if (cut.array == NULL && cut_dim(combine, result, &at) != SIZE_MAX) cut = at;
+    }
+    result->is_thin = all_thin;
+    if (refs_combine__is_aggregated(combine)) result->is_loaded = all_thin && !*splits;
+    if (refs_combine__is_aggregated(combine)) return REFS_OK;
+    result->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
+    if (result->is_loaded || *splits || cut.array == NULL) return REFS_OK;
+    if (!refs_combine__may_split(combine, result)) return fail_cut(combine, result, &cut, err);
+    tell_cut(combine, result, cut.member, splits);
+    return REFS_OK;
+}
+
+/* -- arrays that are not joined ---------------------------------------------------------------- */
+
+static refs_values values_of(const refs_combine *combine, const refs_combine_array *array) {
+    refs_values values = refs_combine__coordinates_of(combine, array);
+    values.missing = refs_combine__text(combine, array->missing);
+    return values;
+}
+
+static bool is_axis(const refs_combine_result *result) {
+    return result->rank == 1 && result->like->dims[0] == result->path;
+}
+
+/* Coordinates that are not joined lose a valid range that differs: where they lie is compared. */
+static bool is_shared_coordinate(const refs_combine_result *result) {
+    return result->n_concat == 0 && (is_axis(result) || result->like->is_grid);
+}
+
+/* What a value is taken for; of an array of the first part, and of another one. */
+static refs_values readable_of(const refs_combine *combine, const refs_combine_result *result,
+                               const refs_combine_array *array) {
+    refs_values values = values_of(combine, array);
+    if (!is_shared_coordinate(result)) values.missing = refs_combine__text(combine, array->invalid);
+    return values;
+}
+
+/* Values of another unit in that of `mine`; false where nobody knows how. Times need not be
+ * converted to be compared. */
+static bool convert_units(const refs_combine *combine, const refs_combine_array *mine,
+                          const refs_combine_array *theirs, refs_values *values) {
+    const refs_cf_units from = refs_combine__count_of(combine, theirs),
+                        to = refs_combine__count_of(combine, mine);
+    refs_cf_conversion by;
+    if (refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) != REFS_OK)
+        return mine->is_grid && theirs->is_grid;
+    if (values->are_times) return true;
+    values->unpacking.scale *= by.scale;
+    values->unpacking.offset = values->unpacking.offset * by.scale + by.offset;
+    return true;
+}
+
+bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
+                                  const refs_combine_array *theirs) {
+    const refs_values one = values_of(combine, mine);
+    refs_values other = values_of(combine, theirs);
+    return convert_units(combine, mine, theirs, &other) &&
+           refs_combine__first_difference(&one, &other) == UINT64_MAX;
+}
+
+/* An element that is not the same in the first part and another. */
+typedef struct difference {
+    const refs_combine_place *at;
+    uint64_t element;
+} difference;
+
+/* "element 3 of lat is 0.3 and 0.6", each in its units where these differ. */
+static refs_status describe_difference(const refs_combine *combine,
+                                       const refs_combine_result *result, difference found,
+                                       refs_buf *text, refs_error *err) {
+    const refs_combine_array *const arrays[2] = {result->like, found.at->array};
+    const bool have_units = arrays[0]->units != arrays[1]->units;
+    REFS_TRY(refs_buf_printf(text, err, "element %llu of %.*s is",
+                             (unsigned long long)found.element,
+                             REFS_STR_ARG(refs_combine__text(combine, result->path))));
+    for (size_t k = 0; k < 2; k++) {
+        char shown[REFS_VALUE_TEXT];
+        const refs_values values = readable_of(combine, result, arrays[k]);
+        const refs_str units = refs_combine__text(combine, arrays[k]->units);
+        const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
+                                     ? refs_combine__unpacked_at(&values, found.element)
+                                     : (refs_value){.is_missing = true};
+        REFS_TRY(refs_buf_printf(text, err, "%s %s", k > 0 ? " and" : "",
+                                 refs_combine__print_value(&value, shown)));
+        if (have_units && units.size > 0)
+            REFS_TRY(refs_buf_printf(text, err, " %.*s", REFS_STR_ARG(units)));
+    }
+    return refs_buf_append(text, "", 1, err);
+}
+
+/* A variable that serves others, a level or a height, describes none of them in units that cannot
+ * be converted. */
+static refs_status fail_other_units(const refs_combine *combine, const refs_combine_result *result,
+                                    const refs_combine_place *at, refs_error *err) {
+    const refs_str one = refs_combine__text(combine, result->like->units);
+    const refs_str other = refs_combine__text(combine, at->array->units);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s is in \"%.*s\" in %s and in \"%.*s\" in %s, which are not converted into "
+        "each other: join sources of one kind",
+        REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_STR_ARG(one),
+        combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
+}
+
+/* Coordinates of which some are elsewhere are those of another grid. */
+static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
+                                   const refs_combine_place *at, uint64_t i, refs_error *err) {
+    const char *one = combine->members[result->first].name, *other = at->member->name;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
+    if (status == REFS_OK && is_shared_coordinate(result))
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "the grids of %s and %s differ: %s: sources of one grid are joined", one,
+                           other, (const char *)text.data);
+    else if (status == REFS_OK)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s, %s: that of the first is kept",
+                  REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
+                  (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static bool are_of_one_type(const refs_combine_array *one, const refs_combine_array *other) {
+    return refs_dtype_equal(&one->dtype, &other->dtype) && one->packing == other->packing &&
+           one->units == other->units;
+}
+
+static uint64_t row_elements(const refs_combine_array *array) {
+    uint64_t n = 1;
+    for (size_t dim = 1; dim < array->rank; dim++) n *= array->shape[dim];
+    return n;
+}
+
+/* Digests of values of one type are of the same rows. */
+static refs_status fail_rows(const refs_combine *combine, const refs_combine_result *result,
+                             const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = result->like;
+    const refs_str one = refs_combine__text(combine, mine->digest),
+                   other = refs_combine__text(combine, at->array->digest);
+    size_t sample = 0;
+    while (sample + 1 < REFS_COMBINE_N_SAMPLES &&
+           memcmp(one.data + 8 * sample, other.data + 8 * sample, 8) == 0)
+        sample++;
+    const refs_combine_steps rows =
+        refs_combine__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
+                     "sources of one grid are joined",
+                     combine->members[result->first].name, at->member->name,
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                     (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
+}
+
+/* One element of an array that is known whole, or at its spots. */
+static refs_values value_at_spot(const refs_combine *combine, const refs_combine_array *array,
+                                 size_t spot) {
+    const size_t size = array->dtype.size;
+    refs_values value = values_of(combine, array);
+    size_t at = (size_t)refs_combine__spot(array->shape[0], row_elements(array), spot);
+    if (array->values == REFS_COMBINE_NONE) {
+        value.bytes = refs_combine__digest_spots(refs_combine__text(combine, array->digest));
+        at = spot;
+    }
+    value.bytes = refs_str_part(value.bytes, at * size, (at + 1) * size);
+    if (value.missing.size > 0) value.missing = refs_str_part(value.missing, at, at + 1);
+    return value;
+}
+
+/* For values in other types, packings or units, of which some are known. */
+static refs_status compare_spots(const refs_combine *combine, const refs_combine_result *result,
+                                 const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = result->like, *theirs = at->array;
+    char shown[2][REFS_VALUE_TEXT];
+    for (size_t spot = 0; spot < REFS_COMBINE_N_SPOTS; spot++) {
+        const refs_values one = value_at_spot(combine, mine, spot);
+        refs_values other = value_at_spot(combine, theirs, spot);
+        if (!convert_units(combine, mine, theirs, &other)) return REFS_OK;
+        if (refs_combine__first_difference(&one, &other) == UINT64_MAX) continue;
+        const refs_value values[2] = {refs_combine__unpacked_at(&one, 0),
+                                      refs_combine__unpacked_at(&other, 0)};
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: "
+            "sources of one grid are joined",
+            combine->members[result->first].name, at->member->name,
+            (unsigned long long)refs_combine__spot(mine->shape[0], row_elements(mine), spot),
+            REFS_STR_ARG(refs_combine__text(combine, result->path)),
+            refs_combine__print_value(&values[0], shown[0]),
+            refs_combine__print_value(&values[1], shown[1]));
+    }
+    return REFS_OK;
+}
+
+/* For grids that are large, digests are known. */
+static refs_status compare_digests(const refs_combine *combine, const refs_combine_result *result,
+                                   const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = result->like, *theirs = at->array;
+    const bool have_mine = mine->digest != REFS_COMBINE_NONE,
+               have_theirs = theirs->digest != REFS_COMBINE_NONE;
+    if (!have_mine && !have_theirs) return REFS_OK;
+    if (have_mine && have_theirs && are_of_one_type(mine, theirs))
+        return mine->digest == theirs->digest ? REFS_OK : fail_rows(combine, result, at, err);
+    if (!have_mine && mine->values == REFS_COMBINE_NONE) return REFS_OK;
+    if (!have_theirs && theirs->values == REFS_COMBINE_NONE) return REFS_OK;
+    return compare_spots(combine, result, at, err);
+}
+
+bool refs_combine__have_one_digest(const refs_combine_result *result,
+                                   const refs_combine_member *one,
+                                   const refs_combine_member *other) {
+    const refs_combine_array *a = refs_combine__find(one, result->path),
+                             *b = refs_combine__find(other, result->path);
+    if (a == NULL || b == NULL || !are_of_one_type(a, b)) return true;
+    const bool have_values = a->values != REFS_COMBINE_NONE && b->values != REFS_COMBINE_NONE;
+    if (!have_values && (a->digest == REFS_COMBINE_NONE || b->digest == REFS_COMBINE_NONE))
+        return true;
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t concat = result->concat[dim];
+        if (concat == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *x = &one->axes[concat], *y = &other->axes[concat];
+        if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
+            return true;
+    }
+    return have_values ? a->values == b->values : a->digest == b->digest;
+}
+
+static void compare_texts(const refs_combine *combine, const refs_combine_result *result,
+                          const refs_combine_place *at, bool *has_warned) {
+    if (*has_warned || at->array->values == result->like->values ||
+        at->array->values == REFS_COMBINE_NONE)
+        return;
+    *has_warned = true;
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "%.*s: not the same in %s and %s: that of the first is kept",
+              REFS_STR_ARG(refs_combine__text(combine, result->path)),
+              combine->members[result->first].name, at->member->name);
+}
+
+/* Arrays that are not joined are taken from the first part. */
+static refs_status compare_values(const refs_combine *combine, const refs_combine_result *result,
+                                  const refs_combine_place *at, bool *has_warned, refs_error *err) {
+    const refs_combine_array *mine = result->like, *theirs = at->array;
+    if (mine->are_texts || theirs->are_texts) {
+        compare_texts(combine, result, at, has_warned);
+        return REFS_OK;
+    }
+    REFS_TRY(compare_digests(combine, result, at, err));
+    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE || *has_warned)
+        return REFS_OK;
+    const refs_values one = readable_of(combine, result, mine);
+    refs_values other = readable_of(combine, result, theirs);
+    const bool is_known = convert_units(combine, mine, theirs, &other);
+    if (!is_known && !mine->gets_new && result->rank == 0)
+        return fail_other_units(combine, result, at, err);
+    const uint64_t i = is_known ? refs_combine__first_difference(&one, &other) : 0;
+    if (i == UINT64_MAX) return REFS_OK;
+    *has_warned = true;
+    return tell_difference(combine, result, at, i, err);
+}
+
+/* Attributes that say what is measured: what differs in them is joined where people want it, but
+ * for fields of GRIB that are not of one kind. */
+static refs_status compare_meaning(const refs_combine *combine, const refs_combine_result *result,
+                                   const refs_combine_place *at, bool *has_warned,
+                                   refs_error *err) {
+    const uint32_t one = result->like->whole, other = at->array->whole;
+    refs_json_doc *docs[2] = {NULL, NULL};
+    if (one == other || one == REFS_COMBINE_NONE || other == REFS_COMBINE_NONE) return REFS_OK;
+    refs_status status = refs_json_parse(refs_combine__text(combine, one), &docs[0], err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_combine__text(combine, other), &docs[1], err);
+    if (status == REFS_OK) {
+        const refs_attribute_pair pair = {.kept = refs_json_root(docs[0]),
+                                          .other = refs_json_root(docs[1]),
+                                          .path = refs_combine__text(combine, result->path)};
+        const char *const names[2] = {combine->members[result->first].name, at->member->name};
+        if (result->n_concat > 0) status = refs_combine_check_kind(&pair, names, err);
+        if (status == REFS_OK && !*has_warned)
+            *has_warned = refs_combine_note_meaning(&combine->options.notes, &pair, names);
+    }
+    refs_json_doc_free(docs[0]);
+    refs_json_doc_free(docs[1]);
+    return status;
+}
+
+/* Meanings of values in some parts only are stated of none. */
+static refs_status drop_flags(const refs_combine *combine, refs_combine_result *result,
+                              const refs_combine_member *member, refs_error *err) {
+    const refs_str path = refs_combine__text(combine, result->path);
+    const char *one = combine->members[result->first].name;
+    if (combine->options.unlike == REFS_COMBINE_REFUSE)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
+                         "flag_colors say of values: without --strict these are left out",
+                         REFS_STR_ARG(path), one, member->name);
+    if (!result->drops_flags)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
+                  "flag_colors say of values: these are left out",
+                  REFS_STR_ARG(path), one, member->name);
+    result->drops_flags = true;
+    return REFS_OK;
+}
+
+/* Coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of values in
+ * one part is not true of all. */
+static refs_status compare_attributes(const refs_combine *combine, refs_combine_result *result,
+                                      const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *like = result->like;
+    const bool has_other_flags = result->n_concat > 0 && at->array->flags != like->flags;
+    if (at->array != like && is_coordinate(combine, result)) {
+        result->drops_range = result->drops_range || at->array->range != like->range;
+        result->drops_stored = result->drops_stored || at->array->packing != like->packing;
+        result->drops_actual = true;
+    } else if (is_shared_coordinate(result)) {
+        result->drops_range = result->drops_range || at->array->range != like->range;
+    }
+    return has_other_flags ? drop_flags(combine, result, at->member, err) : REFS_OK;
+}
+
+/* A coordinate has the metadata of the part whose units hold. */
+static void prefer_first_along(const refs_combine *combine, const refs_combine_plan *plan,
+                               refs_combine_result *result) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        size_t first = plan->concat_dims[concat].first;
+        const refs_combine_member *member = &combine->members[first];
+        uint32_t number = member->axes[concat].array;
+        if (number == REFS_COMBINE_NONE || member->arrays[number].path != result->path) continue;
+        result->first = first;
+        result->like = &member->arrays[number];
+        result->drops_stored = plan->concat_dims[concat].is_converted;
+    }
+}
+
+/* Metadata are those of the first part, and of a part that was joined those of its first one: which
+ * need not be what comes first in it. */
+static refs_status find_like(const refs_combine *combine, const refs_combine_plan *plan,
+                             refs_combine_result *result, refs_error *err) {
+    bool has_holes = false;
+    uint64_t first[REFS_COMBINE_MAX_DIMS] = {UINT64_MAX}, place[REFS_COMBINE_MAX_DIMS];
+    for (size_t i = combine->n_members; i-- > 0;) {
+        refs_combine_array *array =
+            refs_combine__find(&combine->members[plan->order[i]], result->path);
+        if (array == NULL) continue;
+        result->first = plan->order[i];
+        result->like = array;
+        has_holes = has_holes || array->holes != NULL;
+    }
+    for (size_t i = 0; has_holes && i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, result->path)};
+        if (at.array == NULL) continue;
+        REFS_TRY(refs_combine__first_place(combine, &at, place, err));
+        if (!refs_combine__is_before(combine, place, first)) continue;
+        memcpy(first, place, sizeof first);
+        result->first = plan->order[i];
+        result->like = at.array;
+    }
+    return REFS_OK;
+}
+
+void refs_combine__result_clear(refs_combine_result *result) {
+    refs_buf_clear(&result->values);
+    refs_buf_clear(&result->holes);
+    refs_combine__split_free(result->split);
+    memset(result, 0, sizeof *result);
+}
+
+refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_plan *plan,
+                                      uint32_t path, refs_combine_result *result, refs_error *err) {
+    bool has_warned = false, splits = false, has_warned_of_meaning = false;
+    memset(result, 0, sizeof *result);
+    result->path = path;
+    REFS_TRY(find_like(combine, plan, result, err));
+    prefer_first_along(combine, plan, result);
+    REFS_TRY(set_shape(combine, plan, result, err));
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, path)};
+        if (at.array == NULL) continue;
+        REFS_TRY(compare_attributes(combine, result, &at, err));
+        REFS_TRY(check_pieces(combine, result, member, err));
+        REFS_TRY(compare_meaning(combine, result, &at, &has_warned_of_meaning, err));
+        REFS_TRY(
+            check_alike(combine, result, &at, result->n_concat > 0 ? &splits : &has_warned, err));
+        if (result->n_concat == 0) REFS_TRY(compare_values(combine, result, &at, &has_warned, err));
+    }
+    REFS_TRY(choose_loading(combine, plan, result, &splits, err));
+    if (!refs_combine__is_of_fields(combine) ||
+        (result->like->is_field && combine->numbers == NULL))
+        REFS_TRY(refs_combine__fill_holes(combine, plan, result, &splits, err));
+    if (!splits || refs_combine__is_aggregated(combine)) return REFS_OK;
+    REFS_TRY(refs_combine__split(combine, plan, result, err));
+    return refs_combine__fill_gaps(combine, result, err);
+}
