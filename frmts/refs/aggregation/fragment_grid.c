@@ -38,8 +38,8 @@ void refs_fragment_grid_clear(refs_fragment_grid *grid) {
 
 /* -- dimensions -------------------------------------------------------------------------------- */
 
-refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval interval,
-                                  refs_error *err) {
+static refs_status add_interval(refs_fragment_dim *dim, refs_fragment_interval interval,
+                                refs_error *err) {
     if (!refs_grow((void **)&dim->intervals, &dim->capacity, dim->n_intervals,
                    sizeof *dim->intervals))
         return refs_fail_nomem(err);
@@ -55,7 +55,7 @@ refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs
     refs_fragment_interval added = {.begin = refs_fragment_dim_end(dim), .index = dim->n_intervals};
     if (!refs_add_u64(added.begin, size, &added.end) || added.end > INT64_MAX)
         return refs_fail(err, REFS_CORRUPT, "the fragments have more than 2^64 elements");
-    REFS_TRY(refs_fragment_dim_add(dim, added, err));
+    REFS_TRY(add_interval(dim, added, err));
     dim->n_parts = dim->n_intervals;
     dim->is_split = true;
     return REFS_OK;
@@ -71,7 +71,7 @@ refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, re
 refs_status refs_fragment_dim_begin(refs_fragment_dim *dim, refs_error *err) {
     dim->n_intervals = 0;
     for (uint64_t i = 0; i < dim->n_parts; i++)
-        REFS_TRY(refs_fragment_dim_add(dim, (refs_fragment_interval){0, 0, i}, err));
+        REFS_TRY(add_interval(dim, (refs_fragment_interval){0, 0, i}, err));
     return REFS_OK;
 }
 
@@ -192,7 +192,7 @@ refs_status refs_fragment_grid_divide_as(const refs_fragment_grid *other, refs_f
     for (size_t d = 0; d < grid->rank; d++) {
         const refs_fragment_dim *like = &other->dims[d];
         for (size_t i = 0; i < like->n_intervals; i++)
-            REFS_TRY(refs_fragment_dim_add(&grid->dims[d], like->intervals[i], err));
+            REFS_TRY(add_interval(&grid->dims[d], like->intervals[i], err));
         grid->dims[d].n_parts = like->n_parts;
         grid->dims[d].is_split = like->is_split;
     }

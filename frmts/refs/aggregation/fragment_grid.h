@@ -96,8 +96,6 @@ void *refs_fragment_grid_take(refs_fragment_grid *grid, size_t n, size_t size);
  * refs_fragment_dim_sort puts them into order, and drops those that are not known. REFS_CORRUPT:
  * the sizes overflow. */
 refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs_error *err);
-refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval interval,
-                                  refs_error *err);
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err);
 void refs_fragment_dim_sort(refs_fragment_dim *dim);
 

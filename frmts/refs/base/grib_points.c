@@ -26,7 +26,9 @@ static double signed_at(refs_bytes section, size_t at, size_t size, double unit)
     return (bits & sign) != 0 ? -number : number;
 }
 
-void refs_grib_gaussian_latitudes(uint64_t n, double *numbers) {
+/* Zeros of Legendre's polynomial of degree `n`, from the north, in degrees, into `n` numbers;
+ * takes n squared steps. */
+static void find_gaussian_latitudes(uint64_t n, double *numbers) {
     for (uint64_t i = 0; i < n - n / 2; i++) {
         double x = cos(M_PI * ((double)i + 0.75) / ((double)n + 0.5)), step = 1;
         for (int round = 0; round < MAX_ROUNDS && fabs(step) > 1e-15; round++) {
@@ -183,7 +185,7 @@ bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_redu
 static void reduced_latitudes(const refs_grib_reduced *reduced, double *latitudes) {
     const double *ends = reduced->latitudes;
     const uint64_t n = reduced->n_rows;
-    if (reduced->is_gaussian) refs_grib_gaussian_latitudes(n, latitudes);
+    if (reduced->is_gaussian) find_gaussian_latitudes(n, latitudes);
     for (uint64_t row = 0; row < n && reduced->is_gaussian && ends[0] < 0; row++)
         latitudes[row] = -latitudes[row];
     for (uint64_t row = 0; row < n && !reduced->is_gaussian; row++)
@@ -231,7 +233,7 @@ enum { AXIS_BYTES_1 = 28, AXIS_BYTES_2 = 72 };
 
 static bool gaussian_axis(uint64_t order, bool is_upwards, size_t n, double *numbers) {
     if (n != 2 * order || n > MAX_GAUSSIAN) return false;
-    refs_grib_gaussian_latitudes(n, numbers);
+    find_gaussian_latitudes(n, numbers);
     for (size_t i = 0; i < n && is_upwards; i++) numbers[i] = -numbers[i];
     return true;
 }

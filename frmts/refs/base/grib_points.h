@@ -34,10 +34,6 @@ typedef struct refs_grib_reduced {
  * where rows have more points than fit. */
 bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced);
 
-/** Zeros of Legendre's polynomial of degree `n`, from the north, in degrees, into `n` numbers;
- * takes n squared steps. */
-void refs_grib_gaussian_latitudes(uint64_t n, double *numbers);
-
 /** Half axes of the Earth in metres: code table 3.2, or the flag of edition 1. Zero where they are
  * not known. A section of edition 2 has at least 15 bytes, one of edition 1 17. */
 void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]);

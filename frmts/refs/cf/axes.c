@@ -83,17 +83,17 @@ bool refs_cf__is_longitude(const refs_array_meta *variable) {
            !has_units(variable, "1");
 }
 
-bool refs_cf__is_latitude(const refs_array_meta *variable) {
+static bool is_latitude(const refs_array_meta *variable) {
     return refs_cf__says_latitude(variable) && !has_units(variable, "m") &&
            !has_units(variable, "1");
 }
 
-bool refs_cf__is_projection_x(const refs_array_meta *variable) {
+static bool is_projection_x(const refs_array_meta *variable) {
     return shows(variable, projection_x_signs, COUNT(projection_x_signs)) &&
            !has_units(variable, "1");
 }
 
-bool refs_cf__is_projection_y(const refs_array_meta *variable) {
+static bool is_projection_y(const refs_array_meta *variable) {
     return shows(variable, projection_y_signs, COUNT(projection_y_signs)) &&
            !has_units(variable, "1");
 }
@@ -149,11 +149,11 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable) {
     bool by_name = !by_attributes && !is_index && !has_units(variable, "m");
     if (refs_cf__is_longitude(variable) || (by_name && is_called(variable, "lon", "longitude")))
         return REFS_CF_AXIS_X;
-    if (refs_cf__is_latitude(variable) || (by_name && is_called(variable, "lat", "latitude")))
+    if (is_latitude(variable) || (by_name && is_called(variable, "lat", "latitude")))
         return REFS_CF_AXIS_Y;
-    if (refs_cf__is_projection_x(variable) || (by_projection && is_called(variable, "x", "xc")))
+    if (is_projection_x(variable) || (by_projection && is_called(variable, "x", "xc")))
         return REFS_CF_AXIS_X;
-    if (refs_cf__is_projection_y(variable) || (by_projection && is_called(variable, "y", "yc")))
+    if (is_projection_y(variable) || (by_projection && is_called(variable, "y", "yc")))
         return REFS_CF_AXIS_Y;
     /* Heights are told by the very units that times never have. */
     refs_cf_axis_kind kind = refs_cf__axis_kind(variable);
@@ -261,9 +261,8 @@ static bool follows_cf(const refs_hierarchy *hierarchy) {
 /* Whether anything says that the dimension's variable is a coordinate on Earth: either axis will
  * do, arrays may be transposed; without such attributes the names longitude and latitude. */
 static bool places(const refs_array_meta *variable, const char *short_name, const char *long_name) {
-    return refs_cf__is_longitude(variable) || refs_cf__is_projection_x(variable) ||
-           refs_cf__is_latitude(variable) || refs_cf__is_projection_y(variable) ||
-           is_called(variable, short_name, long_name);
+    return refs_cf__is_longitude(variable) || is_projection_x(variable) || is_latitude(variable) ||
+           is_projection_y(variable) || is_called(variable, short_name, long_name);
 }
 
 /* CF 5.6: the axes of a rotated grid. */

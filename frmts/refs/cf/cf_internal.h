@@ -150,9 +150,6 @@ bool refs_cf__says_latitude(const refs_array_meta *variable);
 
 /** Whether attributes of the variable say that it holds …, and its units do not belie it. */
 bool refs_cf__is_longitude(const refs_array_meta *variable);
-bool refs_cf__is_latitude(const refs_array_meta *variable);
-bool refs_cf__is_projection_x(const refs_array_meta *variable);
-bool refs_cf__is_projection_y(const refs_array_meta *variable);
 
 /** Whether the two variables hold geographic longitudes and latitudes, and not merely an axis. */
 bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y);

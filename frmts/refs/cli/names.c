@@ -59,7 +59,8 @@ static bool is_of_store(const char *name) {
            (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
 }
 
-refs_names_host tool_names_host(const tool_session *session) {
+/* The environment in which the session looks names up. */
+static refs_names_host names_host(const tool_session *session) {
     const refs_notes notes = {tool_note, NULL};
     return refs_names_host_of(&session->lister, &notes);
 }
@@ -88,7 +89,7 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
 
 static refs_status add_expanded(const tool_session *session, tool_names *names, const char *name,
                                 refs_error *err) {
-    const refs_names_host host = tool_names_host(session);
+    const refs_names_host host = names_host(session);
     refs_buf found = REFS_BUF_INIT;
     refs_status status = refs_combine_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {

@@ -47,9 +47,10 @@ static refs_status open_sending(const tool_session *session, const char *shown,
     return status == REFS_OK ? tool_make_scratch(to->scratch, err) : refs_fail_nomem(err);
 }
 
-refs_status tool_write_arrays(const tool_session *session, const char *output,
-                              const refs_cfa_source *source, refs_cfa_write_options *options,
-                              refs_error *err) {
+/* Writes a source as the master `output`, a path or a URL. */
+static refs_status write_arrays(const tool_session *session, const char *output,
+                                const refs_cfa_source *source, refs_cfa_write_options *options,
+                                refs_error *err) {
     sending to = {.host = NULL, .scratch = ""};
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(output, &location, err);
@@ -209,7 +210,7 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     if (status == REFS_OK && !arguments->quiet)
         status = tool_arrays_tell_others(&arrays, arguments->names.items[0], err);
     if (status == REFS_OK)
-        status = tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
+        status = write_arrays(session, arguments->output, &arrays.source, &options, err);
     tool_arrays_close(&arrays);
     return status;
 }

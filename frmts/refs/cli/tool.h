@@ -136,9 +136,6 @@ typedef struct tool_names {
     size_t n_known;
 } tool_names;
 
-/** The environment in which the session looks names up. */
-refs_names_host tool_names_host(const tool_session *session);
-
 /** The sources that arguments name: files, URLs, what patterns match, what folders hold, also those
  * of object stores, and for "-" the lines of standard input. `skipped` gets why what a document of
  * STAC names cannot be had; if it is NULL, that is an error. */
@@ -252,11 +249,6 @@ tool_exit tool_gc(const tool_arguments *arguments);
 
 struct refs_cfa_source;
 struct refs_cfa_write_options;
-
-/** Writes a source as the master `output`, a path or a URL. */
-refs_status tool_write_arrays(const tool_session *session, const char *output,
-                              const struct refs_cfa_source *source,
-                              struct refs_cfa_write_options *options, refs_error *err);
 
 /** combine --format cfa: a master of files that are its fragments; append: of those of a master,
  * and of others. */

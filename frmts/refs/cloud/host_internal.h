@@ -90,9 +90,6 @@ refs_status refs_host__parse(refs_host *host, const char *location, refs_object 
 
 /* -- stores.c: URLs ---------------------------------------------------------------------------- */
 
-/** A number for what says where a bucket is and who asks it: another one where that changes. */
-uint64_t refs_host__identity(const refs_object *object);
-
 /** Whether URLs of the object are made here: where an application signs, too, those with the keys
  * of an alias or of a service, and those that say who pays. */
 bool refs_host__is_signed_here(const refs_object *object);

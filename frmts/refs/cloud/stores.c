@@ -13,7 +13,8 @@
 
 /* -- keys and regions -------------------------------------------------------------------------- */
 
-uint64_t refs_host__identity(const refs_object *object) {
+/* A number for what says where a bucket is and who asks it: another one where that changes. */
+static uint64_t identity_of(const refs_object *object) {
     if (object->settings.application == NULL) return 0; /* settings stay as they are */
     return refs_host__bucket_number(&object->settings);
 }
@@ -29,12 +30,12 @@ static size_t find_bucket(const refs_host *host, const refs_object *object, uint
 
 const refs_bucket *refs_host__known_bucket(const refs_host *host, const refs_object *object) {
     if (host->n_buckets == 0) return NULL;
-    const size_t i = find_bucket(host, object, refs_host__identity(object));
+    const size_t i = find_bucket(host, object, identity_of(object));
     return i < host->n_buckets ? &host->buckets[i] : NULL;
 }
 
 refs_bucket *refs_host__bucket(refs_host *host, const refs_object *object) {
-    const uint64_t identity = refs_host__identity(object);
+    const uint64_t identity = identity_of(object);
     const size_t i = find_bucket(host, object, identity);
     if (i < host->n_buckets) return &host->buckets[i];
     char *name = refs_str_copy(object->whole);
@@ -395,7 +396,7 @@ refs_status refs_host__read_profile(refs_host *host, refs_object *object, refs_e
     static const refs_aws_profile empty = {.name = NULL};
     object->profile = &empty;
     if (!needs_profile(object)) return REFS_OK;
-    const uint64_t identity = refs_host__identity(object);
+    const uint64_t identity = identity_of(object);
     refs_lock(&host->lock);
     const refs_profile *known = find_profile(host, identity);
     refs_unlock(&host->lock);

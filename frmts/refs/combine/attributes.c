@@ -9,7 +9,7 @@
 
 typedef struct attribute_search {
     const refs_combine *combine;
-    refs_intern lost; /* refs_combine_list_lost */
+    refs_intern lost; /* list_lost */
     uint32_t *kept;   /* of each string that is a key or a path: the text that is kept, or NONE */
     refs_buf path;    /* with its slash */
 } attribute_search;
@@ -22,8 +22,9 @@ static bool is_of_values(refs_str name) {
            refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
 }
 
-refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
-                                   refs_error *err) {
+/* Adds "comment of /t2m" to `lost` for each attribute that only the other source has, except those
+ * that say how values are stored. */
+static refs_status list_lost(const refs_attribute_pair *pair, refs_intern *lost, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     uint32_t id;
@@ -44,8 +45,8 @@ refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern 
     return status;
 }
 
-refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *lost,
-                                   refs_error *err) {
+/* Warns of what was listed, if anything was. */
+static refs_status note_lost(const refs_notes *notes, const refs_intern *lost, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (lost->count == 0) return REFS_OK;
@@ -109,7 +110,7 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
             .other = refs_json_root(two),
             .path = refs_str_view((const char *)at->path.data, at->path.size),
             .ignored = refs_combine__is_aggregated(at->combine) ? "Conventions" : NULL};
-        status = refs_combine_list_lost(&pair, &at->lost, err);
+        status = list_lost(&pair, &at->lost, err);
     }
     refs_json_doc_free(one);
     refs_json_doc_free(two);
@@ -154,7 +155,7 @@ refs_status refs_combine__tell_attributes(const refs_combine *combine,
             status = see_member(&at, &combine->members[i], err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
         status = see_member(&at, &combine->members[plan->order[i]], err);
-    if (status == REFS_OK) status = refs_combine_note_lost(&combine->options.notes, &at.lost, err);
+    if (status == REFS_OK) status = note_lost(&combine->options.notes, &at.lost, err);
     refs_intern_clear(&at.lost);
     refs_buf_clear(&at.path);
     refs_free(at.kept);

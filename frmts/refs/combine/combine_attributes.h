@@ -22,15 +22,6 @@ typedef struct refs_attribute_pair {
     const char *ignored;           /**< an attribute that is not compared; NULL: all are */
 } refs_attribute_pair;
 
-/** Adds "comment of /t2m" to `lost` for each attribute that only the other source has, except those
- * that say how values are stored. */
-refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
-                                   refs_error *err);
-
-/** Warns of what was listed, if anything was. */
-refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *lost,
-                                   refs_error *err);
-
 /** REFS_UNSUPPORTED where ecCodes' keys say that the fields are not of one statistic or kind of
  * level.
  */

@@ -578,10 +578,6 @@ refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *er
 refs_status refs_combine__print_place(const refs_combine *combine, size_t concat,
                                       const refs_value *value, refs_buf *text, refs_error *err);
 
-/** Appends "step 3 of time (2020-01-01T06:00:00)". */
-refs_status refs_combine__print_step(const refs_combine *combine, size_t concat, uint64_t step,
-                                     refs_buf *text, refs_error *err);
-
 /** Appends that for each concat dimension of an array, at an index of it. */
 struct refs_combine_result;
 refs_status refs_combine__print_index(const refs_combine *combine,
@@ -937,9 +933,6 @@ refs_combine_cell_box refs_combine__cells_of(const refs_combine_split *split, ui
 
 /** The number of a cell. */
 size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *index);
-
-/** The piece that has a cell, or NULL. */
-const refs_combine_place *refs_combine__owner(const refs_combine_split *split, size_t cell);
 
 /** The piece that has the first cell of a fragment, or NULL. */
 const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split, uint64_t number);

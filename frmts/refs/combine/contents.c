@@ -953,8 +953,8 @@ static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
 }
 
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
-static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
-                                      refs_combine_array *array, refs_error *err) {
+static refs_status request_small_values(reader *in, const refs_array_meta *meta,
+                                        refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
     if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
     size_t ignored;
@@ -1033,8 +1033,8 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_co
 /* Variables that serve fields are put into the master. A field with fewer dimensions than another
  * is mostly the same in all parts, and may serve others there; of one without a concat dimension
  * the first part's is taken, so it is compared. */
-static refs_status want_of_fields(reader *in, const refs_array_meta *meta,
-                                  refs_combine_array *array, refs_error *err) {
+static refs_status read_field_values(reader *in, const refs_array_meta *meta,
+                                     refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
     array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
     array->is_thin = !array->is_field;
@@ -1213,7 +1213,7 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
         refs_error_prefix(err, "%s", meta->path);
         return status;
     }
-    return want_what_is_small(in, meta, array, err);
+    return request_small_values(in, meta, array, err);
 }
 
 /* Steps that pieces have along a concat dimension, where no other array tells. */
@@ -1439,10 +1439,11 @@ static refs_status read_references(reader *in, const refs_array_meta *meta, refs
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     describe_kind(in, meta, array);
     REFS_TRY(check_coordinate(in, meta, array, err));
-    if (refs_combine__is_of_fields(in->combine)) return want_of_fields(in, meta, array, err);
-    if (in->member->role == REFS_COMBINE_IS_MASTER) return want_what_is_small(in, meta, array, err);
+    if (refs_combine__is_of_fields(in->combine)) return read_field_values(in, meta, array, err);
+    if (in->member->role == REFS_COMBINE_IS_MASTER)
+        return request_small_values(in, meta, array, err);
     if (!refs_combine__is_aggregated(in->combine)) REFS_TRY(pack_array(in, meta, array, err));
-    REFS_TRY(want_what_is_small(in, meta, array, err));
+    REFS_TRY(request_small_values(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
         return fail_cut_through(in, meta, err);
     return REFS_OK;

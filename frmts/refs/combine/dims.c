@@ -31,8 +31,9 @@ refs_status refs_combine__print_place(const refs_combine *combine, size_t concat
     return refs_buf_printf(text, err, "%s", refs_combine__print_value(value, number));
 }
 
-refs_status refs_combine__print_step(const refs_combine *combine, size_t concat, uint64_t step,
-                                     refs_buf *text, refs_error *err) {
+/* Appends "step 3 of time (2020-01-01T06:00:00)". */
+static refs_status print_step(const refs_combine *combine, size_t concat, uint64_t step,
+                              refs_buf *text, refs_error *err) {
     uint64_t own;
     const refs_combine_array *array = coordinate_at(combine, concat, step, &own);
     REFS_TRY(refs_buf_printf(text, err, "step %llu of %s", (unsigned long long)step,
@@ -51,7 +52,7 @@ refs_status refs_combine__print_index(const refs_combine *combine,
     for (size_t dim = 0; dim < result->rank; dim++) {
         if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
         if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
-        REFS_TRY(refs_combine__print_step(combine, result->concat[dim], index[dim], text, err));
+        REFS_TRY(print_step(combine, result->concat[dim], index[dim], text, err));
     }
     return REFS_OK;
 }

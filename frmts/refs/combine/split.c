@@ -49,7 +49,8 @@ size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *
     return number;
 }
 
-const refs_combine_place *refs_combine__owner(const refs_combine_split *split, size_t cell) {
+/* The piece that has a cell, or NULL. */
+static const refs_combine_place *owner_of(const refs_combine_split *split, size_t cell) {
     const uint32_t owner = split->cells.owners[cell];
     return owner != 0 ? &split->cells.pieces[owner - 1] : NULL;
 }
@@ -69,7 +70,7 @@ refs_combine_cell_box refs_combine__cells_of(const refs_combine_split *split, ui
 
 const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split, uint64_t number) {
     const refs_combine_cell_box box = refs_combine__cells_of(split, number);
-    return refs_combine__owner(split, refs_combine__cell_number(&split->cells, box.begin));
+    return owner_of(split, refs_combine__cell_number(&split->cells, box.begin));
 }
 
 const refs_combine_array *refs_combine__first_of(const refs_combine_split *split) {
@@ -189,8 +190,7 @@ static void look_everywhere(const refs_combine_result *result, size_t number, cu
     for (size_t outer = 0; outer < cells->n; outer += size)
         for (size_t k = 0; k < inner; k++) {
             const size_t cell = outer + number * inner + k;
-            look(result, refs_combine__owner(split, cell - inner), refs_combine__owner(split, cell),
-                 at);
+            look(result, owner_of(split, cell - inner), owner_of(split, cell), at);
         }
 }
 
@@ -244,7 +244,7 @@ static refs_status check_once(const refs_combine *combine, const refs_combine_re
     const refs_combine_cells *cells = &split->cells;
     uint64_t index[REFS_MAX_RANK] = {0};
     if (cells->second == 0) return REFS_OK;
-    const refs_combine_member *const members[2] = {refs_combine__owner(split, cells->twice)->member,
+    const refs_combine_member *const members[2] = {owner_of(split, cells->twice)->member,
                                                    cells->pieces[cells->second - 1].member};
     if (result->n_concat < combine->n_dims) {
         if (!refs_combine__have_one_digest(result, members[0], members[1]))

@@ -11,7 +11,8 @@
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-bool refs_keep_this(refs_keeper *keeper, void *memory) {
+/* Takes over what came from refs_alloc; false, and it is freed, without memory. */
+static bool keep_this(refs_keeper *keeper, void *memory) {
     if (memory != NULL &&
         refs_grow((void **)&keeper->items, &keeper->capacity, keeper->n, sizeof(void *))) {
         keeper->items[keeper->n++] = memory;
@@ -21,12 +22,13 @@ bool refs_keep_this(refs_keeper *keeper, void *memory) {
     return false;
 }
 
-void *refs_keep(refs_keeper *keeper, size_t count, size_t size) {
+/* Zeroed memory, or NULL. */
+static void *keep(refs_keeper *keeper, size_t count, size_t size) {
     void *memory = refs_calloc(count + 1, size);
-    return refs_keep_this(keeper, memory) ? memory : NULL;
+    return keep_this(keeper, memory) ? memory : NULL;
 }
 
-void refs_keeper_clear(refs_keeper *keeper) {
+static void keeper_clear(refs_keeper *keeper) {
     for (size_t i = 0; i < keeper->n; i++) refs_free(keeper->items[i]);
     refs_free(keeper->items);
     memset(keeper, 0, sizeof *keeper);
@@ -38,7 +40,7 @@ void refs_keeper_clear(refs_keeper *keeper) {
 static refs_status describe_type(const refs_dtype *dtype, refs_keeper *keeper, const char **type,
                                  refs_error *err) {
     const size_t size = 40;
-    char *text = refs_keep(keeper, size, 1);
+    char *text = keep(keeper, size, 1);
     refs_dtype native = *dtype;
     if (text == NULL) return refs_fail_nomem(err);
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -58,7 +60,7 @@ typedef struct listing {
 } listing;
 
 static refs_status open_listing(refs_keeper *keeper, size_t most, listing *list, refs_error *err) {
-    *list = (listing){keeper, refs_keep(keeper, most, sizeof(refs_attribute)), 0};
+    *list = (listing){keeper, keep(keeper, most, sizeof(refs_attribute)), 0};
     return list->items != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -70,7 +72,7 @@ static refs_status add_typed(listing *list, const char *name, const refs_typed *
     made->kind = typed->kind == REFS_TYPED_TEXT    ? REFS_ATTRIBUTE_TEXT
                  : typed->kind == REFS_TYPED_TEXTS ? REFS_ATTRIBUTE_TEXTS
                                                    : REFS_ATTRIBUTE_NUMBERS;
-    if (!refs_keep_this(list->keeper, typed->values)) return refs_fail_nomem(err);
+    if (!keep_this(list->keeper, typed->values)) return refs_fail_nomem(err);
     list->n++;
     return typed->kind == REFS_TYPED_NUMBERS
                ? describe_type(&typed->dtype, list->keeper, &made->type, err)
@@ -154,7 +156,7 @@ static void move_last_to(listing *list, size_t place) {
 
 static refs_status list_unlimited(const refs_json *names, refs_keeper *keeper,
                                   refs_group_info *info, refs_error *err) {
-    const char **list = refs_keep(keeper, refs_json_size(names), sizeof *list);
+    const char **list = keep(keeper, refs_json_size(names), sizeof *list);
     if (list == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < refs_json_size(names); i++)
         list[i] = refs_json_text(refs_json_at(names, i)).data;
@@ -178,7 +180,7 @@ static refs_status describe_group(const refs_group_meta *meta, refs_keeper *keep
 static refs_status describe_groups(const refs_hierarchy *hierarchy, refs_description *description,
                                    refs_error *err) {
     const size_t n = refs_hierarchy_n_groups(hierarchy);
-    description->groups = refs_keep(&description->keeper, n, sizeof *description->groups);
+    description->groups = keep(&description->keeper, n, sizeof *description->groups);
     if (description->groups == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const refs_group_meta *meta = refs_hierarchy_group(hierarchy, i);
@@ -199,7 +201,7 @@ static bool is_named(const refs_array_meta *meta, size_t dim) {
 
 static refs_status describe_dims(const refs_array_meta *meta, refs_keeper *keeper,
                                  refs_array_info *info, refs_error *err) {
-    const char **dims = refs_keep(keeper, meta->rank, sizeof *dims);
+    const char **dims = keep(keeper, meta->rank, sizeof *dims);
     if (dims == NULL) return refs_fail_nomem(err);
     for (size_t dim = 0; dim < meta->rank; dim++)
         dims[dim] = is_named(meta, dim) ? meta->dims[dim] : NULL;
@@ -231,7 +233,7 @@ static refs_status describe_codecs(const refs_array_meta *meta, refs_keeper *kee
     refs_buf_clear(&text);
     REFS_TRY(status);
     info->codecs = taken;
-    return refs_keep_this(keeper, taken) ? REFS_OK : refs_fail_nomem(err);
+    return keep_this(keeper, taken) ? REFS_OK : refs_fail_nomem(err);
 }
 
 static refs_status describe_attributes(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
@@ -274,7 +276,7 @@ static refs_status describe_array(const refs_hierarchy *hierarchy, const refs_ar
 static refs_status describe_arrays(const refs_hierarchy *hierarchy, refs_description *description,
                                    refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(hierarchy);
-    description->arrays = refs_keep(&description->keeper, n, sizeof *description->arrays);
+    description->arrays = keep(&description->keeper, n, sizeof *description->arrays);
     if (description->arrays == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
@@ -298,6 +300,6 @@ void refs_description_clear(refs_description *description) {
         refs_reader_free(description->arrays[i].reader);
         refs_array_free(description->arrays[i].array);
     }
-    refs_keeper_clear(&description->keeper);
+    keeper_clear(&description->keeper);
     memset(description, 0, sizeof *description);
 }

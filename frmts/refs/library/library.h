@@ -54,12 +54,6 @@ typedef struct refs_keeper {
     size_t n, capacity;
 } refs_keeper;
 
-/** Zeroed memory, or NULL. */
-void *refs_keep(refs_keeper *keeper, size_t count, size_t size);
-/** Takes over what came from refs_alloc; false, and it is freed, without memory. */
-bool refs_keep_this(refs_keeper *keeper, void *memory);
-void refs_keeper_clear(refs_keeper *keeper);
-
 /** An array as users see it, and what reads it. */
 typedef struct refs_library_array {
     refs_array_info info;

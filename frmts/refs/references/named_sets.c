@@ -12,7 +12,7 @@ void refs_references__named_clear(refs_named_sets *sets) {
     refs_buf_clear(&sets->titles);
 }
 
-size_t refs_references__named_count(const refs_named_sets *sets) {
+static size_t count(const refs_named_sets *sets) {
     size_t n = 0;
     for (size_t i = 0; i < sets->urls.size; i++) n += sets->urls.data[i] == '\0';
     return n;
@@ -33,7 +33,7 @@ refs_status refs_references__named_each(const refs_named_sets *sets,
                                         const refs_set_visitor *visitor, size_t *n_sets,
                                         refs_error *err) {
     const char *title = (const char *)titles_of(sets)->data;
-    *n_sets = refs_references__named_count(sets);
+    *n_sets = count(sets);
     for (size_t i = 0; i < *n_sets; i++, title += strlen(title) + 1) {
         const refs_set_summary summary = {i, refs_str_from(title), NULL};
         REFS_TRY(visitor->visit(visitor->user, &summary, err));
@@ -94,7 +94,7 @@ static refs_status open_one(const refs_set_input *input, const refs_named_sets *
 
 refs_status refs_references__named_open(const refs_set_input *input, const refs_named_sets *sets,
                                         const char *what, refs_set **set, refs_error *err) {
-    const size_t n = refs_references__named_count(sets);
+    const size_t n = count(sets);
     const int64_t index = input->options->set_index;
     REFS_TRY(check_depth(input, what, err));
     if (index < 0 && n > 1) return fail_between(sets, n, what, err);

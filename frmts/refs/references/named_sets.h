@@ -12,8 +12,6 @@ typedef struct refs_named_sets {
 
 void refs_references__named_clear(refs_named_sets *sets);
 
-size_t refs_references__named_count(const refs_named_sets *sets);
-
 /** Shows all of them, as refs_set_each_of_list does. */
 refs_status refs_references__named_each(const refs_named_sets *sets,
                                         const refs_set_visitor *visitor, size_t *n_sets,

@@ -105,9 +105,11 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
                      advice != NULL ? " reads it anyway" : "");
 }
 
-refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_expected *expected,
-                                       const refs_vfs_validators *known, refs_error *err) {
+/* REFS_CHANGED with both values where a location is in another state than is expected, or a note,
+ * or nothing, as the options of the fetcher say. */
+static refs_status check_expected(refs_fetcher *fetcher, const refs_range *range,
+                                  const refs_expected *expected, const refs_vfs_validators *known,
+                                  refs_error *err) {
     const refs_seen_location seen = {range->location, range->location_id, *expected, *known};
     return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
 }
@@ -126,7 +128,7 @@ refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, re
     refs_vfs_validators answered;
     if (expected == NULL || !refs_fetch__answered(queue->fetcher, range->location_id, &answered))
         return REFS_OK;
-    return refs_fetch__check_expected(queue->fetcher, range, expected, &answered, err);
+    return check_expected(queue->fetcher, range, expected, &answered, err);
 }
 
 /* The ETag that the library object_store gives local files, which is where ETags of such come from:
@@ -164,8 +166,7 @@ refs_status refs_fetch__check_opened(const refs_queue *queue, size_t begin, size
         const size_t index = queue->plan.members[i];
         const refs_expected *expected = expected_of(queue, index);
         if (expected == NULL || queue->ranges[index].need != REFS_RANGE_REQUIRED) continue;
-        REFS_TRY(refs_fetch__check_expected(queue->fetcher, &queue->ranges[index], expected, &file,
-                                            err));
+        REFS_TRY(check_expected(queue->fetcher, &queue->ranges[index], expected, &file, err));
     }
     return REFS_OK;
 }

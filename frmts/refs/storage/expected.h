@@ -9,12 +9,6 @@
 
 #include "fetch_internal.h"
 
-/** REFS_CHANGED with both values where a location is in another state than is expected, or a note,
- * or nothing, as the options of the fetcher say. */
-refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_expected *expected,
-                                       const refs_vfs_validators *known, refs_error *err);
-
 /** The same of range `index` of a queue, whose location was answered over HTTP; REFS_OK of others.
  */
 refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, refs_error *err);

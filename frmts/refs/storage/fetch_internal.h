@@ -126,9 +126,6 @@ struct refs_queue {
     refs_queue *next_queue; /**< under the fetcher's lock */
 };
 
-/** Adds a request to those that are finished. */
-void refs_queue__finish(refs_queue *queue, refs_request *request);
-
 /** That a location of `size` bytes has not all of the range [offset, offset + length):
  * REFS_CHANGED. */
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,

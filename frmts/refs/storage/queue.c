@@ -289,6 +289,14 @@ refs_status refs_queue_offer(refs_queue *queue, refs_offer *offer, refs_error *e
     return offer_http(queue, offer, err);
 }
 
+/* Adds a request to those that are finished. */
+static void finish(refs_queue *queue, refs_request *request) {
+    request->is_finished = true;
+    request->next = NULL;
+    *queue->last_finished = request;
+    queue->last_finished = &request->next;
+}
+
 static void submit_at_hand(refs_queue *queue) {
     refs_request *request = queue->at_hand;
     queue->at_hand = request->next;
@@ -296,7 +304,7 @@ static void submit_at_hand(refs_queue *queue) {
     if (request->is_dropped) return;
     request->bytes = request->ref.bytes;
     request->block = refs_block_hold(request->ref.block);
-    refs_queue__finish(queue, request);
+    finish(queue, request);
 }
 
 /* Tells the planner who is dropped; false where nobody is left. */
@@ -371,13 +379,6 @@ refs_status refs_submit(refs_queue *queue, refs_offer *along, refs_error *err) {
 
 /* -- what is finished -------------------------------------------------------------------------- */
 
-void refs_queue__finish(refs_queue *queue, refs_request *request) {
-    request->is_finished = true;
-    request->next = NULL;
-    *queue->last_finished = request;
-    queue->last_finished = &request->next;
-}
-
 uint64_t refs_fetch__max_whole(const refs_queue *queue, const refs_planned *request) {
     uint64_t limit = queue->fetcher->options.max_whole_bytes, most = 0;
     for (size_t i = 0; i < request->n_members; i++) {
@@ -429,7 +430,7 @@ refs_status refs_fetch__serve(refs_queue *queue, const refs_planned *request, re
         REFS_TRY(status);
         served->bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
         served->block = refs_block_hold(arrival->block);
-        refs_queue__finish(queue, served);
+        finish(queue, served);
     }
     return REFS_OK;
 }

@@ -85,10 +85,6 @@ refs_status refs_cfa__master_finish(refs_master *master, refs_staged *parts, ref
 refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
                                   refs_buf *text, refs_error *err);
 
-/** Joins what is said in "Conventions": those that `version` takes the place of are left out, and
- * all of CFA. NULL: none is added. */
-refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
-                                  refs_error *err);
 refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
                                       refs_error *err);
 

@@ -118,8 +118,8 @@ static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) 
 }
 
 /* CF 1.13, section 2.6.1: conventions stand apart by blanks, or all by commas. */
-refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
-                                  refs_error *err) {
+static refs_status merge_conventions(refs_str had, const char *version, refs_buf *joined,
+                                     refs_error *err) {
     bool is_cf = version != NULL && strncmp(version, "CF-", 3) == 0;
     size_t begin = 0;
     for (size_t i = 0; i <= had.size; i++) {
@@ -137,7 +137,7 @@ refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *v
     refs_buf joined = REFS_BUF_INIT;
     nc_place place = {.id = -1};
     REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &place.group, err));
-    refs_status status = refs_cfa__conventions(had, version, &joined, err);
+    refs_status status = merge_conventions(had, version, &joined, err);
     if (status == REFS_OK && joined.size > 0)
         status = refs_cfa__file_text(file, place, "Conventions",
                                      refs_str_view((const char *)joined.data, joined.size), err);

@@ -37,7 +37,3 @@ refs_cfa_format refs_cfa__file_format(const nc_file *file) {
 const char *refs_cfa__file_shown(const nc_file *file) {
     return "";
 }
-
-bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
-    return false;
-}

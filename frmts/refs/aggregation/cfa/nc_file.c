@@ -341,12 +341,6 @@ static refs_status check_named(const nc_file *file, refs_error *err) {
 
 /* -- variables --------------------------------------------------------------------------------- */
 
-bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
-    int id;
-    (void)file;
-    return NC(nc_inq_varid(group, name, &id)) == NC_NOERR;
-}
-
 static refs_status define(nc_file *file, const nc_shape *shape, nc_type type, nc_place *place,
                           refs_error *err) {
     const int group = shape->group;

@@ -51,9 +51,6 @@ refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimensio
 refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *variable,
                                           const nc_dimension *named, refs_error *err);
 
-/** Whether the group itself has a variable of this name. */
-bool refs_cfa__file_has(nc_file *file, int group, const char *name);
-
 /** The form of a variable in the file. */
 typedef struct nc_shape {
     int group;

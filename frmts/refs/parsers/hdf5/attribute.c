@@ -260,9 +260,10 @@ static refs_status nested(elements *of, size_t dim, json_t **value, refs_error *
     return REFS_OK;
 }
 
-refs_status refs_hdf5__attribute_value(const refs_hdf5_values *values,
-                                       const refs_hdf5_attribute *attribute, json_t **value,
-                                       refs_error *err) {
+/* *value is what an attribute has, NULL where JSON cannot say it. One element is a value, several
+ * are a list, in which dimensions are nested; none is "". */
+static refs_status value_of(const refs_hdf5_values *values, const refs_hdf5_attribute *attribute,
+                            json_t **value, refs_error *err) {
     const refs_hdf5_space *space = &attribute->space;
     const uint8_t *at = attribute->data.data;
     *value = NULL;
@@ -307,7 +308,7 @@ refs_status refs_hdf5__attributes_json(const refs_hdf5_values *values,
         const refs_hdf5_attribute *attribute = &attributes->attributes[i];
         json_t *value = NULL;
         if (is_hidden(attribute->name)) continue;
-        status = refs_hdf5__attribute_value(values, attribute, &value, err);
+        status = value_of(values, attribute, &value, err);
         status = refs_hdf5__later(values->file, status);
         if (is_its_own(status)) {
             refs_hdf5__note(values->file, "attribute '%s' is left out: %s", attribute->name,

@@ -40,12 +40,6 @@ void refs_hdf5__attributes_clear(refs_hdf5_attributes *attributes);
 const refs_hdf5_attribute *refs_hdf5__find_attribute(const refs_hdf5_attributes *attributes,
                                                      const char *name);
 
-/** *value is what an attribute has, NULL where JSON cannot say it. One element is a value, several
- * are a list, in which dimensions are nested; none is "". */
-refs_status refs_hdf5__attribute_value(const refs_hdf5_values *values,
-                                       const refs_hdf5_attribute *attribute, json_t **value,
-                                       refs_error *err);
-
 /** All that users care for as an object of JSON: not those that keep netCDF-4's and dimension
  * scales' own accounts. */
 refs_status refs_hdf5__attributes_json(const refs_hdf5_values *values,

@@ -413,7 +413,8 @@ static json_t *float_value(const refs_hdf5_type *type, const uint8_t *bytes) {
     return refs_document_double(value);
 }
 
-json_t *refs_hdf5__text(const refs_hdf5_type *type, refs_bytes bytes) {
+/* Text of a fixed or variable-length string as JSON. */
+static json_t *text_of(const refs_hdf5_type *type, refs_bytes bytes) {
     enum { SPACES = 2 };
     size_t size = bytes.size;
     if (type->padding == SPACES)
@@ -472,7 +473,7 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
     }
     if (object.size > n) object.size = n;
     REFS_TRY(refs_hdf5__spend_value(values->file, object.size, err));
-    *value = refs_hdf5__text(type, object);
+    *value = text_of(type, object);
     return *value != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -513,7 +514,7 @@ refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_typ
         *value = float_value(type, bytes);
         return REFS_OK;
     case REFS_HDF5_STRING:
-        *value = refs_hdf5__text(type, refs_bytes_view(bytes, type->size));
+        *value = text_of(type, refs_bytes_view(bytes, type->size));
         return REFS_OK;
     case REFS_HDF5_ENUM:
         if (is_boolean(type)) {

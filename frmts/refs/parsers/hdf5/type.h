@@ -78,7 +78,4 @@ typedef struct refs_hdf5_values {
 refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_type *type,
                              const uint8_t *bytes, json_t **value, refs_error *err);
 
-/** Text of a fixed or variable-length string as JSON. */
-json_t *refs_hdf5__text(const refs_hdf5_type *type, refs_bytes bytes);
-
 #endif

@@ -91,7 +91,9 @@ static bool append_word(refs_str text, const char *quote, refs_buf *json) {
     return false;
 }
 
-bool refs_references__dmrpp_number(refs_str text, const char *quote, refs_buf *json) {
+/* Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
+ * "\"". False, with nothing appended, where the text is not a number. */
+static bool append_number(refs_str text, const char *quote, refs_buf *json) {
     number_parts parts;
     text = refs_str_trim(text, blanks);
     if (!split_number(text, &parts)) return append_word(text, quote, json);
@@ -107,7 +109,7 @@ bool refs_references__dmrpp_number(refs_str text, const char *quote, refs_buf *j
 refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
                                          refs_error *err) {
     bool is_number = type != NULL && type->kind != 'S' && type->kind != 0;
-    if (is_number && refs_references__dmrpp_number(text, "", json)) return REFS_OK;
+    if (is_number && append_number(text, "", json)) return REFS_OK;
     return refs_json_write_string(text, json, err);
 }
 
@@ -163,7 +165,7 @@ refs_status refs_references__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_
     bool is_said = fill->text.size > 0 && !refs_str_starts(fill->text, "unsupported-");
     if (fill->kind == 'S' && is_said) return append_padded(fill, json, err);
     if (!is_said) return refs_buf_append(json, "null", 4, err);
-    if (refs_references__dmrpp_number(with_all_digits(fill), "\"", json)) return REFS_OK;
+    if (append_number(with_all_digits(fill), "\"", json)) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "its fillValue: expected a number, found \"%.*s\"",
                      REFS_STR_ARG(fill->text));
 }

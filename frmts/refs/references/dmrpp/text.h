@@ -22,10 +22,6 @@ const refs_dmrpp_type *refs_references__dmrpp_type(const char *name);
 bool refs_references__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
                                     size_t *n);
 
-/** Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
- * "\"". False, with nothing appended, where the text is not a number. */
-bool refs_references__dmrpp_number(refs_str text, const char *quote, refs_buf *json);
-
 /** Appends the value of an attribute of that type as JSON. Numbers that are none are strings. */
 refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
                                          refs_error *err);

@@ -316,13 +316,28 @@ static refs_status count_updates(const writing *at, const refs_flat_vector *old,
     return REFS_OK;
 }
 
+/* When it was updated last, in microseconds since 1970. */
+static refs_status find_updated(const refs_repo_info *info, int64_t *at_us, refs_error *err) {
+    refs_flat_table root, update;
+    refs_flat_vector updates;
+    uint64_t at = 0;
+    *at_us = 0;
+    REFS_TRY(refs_icechunk__flat_root(refs_buf_view(&info->buffer), &root, err));
+    REFS_TRY(refs_icechunk__flat_vector(&root, REPO_LATEST_UPDATES, 4, &updates, err));
+    if (updates.n == 0) return REFS_OK;
+    REFS_TRY(refs_icechunk__flat_table_at(&updates, 0, &update, err));
+    REFS_TRY(refs_icechunk__flat_number(&update, UPDATE_AT, 8, &at, err));
+    *at_us = (int64_t)at;
+    return REFS_OK;
+}
+
 static refs_status put_updates(const writing *at, refs_error *err) {
     refs_flat_vector old;
     refs_str older;
     uint32_t n;
     size_t vector, to;
     int64_t at_us;
-    REFS_TRY(refs_icechunk__info_updated(at->before, &at_us, err));
+    REFS_TRY(find_updated(at->before, &at_us, err));
     at_us = at->change->at_us > at_us ? at->change->at_us : at_us + 1;
     REFS_TRY(refs_icechunk__flat_vector(&at->old, REPO_LATEST_UPDATES, 4, &old, err));
     REFS_TRY(count_updates(at, &old, &n, &older, err));
@@ -340,21 +355,6 @@ static refs_status put_updates(const writing *at, refs_error *err) {
     }
     if (older.data == NULL) return REFS_OK;
     return refs_icechunk__flat_put_string(at->flat, at->root, REPO_BEFORE_UPDATES, older, err);
-}
-
-refs_status refs_icechunk__info_updated(const refs_repo_info *info, int64_t *at_us,
-                                        refs_error *err) {
-    refs_flat_table root, update;
-    refs_flat_vector updates;
-    uint64_t at = 0;
-    *at_us = 0;
-    REFS_TRY(refs_icechunk__flat_root(refs_buf_view(&info->buffer), &root, err));
-    REFS_TRY(refs_icechunk__flat_vector(&root, REPO_LATEST_UPDATES, 4, &updates, err));
-    if (updates.n == 0) return REFS_OK;
-    REFS_TRY(refs_icechunk__flat_table_at(&updates, 0, &update, err));
-    REFS_TRY(refs_icechunk__flat_number(&update, UPDATE_AT, 8, &at, err));
-    *at_us = (int64_t)at;
-    return REFS_OK;
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */

@@ -30,8 +30,4 @@ refs_status refs_icechunk__info_begin(const refs_written_snapshot *first, int64_
 refs_status refs_icechunk__info_change(const refs_repo_info *before, const refs_info_change *change,
                                        refs_flat_writer *flat, refs_error *err);
 
-/** When it was updated last, in microseconds since 1970. */
-refs_status refs_icechunk__info_updated(const refs_repo_info *info, int64_t *at_us,
-                                        refs_error *err);
-
 #endif

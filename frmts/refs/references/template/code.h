@@ -41,10 +41,6 @@ static inline refs_str refs_template__text_since(const refs_template_scratch *sc
     return refs_str_view((const char *)scratch->memory + begin, scratch->used - begin);
 }
 
-/** Appends a value as text. */
-refs_status refs_template__put_value(refs_template_scratch *scratch,
-                                     const refs_template_value *value, refs_error *err);
-
 /** Sets *text to values[0], the format, with the others in it, as Python's % does. */
 refs_status refs_template__format_percent(const refs_binding *values, size_t n,
                                           refs_template_scratch *scratch, refs_str *text,

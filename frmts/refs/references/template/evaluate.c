@@ -41,8 +41,9 @@ static refs_status put_integer(refs_template_scratch *scratch, int64_t integer, 
                               err);
 }
 
-refs_status refs_template__put_value(refs_template_scratch *scratch,
-                                     const refs_template_value *value, refs_error *err) {
+/* Appends a value as text. */
+static refs_status put_value(refs_template_scratch *scratch, const refs_template_value *value,
+                             refs_error *err) {
     if (value->kind == REFS_TEMPLATE_TEXT) return refs_template__put(scratch, value->text, err);
     if (value->kind == REFS_TEMPLATE_INTEGER) return put_integer(scratch, value->integer, err);
     return refs_fail(err, REFS_INVALID, "expected a string or an integer, found %s",
@@ -57,8 +58,7 @@ static refs_status concatenate(const refs_binding *values, size_t n, refs_templa
         *text = values[0].value.text;
         return REFS_OK;
     }
-    for (size_t i = 0; i < n; i++)
-        REFS_TRY(refs_template__put_value(scratch, &values[i].value, err));
+    for (size_t i = 0; i < n; i++) REFS_TRY(put_value(scratch, &values[i].value, err));
     *text = refs_template__text_since(scratch, begin);
     return REFS_OK;
 }

@@ -270,6 +270,11 @@ static void look_if_any_is_awaited(engine *self) {
         if (!each->is_awaited && !each->is_held_back) self->n_ahead++;
 }
 
+/* Microseconds until answers begin that readers waited for; 0: not known. */
+static uint64_t latency_of(const refs_http *http) {
+    return atomic_load(&http->latency_us);
+}
+
 /* Requests that take no more of the line, before they are paused, than what a reader waits for an
  * answer anyway. They hide that wait where it is long and the line is fast, and are few where it is
  * the line that takes the time. */
@@ -277,7 +282,7 @@ static unsigned most_ahead(const engine *self) {
     unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
     if (rate == 0) return most;
-    uint64_t fit = refs_http__latency_us(self->http) * rate / 1000000 / BUFFERED_BYTES;
+    uint64_t fit = latency_of(self->http) * rate / 1000000 / BUFFERED_BYTES;
     if (fit < MIN_AHEAD && !self->any_awaited) fit = MIN_AHEAD;
     return fit < most ? (unsigned)fit : most;
 }
@@ -332,7 +337,7 @@ static void widen_for_silence(engine *self) {
 }
 
 static void note_latency(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
-    uint64_t known = refs_http__latency_us(self->http);
+    uint64_t known = latency_of(self->http);
     uint64_t smooth = known == 0 ? latency_us : (3 * known + latency_us) / 4;
     atomic_store(&self->http->latency_us, smooth);
     if (may_widen(self)) widen_for(self, transfer, smooth);
@@ -509,7 +514,9 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
-void refs_http__leave_resolver(CURL *easy) {
+/* Before a transfer is removed that may still wait for the address of its server: libcurl (from
+ * 7.87 on) then leaves its resolver behind rather than wait for it. */
+static void leave_resolver(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #else
@@ -521,7 +528,7 @@ static void drop_cancelled(engine *self) {
     for (refs_transfer *transfer = self->active, *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         if (!must_cancel(self, transfer)) continue;
-        refs_http__leave_resolver(transfer->current);
+        leave_resolver(transfer->current);
         remove_active(self, transfer);
         cancel(transfer);
     }
@@ -739,13 +746,9 @@ uint64_t refs_http__rate(const refs_http *http) {
     return atomic_load(&http->bytes_per_s);
 }
 
-uint64_t refs_http__latency_us(const refs_http *http) {
-    return atomic_load(&http->latency_us);
-}
-
 uint64_t refs_http__bandwidth_delay(const refs_http *http) {
     const refs_http_options *options = &http->options;
-    uint64_t latency_us = refs_http__latency_us(http), rate = refs_http__rate(http), bytes;
+    uint64_t latency_us = latency_of(http), rate = refs_http__rate(http), bytes;
     unsigned most =
         options->grow_to > options->max_in_flight ? options->grow_to : options->max_in_flight;
     if (latency_us < MIN_LATENCY_US) return 0;

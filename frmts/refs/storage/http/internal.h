@@ -201,18 +201,11 @@ bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, cha
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);
 
-/** Microseconds until answers begin that readers waited for; 0: not known. */
-uint64_t refs_http__latency_us(const refs_http *http);
-
 /** The meaning is that of refs_fetcher_bandwidth_delay. */
 uint64_t refs_http__bandwidth_delay(const refs_http *http);
 
 /** Hands a prepared transfer to the engine, which does not own it. */
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err);
-
-/** Before a transfer is removed that may still wait for the address of its server: libcurl (from
- * 7.87 on) then leaves its resolver behind rather than wait for it. */
-void refs_http__leave_resolver(CURL *easy);
 
 /** Makes the engine finish transfers that are marked as cancelled soon. */
 void refs_http__wake(refs_http *http);
