@@ -244,6 +244,36 @@ TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
     EXPECT_EQ(std::string(error.message).find("4194304 bytes are more than"), 0u) << error.message;
 }
 
+/* After a connection that ended in the middle of a whole object, its other half alone is requested;
+ * all of it where that is of another state, or the server sends all. */
+TEST_F(Http, ResumesWholeObjectsWhereTheConnectionEnded) {
+    std::string content;
+    while (content.size() < REFS_MIB) content += std::to_string(content.size()) + " ";
+    for (const char *file : {"/a", "/b", "/c"}) server.files[file] = content;
+    uint32_t id = 0;
+    const struct {
+        const char *path;
+        int nRequests;
+        uint64_t nBytes;
+    } expected[] = {{"/broken/a", 2, content.size()},
+                    {"/rangeless/broken/b", 2, content.size() + content.size() / 2},
+                    {"/changing/broken/c", 3, 0}};
+    for (const auto &each : expected) {
+        const std::string location = server.url(each.path);
+        const int before = server.nRequests();
+        refs_fetch_stats was, now;
+        refs_fetcher_stats(fetcher, &was);
+        EXPECT_TRUE(content ==
+                    read({id++, location.c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}))
+            << each.path << ": " << error.message;
+        refs_fetcher_stats(fetcher, &now);
+        EXPECT_EQ(server.nRequests() - before, each.nRequests) << each.path;
+        if (each.nBytes > 0) {
+            EXPECT_EQ(now.bytes - was.bytes, each.nBytes) << each.path;
+        }
+    }
+}
+
 TEST_F(Http, RemembersLocationsApartThatShareAPlace) {
     server.files["/other"] = "abcdefghijklmnopqrst";
     const std::string one = server.url("/d"), other = server.url("/other");

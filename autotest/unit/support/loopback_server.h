@@ -4,9 +4,11 @@
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
  * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
  * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
- * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is digits
- * without an end, /unsized/ has no Content-Length, /headers/ is nothing but headers, /signed/ wants
- * another signature than the first one that was made, and /held/ is answered when the test says so.
+ * /cut/ claims a gibibyte and ends the connection after what there is, /broken/ ends it in the
+ * middle of every second answer without a range, /changing/ has another ETag each time, /endless/
+ * is digits without an end, /unsized/ has no Content-Length, /headers/ is nothing but headers,
+ * /signed/ wants another signature than the first one that was made, and /held/ is answered when
+ * the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -138,11 +140,10 @@ class LoopbackServer {
             if (end != std::string::npos) {
                 const Request request = requestOf(text.substr(0, end));
                 nRequests_++;
-                const std::string answer = answerTo(request);
+                bool ends = false;
+                const std::string answer = answerTo(request, ends);
                 text.erase(0, end + 4);
-                if (!sendAll(connection, answer)) break;
-                if (request.path.rfind("/cut/", 0) == 0 || request.path.rfind("/unsized/", 0) == 0)
-                    break;
+                if (!sendAll(connection, answer) || ends) break;
                 continue;
             }
             const ssize_t n = recv(connection, part, sizeof part, 0);
@@ -174,7 +175,9 @@ class LoopbackServer {
         char *rest = nullptr;
         request.hasRange = true;
         request.begin = strtoull(head.c_str() + range + 13, &rest, 10);
-        request.end = strtoull(rest + 1, nullptr, 10) + 1;
+        const char *last = rest + 1;
+        request.end = strtoull(last, &rest, 10) + 1;
+        if (rest == last) request.end = SIZE_MAX;
         return request;
     }
 
@@ -212,7 +215,8 @@ class LoopbackServer {
         return "HTTP/1.1 " + status + "\r\n" + header + "Content-Length: 0\r\n\r\n";
     }
 
-    std::string answerTo(Request request) {
+    /** `ends` is set where the connection ends with the answer. */
+    std::string answerTo(Request request, bool &ends) {
         std::string &path = request.path;
         const std::string query =
             path.find('?') != std::string::npos ? path.substr(path.find('?')) : std::string();
@@ -233,17 +237,21 @@ class LoopbackServer {
             request.end++;
         }
         const bool cut = take(path, "/cut/"), unsized = take(path, "/unsized/");
+        const bool changing = take(path, "/changing/");
+        const bool broken = take(path, "/broken/") && !request.hasRange && isFirst(path);
+        ends = cut || unsized || broken;
         if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + digits(1 << 20);
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
         const std::string &content = file->second;
-        const std::string etag = "ETag: \"1\"\r\n";
+        const std::string state = changing ? std::to_string(nRequests_) : "1";
+        const std::string etag = "ETag: \"" + state + "\"\r\n";
         if (unsized) return "HTTP/1.1 200 OK\r\n" + etag + "Connection: close\r\n\r\n" + content;
         if (!request.hasRange)
             return "HTTP/1.1 200 OK\r\n" + etag +
                    "Content-Length: " + std::to_string(cut ? 1u << 30 : content.size()) +
-                   "\r\n\r\n" + content;
+                   "\r\n\r\n" + content.substr(0, broken ? content.size() / 2 : content.size());
         if (request.begin >= content.size()) return refusal("416 Range Not Satisfiable");
         const size_t end = std::min(request.end, content.size());
         return "HTTP/1.1 206 Partial Content\r\n" + etag +

@@ -105,6 +105,8 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
     refs_vfs_validators *validators = &transfer->response.validators;
     if (!validators->has_size) validators->has_size = content_length(transfer, &validators->size);
     transfer->validators = *validators;
+    transfer->is_rest_refused = transfer->is_rest_refused || transfer->got_before > 0;
+    transfer->got_before = 0;
     atomic_store(&transfer->got, 0);
     if (validators->has_size) REFS_TRY(check_size(transfer, validators->size, err));
     refs_block_release(transfer->block); /* of an attempt before */
@@ -116,6 +118,31 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
         return REFS_OK;
     }
     return grow(transfer, 0, err);
+}
+
+/* Whether parts with these validators are parts of one state (RFC 9110, section 15.3.7.3). */
+static bool have_strong_match(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    if (one->etag[0] != '\0')
+        return strncmp(one->etag, "W/", 2) != 0 && strcmp(one->etag, other->etag) == 0;
+    return one->modified_s != 0 && one->modified_s == other->modified_s;
+}
+
+bool refs_transfer__can_resume(const refs_transfer *transfer) {
+    return transfer->kind == REFS_TRANSFER_WHOLE && !transfer->is_rest_refused &&
+           !transfer->response.encoded && atomic_load(&transfer->got) > 0 &&
+           have_strong_match(&transfer->validators, &transfer->validators);
+}
+
+/* The rest of an object must be of the same state as its beginning, and all there is. */
+static refs_status check_rest(const refs_transfer *transfer, refs_error *err) {
+    const refs_response *response = &transfer->response;
+    const refs_vfs_validators *now = &response->validators;
+    if (response->has_range && response->range_begin == transfer->got_before && now->has_size &&
+        response->range_end == now->size && !response->encoded &&
+        have_strong_match(&transfer->validators, now))
+        return refs_fetch__compare(&transfer->validators, now, err);
+    return refs_fail(err, REFS_IO,
+                     "the server sent another object or range than the rest (HTTP 206)");
 }
 
 /* An answer to a request without a range that is a range all the same must be all of it. */
@@ -202,6 +229,7 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
                          "the server sent a content encoding that was not requested (HTTP %ld)",
                          status);
     if (transfer->kind == REFS_TRANSFER_WHOLE) {
+        if (status == 206 && transfer->got_before > 0) return check_rest(transfer, err);
         if (status == 206) REFS_TRY(check_whole_part(transfer, err));
         if (status == 200 || status == 206) return begin_whole(transfer, err);
     }

@@ -89,7 +89,8 @@ typedef struct refs_transfer {
     uint64_t refusal_bytes; /* of the body of a refusal */
     char *refusal_text;     /* the first of them, REFS_REFUSAL_TEXT_BYTES at most, or NULL */
     uint64_t header_bytes;  /* of this attempt */
-    uint64_t got_before;    /* this attempt */
+    uint64_t got_before;    /* this attempt; whole: the rest is requested where it is not 0 */
+    bool is_rest_refused;   /* whole: the server sent something else than the rest */
     uint64_t reported;      /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
@@ -134,6 +135,10 @@ bool refs_transfer__can_be_paused(const refs_transfer *transfer);
 
 /** Whether a body that is held back still lacks memory. */
 bool refs_transfer__lacks_memory(refs_transfer *transfer);
+
+/** Whether the rest of a whole object may be requested after its beginning: the validators will
+ * tell whether both are of one state. */
+bool refs_transfer__can_resume(const refs_transfer *transfer);
 
 /** The HTTP status of the current attempt, 0 without an answer. */
 long refs_transfer__status(const refs_transfer *transfer);

@@ -314,6 +314,20 @@ static void set_needs(refs_transfer *transfer, uint64_t needs) {
     refs_unlock(&transfer->waiter->lock);
 }
 
+/* The bytes that are still missing. */
+static void set_range(const refs_transfer *transfer) {
+    const bool is_whole = transfer->kind == REFS_TRANSFER_WHOLE;
+    const unsigned long long begin = transfer->offset + transfer->got_before;
+    const unsigned long long last =
+        transfer->kind == REFS_TRANSFER_STAMP ? 0 : transfer->offset + transfer->length - 1;
+    char range[64];
+    if (is_whole)
+        snprintf(range, sizeof range, "%llu-", begin);
+    else
+        snprintf(range, sizeof range, "%llu-%llu", begin, last);
+    curl_easy_setopt(transfer->current, CURLOPT_RANGE, is_whole && begin == 0 ? NULL : range);
+}
+
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
     transfer->response = (refs_response){0};
@@ -326,16 +340,7 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
     refs_http_handle_guard(transfer->current, &transfer->rules, transfer->url_now, &transfer->gate);
-    if (transfer->kind == REFS_TRANSFER_WHOLE) {
-        curl_easy_setopt(transfer->current, CURLOPT_RANGE, NULL); /* of a beginning before */
-        return;
-    }
-    uint64_t begin = transfer->offset + transfer->got_before;
-    uint64_t last =
-        transfer->kind == REFS_TRANSFER_STAMP ? 0 : transfer->offset + transfer->length - 1;
-    char range[64];
-    snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)begin, (unsigned long long)last);
-    curl_easy_setopt(transfer->current, CURLOPT_RANGE, range);
+    set_range(transfer);
 }
 
 static bool is_listed(const char *codes, long status) {
@@ -515,7 +520,8 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
                                    : is_transient_code(code) || short_range;
     if (code != CURLE_OK && !may_change(transfer, code)) transient = false;
     if (transfer->refused || transfer->hopeless || !transient) return false;
-    if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
+    if (brought >= PROGRESS_BYTES &&
+        (transfer->kind == REFS_TRANSFER_RANGE || refs_transfer__can_resume(transfer)))
         transfer->n_failures = 0;
     if (transfer->paused_ms >= PAUSED_LONG_MS) transfer->n_failures = 0;
     unsigned most = transfer->rules.max_retries;
@@ -568,10 +574,24 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
         refs_error_prefix(&transfer->error, "after %u attempts", transfer->n_requests);
     if (!again) return false;
     *delay_ms = delay_of(transfer);
-    if (transfer->kind == REFS_TRANSFER_WHOLE) atomic_store(&transfer->got, 0);
+    if (transfer->kind == REFS_TRANSFER_WHOLE && !refs_transfer__can_resume(transfer))
+        atomic_store(&transfer->got, 0);
     refs_error_clear(&transfer->error);
     refs_transfer__go_home(transfer);
     return true;
+}
+
+/* Whether the rest of a whole object is not to be had: all of it is, then, once. */
+static bool is_rest_refused(const refs_transfer *transfer, long status) {
+    return transfer->kind == REFS_TRANSFER_WHOLE && transfer->got_before > 0 &&
+           transfer->postponed == 0 && (transfer->refused || status == 416);
+}
+
+static void start_over(refs_transfer *transfer) {
+    transfer->is_rest_refused = true;
+    atomic_store(&transfer->got, 0);
+    refs_error_clear(&transfer->error);
+    refs_transfer__go_home(transfer);
 }
 
 static void note_region(refs_transfer *transfer) {
@@ -606,6 +626,11 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
     if (brought_part(transfer, code, status)) {
         *delay_ms = 0;
         ask_for_rest(transfer);
+        return false;
+    }
+    if (is_rest_refused(transfer, status)) {
+        *delay_ms = 0;
+        start_over(transfer);
         return false;
     }
     return !try_again(transfer, code, status, delay_ms);
