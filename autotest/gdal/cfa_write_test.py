@@ -223,6 +223,43 @@ class Bytes(Case):
             read.ReadAsArray()
 
 
+class Values(Case):
+    """Rasters without nodata: netCDF's default fill values are pixels as others, saturated ones, say."""
+
+    DEFAULTS = {"Int16": -32767, "UInt16": 65535, "Int32": -2147483647, "UInt32": 4294967295,
+                "Float32": 9.969209968386869e36, "Float64": 9.969209968386869e36}
+
+    def check(self, read, data):
+        band = read.GetRasterBand(1)
+        numpy.testing.assert_array_equal(band.ReadAsArray(), data)
+        self.assertEqual(band.GetMaskBand().ReadAsArray().min(), 255)
+
+    def test_that_netcdf_takes_for_missing_ones_stay_values(self):
+        for kind, default in self.DEFAULTS.items():
+            source = gdal.GetDriverByName("MEM").Create("", 4, 3, 1, gdal.GetDataTypeByName(kind))
+            data = numpy.arange(12).reshape(3, 4).astype(source.GetRasterBand(1).ReadAsArray().dtype)
+            data[1, 1] = default
+            source.GetRasterBand(1).WriteArray(data)
+            for layout in ("NETCDF4", "CFA") if kind.startswith("U") else ("NETCDF4", "NETCDF3", "CFA"):
+                with self.subTest(kind=kind, layout=layout):
+                    path = self.copy(source, f"{kind}_{layout}.nc", LAYOUT=layout)
+                    self.check(gdal.Open(f'REFS:"{path}"'), data)
+
+    def test_of_arrays_too(self):
+        source = gdal.GetDriverByName("MEM").CreateMultiDimensional("")
+        root = source.GetRootGroup()
+        dims = [root.CreateDimension(name, None, None, size) for name, size in (("y", 3), ("x", 4))]
+        array = root.CreateMDArray("v", dims, gdal.ExtendedDataType.Create(gdal.GDT_UInt16))
+        data = numpy.arange(12, dtype="u2").reshape(3, 4)
+        data[1, 1] = 65535
+        array.Write(data)
+        for layout in ("NETCDF4", "CFA"):
+            with self.subTest(layout=layout):
+                path = self.path(f"m_{layout}.nc")
+                gdal.MultiDimTranslate(path, source, format="REFS", creationOptions=["LAYOUT=" + layout])
+                self.check(gdal.Open(f'REFS:"{path}":/v'), data[::-1])  # rows without coordinates go north
+
+
 class Fragments(Case):
     def test_that_hold_nothing_are_not_written(self):
         data = values()

@@ -376,6 +376,12 @@ TEST(MultidimAttribute, IsNotListedWhereAMethodStandsForIt) {
     EXPECT_EQ(Attribute(GDALMDArrayGetAttribute(array.get(), "_ARRAY_DIMENSIONS")), nullptr);
 }
 
+TEST(MultidimAttribute, MissingValueIsListedWhereThereIsNoNodata) {
+    Set set;
+    set.array({"v", {1}, "|S3", {}, {"x"}, R"("missing_value": [1, 2])"});
+    EXPECT_EQ(attribute_names(array_of(set)), std::vector<std::string>{"missing_value"});
+}
+
 /* GDAL's masks read missing_value, and copies of the array need it. */
 TEST(MultidimAttribute, MissingValueIsListedWhereNodataIsAnother) {
     Set set;

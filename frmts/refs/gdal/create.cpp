@@ -236,7 +236,11 @@ refs_status take(RefsWriteSource &source, GDALDataset *dataset, CSLConstList opt
                  refs_error *error) {
     const char *unlimited = CSLFetchNameValueDef(options, "UNLIMITED", "");
     source.setUnlimited(CPLStringList(CSLTokenizeString2(unlimited, ",", 0)));
-    if (const auto root = dataset->GetRootGroup()) return source.takeGroup(*root, "", error);
+    if (const auto root = dataset->GetRootGroup()) {
+        const GDALDriver *driver = dataset->GetDriver();
+        if (driver != nullptr && EQUAL(driver->GetDescription(), "netCDF")) source.setOfNetcdf();
+        return source.takeGroup(*root, "", error);
+    }
     return source.takeRaster(dataset, options, error);
 }
 

@@ -14,9 +14,9 @@ namespace {
  * missing_value only where nodata says as much. GDAL's masks read both (GetMask). */
 class HiddenAttributes {
   public:
-    HiddenAttributes(bool isUnsigned, bool hasOtherMissing) {
+    HiddenAttributes(bool isUnsigned, bool nodataSaysMissing) {
         if (isUnsigned) names_[n_++] = "_Unsigned";
-        if (!hasOtherMissing) names_[n_++] = "missing_value";
+        if (nodataSaysMissing) names_[n_++] = "missing_value";
     }
     const char *const *names() const { return names_.data(); }
 
@@ -111,9 +111,11 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
     const bool all = CPLFetchBool(options, "SHOW_ALL", false);
     return RefsGuardRaised([&] {
-        const bool saysMissing = refs_json_get(meta_->attributes, "missing_value") != nullptr;
+        // A description costs more than a look at the attributes.
+        const bool hasMissing = refs_json_get(meta_->attributes, "missing_value") != nullptr;
         const HiddenAttributes hidden(refs_cf_is_marked_unsigned(meta_),
-                                      !all && saysMissing && description().hasOtherMissing);
+                                      !all && hasMissing && !description().nodata.empty() &&
+                                          !description().hasOtherMissing);
         return RefsAttributesOf(GetFullName(), meta_->attributes,
                                 GetDataType().GetNumericDataType(), all ? nullptr : hidden.names());
     });

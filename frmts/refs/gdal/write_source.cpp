@@ -208,6 +208,7 @@ const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
         variable.dims = dimNames_.back().data();
         variable.attributes = parsed(array.attributes, error);
         variable.fill = array.fill.empty() ? nullptr : array.fill.data();
+        variable.keeps_default = !isOfNetcdf_;
         cArrays_.push_back({variable, array.shape.data()});
     }
     source_ = {this,           cGroups_.data(), cGroups_.size(), cDims_.data(),

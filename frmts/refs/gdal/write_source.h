@@ -67,6 +67,10 @@ class RefsWriteSource {
     /** A group and all that is in it. */
     refs_status takeGroup(const GDALGroup &group, const std::string &path, refs_error *error);
 
+    /** Says that arrays of groups come from GDAL's netCDF driver, which has no nodata value where
+     * netCDF's default fill value stands for missing elements. */
+    void setOfNetcdf() { isOfNetcdf_ = true; }
+
     /** Dimensions that may grow. */
     void setUnlimited(const CPLStringList &names) { unlimited_ = names; }
 
@@ -112,6 +116,7 @@ class RefsWriteSource {
     GDALProgressFunc progress_;
     RefsProgressCaller caller_;
     bool isCancelled_ = false;
+    bool isOfNetcdf_ = false;
 
     // The target of get().
     std::vector<std::unique_ptr<refs_json_doc, FreeDoc>> docs_;

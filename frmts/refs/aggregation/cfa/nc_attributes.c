@@ -9,10 +9,9 @@
 #include "refs/own_attributes.h"
 
 /* Attributes that other parts of a file state: how values are stored, and which dimensions there
- * are. */
-static bool is_told_elsewhere(refs_str name) {
-    static const char *const names[] = {"_FillValue",
-                                        "_ARRAY_DIMENSIONS",
+ * are. _FillValue of a group says nothing of values. */
+static bool is_told_elsewhere(nc_place place, refs_str name) {
+    static const char *const names[] = {"_ARRAY_DIMENSIONS",
                                         REFS_UNLIMITED_DIMENSIONS,
                                         REFS_UNUSED_DIMENSIONS,
                                         REFS_SOURCES_ATTRIBUTE,
@@ -36,7 +35,7 @@ static bool is_told_elsewhere(refs_str name) {
                                         REFS_CFA_COMBINED};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_str_is(name, names[i])) return true;
-    return false;
+    return place.id != NC_GLOBAL && refs_str_is(name, "_FillValue");
 }
 
 /* CF 1.11, section 2.5.1 and appendix A: those whose type is that of their variable. */
@@ -253,7 +252,8 @@ refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         refs_str name = refs_json_name_at(attributes, i);
         const refs_json *value = refs_json_at(attributes, i);
-        if (is_told_elsewhere(name) || refs_aggregation_owns(attributes, name) || name.size == 0)
+        if (is_told_elsewhere(place, name) || refs_aggregation_owns(attributes, name) ||
+            name.size == 0)
             continue;
         char *legal = legal_name(name);
         refs_status status =
