@@ -371,6 +371,17 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "1.13")
         np.testing.assert_array_equal(self.values("m.nca"), data + 0.5)
 
+    def test_only_not_a_time_is_missing_of_times_of_numpy(self):
+        """A fill_value that is an instant is that instant where a chunk is absent (xarray)."""
+        data = np.array([255, np.iinfo("i8").min, 3, 0], "<i8")
+        expected = np.where(data == data[1], np.nan, data)
+        for fill, dtype in ((255, "<M8[s]"), (0, "<M8[s]"), (None, "<M8[s]"), ("NaT", "<M8[s]"), (3, "<m8[h]")):
+            self.write("a.json", document([4], dtype, data, fill))
+            np.testing.assert_array_equal(self.values("a.json"), expected)
+            for version in ("0.4", "0.5", "1.13"):
+                self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", version)
+                np.testing.assert_array_equal(self.values("m.nca"), expected, f"{fill} {dtype} {version}")
+
     def test_fill_values_that_a_set_only_implies_stay_missing(self):
         """Zero is missing in a set of netCDF-3 files; the set that refs writes keeps attributes, and needs one that says so."""
         for k in range(2):

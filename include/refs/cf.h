@@ -145,8 +145,9 @@ bool refs_cf_has_missing_value(const refs_array_meta *array);
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** The _FillValue that the file of a numeric array declared: its attribute, or the fill value that
- * a writer moved it to (of bytes, as refs_cf_byte_fill_is_chosen judges). Writes one element of its
- * type, in this machine's byte order; false, and nothing written, if it declared none. */
+ * a writer moved it to (of bytes, as refs_cf_byte_fill_is_chosen judges); of NumPy's times, "not a
+ * time". Writes one element of its type, in this machine's byte order; false, and nothing written,
+ * if it declared none. */
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill);
 

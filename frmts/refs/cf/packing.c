@@ -278,10 +278,21 @@ static bool byte_fill_is_declared(const refs_hierarchy *hierarchy, const refs_ar
            !(fill_is_default(array) && refs_hierarchy_keeps_attributes(hierarchy));
 }
 
+static bool holds_ticks(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+}
+
+/* "Not a time" of NumPy, the only missing value of its times: xarray, too, takes a fill_value that
+ * is an instant for that instant. */
+static bool store_nat(uint8_t *fill) {
+    STORE(int64_t, INT64_MIN);
+}
+
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill) {
     if (!refs_dtype_is_numeric(&array->dtype) || array->dtype.size > sizeof(double)) return false;
     if (read_fill_attribute(array, fill)) return true;
+    if (holds_ticks(&array->dtype)) return store_nat(fill);
     const bool is_declared = array->dtype.size == 1 ? byte_fill_is_declared(hierarchy, array)
                                                     : refs_cf_fill_is_declared(hierarchy, array);
     if (is_declared) memcpy(fill, array->fill, array->dtype.size);
@@ -373,10 +384,6 @@ bool refs_cf_has_missing_value(const refs_array_meta *array) {
            (isfinite(number) || array->dtype.type == REFS_TYPE_FLOAT);
 }
 
-static bool holds_ticks(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
-}
-
 /* Without an attribute it follows from the fill value, and from who wrote the array. */
 static void infer_nodata(const refs_cf__input *input, bool declared,
                          refs_cf_description *description) {
@@ -385,7 +392,7 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
     bool is_tiff = refs_cf__is_tiff(input);
     if (is_tiff) declared = has_number_fill(array) && refs_cf__fill_number(array) != 0;
     if (holds_ticks(&array->dtype))
-        set_int64(description, INT64_MIN); /* NumPy's "not a time" */
+        set_int64(description, INT64_MIN); /* as store_nat */
     else if (declared)
         set_from_fill(&array->dtype, array->fill, description);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
@@ -405,7 +412,7 @@ static bool is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta
  * there by itself, and is then nodata of data alone; netCDF-3, big-endian, has none by itself. */
 static bool has_own_nodata(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (refs_json_get(array->attributes, "_FillValue") != NULL ||
-        refs_json_get(array->attributes, "missing_value") != NULL)
+        refs_json_get(array->attributes, "missing_value") != NULL || holds_ticks(&array->dtype))
         return true;
     return array->has_fill && (array->dtype.big_endian || !has_default_fill(array) ||
                                !is_coordinate(hierarchy, array));

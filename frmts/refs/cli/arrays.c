@@ -154,9 +154,10 @@ static refs_status add_unused(tool_arrays *arrays, const refs_cfa_group *group, 
     return REFS_OK;
 }
 
-static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
-    return meta->has_fill && (refs_json_get(meta->attributes, "_FillValue") != NULL ||
-                              meta->aggregation != NULL || !refs_set_is_file(arrays->set.set));
+/* Files declare it in an attribute, other sets in the metadata, too. */
+static bool may_declare(const tool_arrays *arrays, const refs_array_meta *meta) {
+    return refs_json_get(meta->attributes, "_FillValue") != NULL || meta->aggregation != NULL ||
+           !refs_set_is_file(arrays->set.set);
 }
 
 /* The declared missing value, not the fill of gaps in Zarr and HDF5: a zero that was not declared
@@ -164,14 +165,14 @@ static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
 static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, const uint8_t **fill,
                              refs_error *err) {
     uint8_t declared[sizeof(double)];
-    const bool has_only_values = meta->aggregation != NULL && refs_cf_has_only_values(meta);
-    *fill = has_fill(arrays, meta) && !has_only_values ? meta->fill : NULL;
-    if (*fill == NULL || meta->aggregation != NULL || !refs_dtype_is_numeric(&meta->dtype) ||
-        meta->dtype.size > sizeof declared)
-        return REFS_OK;
-    if (!refs_cf_declared_fill(arrays->set.hierarchy, meta, declared)) {
-        *fill = NULL;
-    } else if (memcmp(declared, meta->fill, meta->dtype.size) != 0) {
+    const bool has_only_values = meta->aggregation != NULL && refs_cf_has_only_values(meta),
+               is_judged = meta->aggregation == NULL && refs_dtype_is_numeric(&meta->dtype) &&
+                           meta->dtype.size <= sizeof declared;
+    *fill = NULL;
+    if (has_only_values || !may_declare(arrays, meta)) return REFS_OK;
+    if (!is_judged) {
+        if (meta->has_fill) *fill = meta->fill;
+    } else if (refs_cf_declared_fill(arrays->set.hierarchy, meta, declared)) {
         char *kept = keep_bytes(arrays, sizeof declared);
         if (kept == NULL) return refs_fail_nomem(err);
         memcpy(kept, declared, sizeof declared);
