@@ -580,6 +580,24 @@ class Catalogues(Confined):
         status, said = run("index", f"{url}/0.json", "-o", "a.json", **{OPTION: "YES"})
         self.assertEqual(status, 0, said)
 
+    def test_on_servers_use_no_name_of_gdal(self):
+        shutil.copy("local.h5", "srv/good.h5")
+        url = self.serve()
+        names = [f"/vsicurl/{url}/good.h5", "/vsis3/bucket/good.h5",
+                 f"/vsizip//vsicurl/{url}/good.zip/good.h5"]
+        for i, name in enumerate(names):
+            self.write(f"srv/{i}.json", self.item(name))
+            self.write(f"srv/c{i}.json", {"type": "Catalog", "stac_version": "1.0.0",
+                                          "links": [{"rel": "item", "href": name}]})
+            for one in f"{url}/{i}.json", f"{url}/c{i}.json":
+                with self.subTest(one):
+                    status, said = run("index", one, "-i", "1000", "-o", "a.json", GDAL_HTTP_MAX_RETRY="0")
+                    self.assertEqual(status, 1, said)
+                    self.assertIn("a remote set may not use GDAL's name", said)
+                    self.assertIn(one, said)
+        status, said = run("index", f"{url}/0.json", "-i", "1000", "-o", "a.json", **{OPTION: "YES"})
+        self.assertEqual(status, 0, said)
+
     def test_do_not_go_on_for_ever(self):
         """Each document links to two others that are new, a thousand deep."""
         body = json.dumps({"type": "Catalog", "stac_version": "1.0.0",

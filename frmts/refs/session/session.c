@@ -74,13 +74,15 @@ refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *e
 
 refs_status refs_session_confine(const refs_object_lister *by, const char *document,
                                  const char *name, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    const refs_url_context context = {.base = document};
+    refs_buf plain = REFS_BUF_INIT, location = REFS_BUF_INIT;
     if (refs_host_allows_remote_to_local(by->host)) return REFS_OK;
-    refs_status status = refs_session_locate(refs_str_from(name), &location, err);
+    refs_status status = refs_state_plain_name(refs_str_from(name), &plain, err);
     if (status == REFS_OK)
-        status = refs_location_confine(refs_str_from(document),
-                                       refs_str_from((const char *)location.data), err);
+        status = refs_url_map(refs_str_view((const char *)plain.data, plain.size), &context,
+                              &location, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s: %s", document, name);
+    refs_buf_clear(&plain);
     refs_buf_clear(&location);
     return status;
 }
