@@ -97,17 +97,6 @@ static refs_status name_source(const aggregation *all, const char *name, char **
     return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-static refs_status find_folder(aggregation *all, refs_error *err) {
-    char output[PATH_MAX];
-    if (tool_is_remote(all->output)) return REFS_OK;
-    snprintf(output, sizeof output, "%s", all->output);
-    char *slash = strrchr(output, '/');
-    if (slash != NULL) slash[slash == output] = '\0';
-    if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
-        return refs_fail(err, REFS_IO, "%s: no such folder", output);
-    return REFS_OK;
-}
-
 /* -- sources ----------------------------------------------------------------------------------- */
 
 /* A filler has one array and nothing else. */
@@ -196,7 +185,6 @@ static refs_status add_source(aggregation *all, size_t number, refs_error *err) 
     refs_status status = REFS_OK;
     if (of->named == NULL) status = name_source(all, name, &of->named, err);
     if (status == REFS_OK) status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     opened.location = (const char *)location.data;
     if (status == REFS_OK) status = open_source_of(all, number, &opened, err);
     if (status == REFS_OK) status = add_open(all, number, &opened, err);
@@ -334,12 +322,8 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
     const refs_name_list list = {given->items + first, given->n - first, 0};
-    tool_names added = {.items = NULL};
     all->n_own = before;
-    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &list, &added, err);
-    for (size_t i = 0; status == REFS_OK && i < added.n; i++)
-        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
-    tool_names_clear(&added);
+    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &list, &all->names, err);
     if (status == REFS_OK) status = tool_add_outlines(&all->session, &all->names, before, err);
     if (status != REFS_OK || all->arguments->output == NULL) return status;
     return tool_check_output(all->output, &all->names, err);
@@ -430,7 +414,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     if (is_append) REFS_TRY(open_master(all, err));
     if (all->way != AGGREGATES) return REFS_OK;
     REFS_TRY(list_sources(all, err));
-    REFS_TRY(find_folder(all, err));
+    if (!tool_is_remote(all->output)) REFS_TRY(tool_find_folder(all->output, all->folder, err));
     set_options(all);
     all->is_replacing =
         !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;

@@ -312,7 +312,6 @@ static refs_status open_set(const tool_session *session, const char *name, tool_
                             refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     arrays->location = refs_buf_take_text(&location);
     refs_buf_clear(&location);
     REFS_TRY(status);

@@ -234,7 +234,6 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
     location->size = 0;
     REFS_TRY(tool_location(all->names.items[number], location, err));
-    REFS_TRY(refs_buf_append(location, "", 1, err));
     if (number == 0 && all->grown != NULL) {
         *set = all->grown;
         return REFS_OK;
@@ -289,7 +288,6 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     REFS_TRY(select_source(all, number, err));
     if (all->cuts != NULL && all->cuts[number].is_none) return REFS_OK;
     refs_status status = tool_location(all->names.items[number], &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     const refs_vfs *vfs = all->session.vfs;
@@ -342,7 +340,6 @@ static refs_status add_recorded(build *all, refs_error *err) {
         if (!all->is_added[i]) continue;
         REFS_TRY(refs_combine_common_how_add(all->parts, NULL, &all->dims, err));
         refs_status status = tool_location(all->names.items[i], &location, err);
-        if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
         if (status == REFS_OK)
             status = refs_combine_sources_add_state(all->sources, (const char *)location.data,
                                                     &all->master.recorded[i].was, err);
@@ -366,8 +363,7 @@ static refs_status add_master(build *all, refs_error *err) {
 
 static refs_status locate(const char *name, refs_buf *location, refs_error *err) {
     location->size = 0;
-    REFS_TRY(tool_location(name, location, err));
-    return refs_buf_append(location, "", 1, err);
+    return tool_location(name, location, err);
 }
 
 static refs_status check_new(const build *all, refs_combine_sources *sources, const char *name,
@@ -735,21 +731,6 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     return tool_sending_send(&all->sending, err);
 }
 
-/* The folder in which the set will lie, absolute. */
-static refs_status find_folder(build *all, refs_error *err) {
-    refs_str output = refs_str_from(all->output);
-    while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
-    size_t slash = refs_str_find_last(output, '/');
-    char *folder = slash == SIZE_MAX ? refs_str_copy(refs_str_from("."))
-                                     : refs_str_copy(refs_str_part(output, 0, slash + 1));
-    if (folder == NULL) return refs_fail_nomem(err);
-    bool found = realpath(folder, all->folder) != NULL;
-    refs_status status =
-        found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
-    refs_free(folder);
-    return status;
-}
-
 /* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
 static bool is_kept(const char *name) {
     return strcmp(name, KEPT_VALUES) == 0 ||
@@ -866,7 +847,7 @@ static refs_status set_options(build *all, refs_error *err) {
     const bool is_relative =
         given->relative || names_relatively(all->grown) || all->master.has_relative;
     if (!is_relative || tool_is_remote(all->output)) return REFS_OK;
-    REFS_TRY(find_folder(all, err));
+    REFS_TRY(tool_find_folder(all->output, all->folder, err));
     all->options.urls.relative_to = all->folder;
     return REFS_OK;
 }
@@ -1005,7 +986,6 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = kind == GROWING_MASTER ? 1 : 0;
     const refs_name_list names = {given->items + first, given->n - first, 0};
-    tool_names added = {.items = NULL};
     if (all->master.session != NULL)
         all->session = *all->master.session;
     else
@@ -1013,10 +993,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     all->session.lister.scans = all->scans;
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
-    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &names, &added, err);
-    for (size_t i = 0; i < added.n && status == REFS_OK; i++)
-        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
-    tool_names_clear(&added);
+    refs_status status =
+        tool_skipped_expand(&all->skipped, &all->session, &names, &all->names, err);
     /* A repository may be made of sets of this machine; what these name is checked as it is
      * written.
      */

@@ -20,30 +20,18 @@ typedef struct collecting {
     refs_buf repeated;     /* a file that has one of them at two places, or nothing */
 } collecting;
 
-/* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc". */
+/* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc", with a NUL. */
 static refs_status append_as_named(const collecting *to, const char *file, refs_buf *name,
                                    refs_error *err) {
     const refs_url_context context = {.base = to->name};
-    if (tool_is_remote(file)) return refs_buf_append_str(name, refs_str_from(file), err);
-    if (!tool_is_remote(to->name)) return refs_url_map(refs_str_from(file), &context, name, err);
+    if (!tool_is_remote(file) && !tool_is_remote(to->name)) {
+        REFS_TRY(refs_url_map(refs_str_from(file), &context, name, err));
+        return refs_buf_append(name, "", 1, err);
+    }
     const char *slash = strrchr(to->name, '/');
-    if (*file != '/')
+    if (!tool_is_remote(file) && *file != '/')
         REFS_TRY(refs_buf_append(name, to->name, (size_t)(slash + 1 - to->name), err));
-    return refs_buf_append_str(name, refs_str_from(file), err);
-}
-
-static bool is_there(const collecting *to, const refs_buf *name) {
-    const refs_vfs *vfs = to->session->vfs;
-    refs_buf location = REFS_BUF_INIT;
-    void *handle = NULL;
-    char *text = refs_str_copy(refs_str_view((const char *)name->data, name->size));
-    const bool is = text != NULL && tool_location(text, &location, NULL) == REFS_OK &&
-                    refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
-                    vfs->open(vfs->self, (const char *)location.data, &handle, NULL) == REFS_OK;
-    if (is) vfs->close(vfs->self, handle);
-    refs_free(text);
-    refs_buf_clear(&location);
-    return is;
+    return refs_buf_append(name, file, strlen(file) + 1, err);
 }
 
 /* Names of CF-1.13 are escaped, or should be: as where fragments are read, a file that is called as
@@ -52,7 +40,8 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
                                refs_error *err) {
     refs_buf plain = REFS_BUF_INIT;
     REFS_TRY(append_as_named(to, file, name, err));
-    if (strchr(file, '%') == NULL || is_there(to, name)) return REFS_OK;
+    if (strchr(file, '%') == NULL || tool_is_there(to->session, (const char *)name->data))
+        return REFS_OK;
     refs_status status = refs_file_name_unescape(refs_str_from(file), &plain, err);
     if (status == REFS_OK) status = refs_buf_append(&plain, "", 1, err);
     name->size = 0;
@@ -65,7 +54,6 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
 static refs_status name_file(const collecting *to, const char *file, refs_buf *name,
                              refs_error *err) {
     REFS_TRY(append_name(to, file, name, err));
-    REFS_TRY(refs_buf_append(name, "", 1, err));
     return tool_confine(to->session, to->name, (const char *)name->data, err);
 }
 

@@ -37,20 +37,6 @@ static bool cut_word(refs_str *name) {
     return true;
 }
 
-/* A store that may not be listed refuses an absent name as if it were there. */
-static bool is_there(const tool_session *session, const char *name) {
-    refs_buf location = REFS_BUF_INIT;
-    uint8_t head[4];
-    const refs_vfs_range range = {0, sizeof head, head};
-    size_t got = 0;
-    refs_status status = tool_location(name, &location, NULL);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, NULL);
-    if (status == REFS_OK)
-        status = refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got, NULL);
-    refs_buf_clear(&location);
-    return status == REFS_OK && got > 0;
-}
-
 /* Adds a name that is not among `names` yet; whether it is new. */
 static refs_status add_new(tool_names *names, const char *name, bool *is_new, refs_error *err) {
     size_t number;
@@ -69,7 +55,7 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
         status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
     const char *text = (const char *)name.data;
     if (status == REFS_OK) status = add_new(looked, text, &is_new, err);
-    if (status == REFS_OK && is_new && is_there(session, text))
+    if (status == REFS_OK && is_new && tool_is_there(session, text))
         status = add_new(found, text, &is_new, err);
     refs_buf_clear(&name);
     return status;

@@ -1,7 +1,9 @@
 /* output.c -- what may be written over: whatever is neither a source nor data, and masters. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -68,7 +70,6 @@ static refs_status check_object(const char *output, const tool_names *sources, r
         if (strcmp(sources->items[i], output) == 0) return fail_source(output, err);
     refs_status status = tool_session_open(&session, err);
     if (status == REFS_OK) status = tool_location(output, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK && refs_combine_is_data_file(session.vfs, (const char *)location.data) &&
         !tool_is_master(output))
         status = fail_data(output, err);
@@ -84,6 +85,20 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
     if (!refs_combine_is_data_file(refs_vfs_posix(), output) || tool_is_master(output))
         return REFS_OK;
     return fail_data(output, err);
+}
+
+refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_error *err) {
+    refs_str output = refs_str_from(name);
+    while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
+    size_t slash = refs_str_find_last(output, '/');
+    char *folder = slash == SIZE_MAX ? refs_str_copy(refs_str_from("."))
+                                     : refs_str_copy(refs_str_part(output, 0, slash + 1));
+    if (folder == NULL) return refs_fail_nomem(err);
+    bool found = realpath(folder, absolute) != NULL;
+    refs_status status =
+        found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
+    refs_free(folder);
+    return status;
 }
 
 /* -- what refers to the output ------------------------------------------------------------------

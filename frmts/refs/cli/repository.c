@@ -53,7 +53,6 @@ tool_exit tool_history(const tool_arguments *arguments) {
     }
     refs_status status = tool_session_open(&session, &err);
     if (status == REFS_OK) status = tool_location(arguments->names.items[0], &location, &err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, &err);
     if (status == REFS_OK)
         status = tool_references_open(&session, (const char *)location.data, &set, &err);
     if (status == REFS_OK) status = show_history(set, arguments, &err);

@@ -140,9 +140,7 @@ refs_set_options tool_set_options(const tool_session *session) {
 }
 
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err) {
-    REFS_TRY(refs_session_locate(refs_str_from(name), location, err));
-    location->size--; /* the NUL */
-    return REFS_OK;
+    return refs_session_locate(refs_str_from(name), location, err);
 }
 
 refs_status tool_confine(const tool_session *session, const char *document, const char *name,
@@ -193,6 +191,18 @@ void tool_note(void *user, refs_note_kind kind, const char *text) {
     if (kind == REFS_NOTE_WARNING) tool_tell("warning: ", "WARNING", text);
 }
 
+bool tool_is_there(const tool_session *session, const char *name) {
+    refs_buf location = REFS_BUF_INIT;
+    uint8_t head[4];
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got = 0;
+    const bool is = tool_location(name, &location, NULL) == REFS_OK &&
+                    refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got,
+                                        NULL) == REFS_OK;
+    refs_buf_clear(&location);
+    return is && got > 0;
+}
+
 /* -- sets -------------------------------------------------------------------------------------- */
 
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
@@ -212,7 +222,6 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
     refs_buf location = REFS_BUF_INIT;
     memset(set, 0, sizeof *set);
     refs_status status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK)
         status = tool_references_open(session, (const char *)location.data, &set->set, err);
     if (status == REFS_OK) status = refs_store_open(set->set, session->fetcher, &set->store, err);

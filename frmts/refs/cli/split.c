@@ -54,7 +54,6 @@ static refs_status write_arrays(const tool_session *session, const char *output,
     sending to = {.host = NULL, .scratch = ""};
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(output, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *path = (const char *)location.data;
     const refs_cfa_delivery delivery = {&to, deliver, withdraw, to.shown, to.scratch};
     if (status == REFS_OK && strncmp(path, "/vsi", 4) == 0) {

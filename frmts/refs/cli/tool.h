@@ -2,6 +2,8 @@
 #ifndef REFS_CLI_TOOL_H
 #define REFS_CLI_TOOL_H
 
+#include <limits.h>
+
 #include "refs/combine.h"
 #include "refs/fetch.h"
 #include "refs/file_pool.h"
@@ -69,8 +71,12 @@ refs_status tool_read_input(refs_buf *text, refs_error *err);
 /** How the session opens sets: whether remote ones may name local files. */
 refs_set_options tool_set_options(const tool_session *session);
 
-/** Appends the name by which the session opens what a user calls `name`. */
+/** Appends the name by which the session opens what a user calls `name`, with a NUL. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
+
+/** Whether a name is that of a file with contents: its beginning is read, as a store that may not
+ * be listed refuses an absent name as if it were there. */
+bool tool_is_there(const tool_session *session, const char *name);
 
 /** Works like refs_location_confine, for what `document` names, unless the session allows all; both
  * as users write them. The failure names both. */
@@ -159,6 +165,9 @@ bool tool_is_master_of(const refs_hierarchy *hierarchy);
 
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
+
+/** The folder in which a local output will lie, absolute. */
+refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_error *err);
 
 /** The object that a new master replaces: a file, or also the folder of fragments that the name
  * has. */
