@@ -555,6 +555,54 @@ class Times(InFolder):
             run("append", "one.json", *names[1:])
             self.assertEqual(read("one.json", "valid_time").tolist(), expected)
 
+    def test_of_the_next_run_are_added_to_a_set_of_one_run(self):
+        """A set of one run is joined along its steps; the next one differs in its reference time, whichever way it comes."""
+        runs = [[self.forecast(time, step) for step in (0, 6, 12)] for time in range(3)]
+        run("index", *runs[0], *runs[1], "-o", "two.json", "-q")
+        for output in ("all.json", "all.parq"):
+            for groups in ([runs[1]], [runs[1][::-1]], [[name] for name in runs[1]], [runs[1][:1], runs[1][1:]]):
+                with self.subTest(output=output, groups=groups):
+                    run("index", *runs[0], "-o", output)
+                    for group in groups:
+                        self.assertNotIn("aggregation", run("append", output, *group))
+                    self.assertEqual(attempt("diff", output, "two.json").stdout, "")
+                    self.assertEqual(read(output, "valid_time").tolist(), [[0, 6, 12], [24, 30, 36]])
+                    self.assertEqual(read(output, "time").tolist(), [0, 24])
+                    run("append", output, *runs[2])
+                    self.assertEqual(read(output, "valid_time").tolist(), [[0, 6, 12], [24, 30, 36], [48, 54, 60]])
+        run("index", *runs[0], "-o", "named.json")
+        run("append", "named.json", *runs[1], "--along", "time", "--along", "step")
+        with open("two.json", "rb") as one, open("named.json", "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        run("index", *runs[0][:2], "-o", "late.json")
+        run("append", "late.json", runs[0][2], runs[1][0])
+        self.assertEqual(read("late.json", "time").tolist(), [0, 24])
+
+    def test_of_the_next_lead_time_are_added_to_a_set_of_one_lead_time(self):
+        names = [[self.forecast(time, step) for time in range(2)] for step in (6, 12)]
+        run("index", *names[0], "-o", "all.json")
+        run("append", "all.json", *names[1])
+        self.assertEqual(read("all.json", "valid_time").tolist(), [[6, 30], [12, 36]])
+
+    def test_of_the_next_run_are_no_dimension_of_a_master_and_the_message_says_how(self):
+        run("index", *[self.forecast(0, step) for step in (0, 6)], "-o", "all.nc")
+        self.assertIn("all.nc has one time and 1_0.json another, but a master does not get dimensions: index the files of both again "
+                      "(refs index FILE... --along time --along step -o all.nc)", run("append", "all.nc", self.forecast(1, 0), status=1))
+        run("index", *[self.forecast(0, step) for step in (0, 6)], "--along", "time", "--along", "step", "-o", "all.nc")
+        run("append", "all.nc", self.forecast(1, 0), self.forecast(1, 6))
+        self.assertEqual(read("all.nc", "valid_time").tolist(), [[0, 6], [24, 30]])
+
+    def test_of_a_run_are_no_second_axis_beside_valid_times(self):
+        def part(name, reference, valid):
+            return write(name, array("valid", ["valid"], np.array([valid], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         array("reference", [], np.float64(reference), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                         array("v", ["valid", "x"], np.zeros((1, 2), "<f4"), coordinates="reference"))
+
+        run("index", part("a.json", 0, 0), part("b.json", 0, 6), "-o", "all.json")
+        run("append", "all.json", part("c.json", 12, 12))
+        self.assertEqual(read("all.json", "v").shape, (3, 2))
+        self.assertEqual(read("all.json", "reference").tolist(), [0, 0, 12])
+
     def test_that_are_scalar_vary_along_the_concat_dimensions_that_count_times_where_they_differ(self):
         """One value in a part is the value of all its steps, so no grouping of the parts changes anything."""
         def part(name, times, valid, units="hours since 2020-01-01"):

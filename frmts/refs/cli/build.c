@@ -520,6 +520,50 @@ static refs_status guess_dims(build *all, refs_error *err) {
     return status;
 }
 
+/* What the source tells of more dimensions, along which the set is to be combined from now on. */
+static refs_status gain_from(build *all, const refs_set *grown, size_t by, refs_error *err) {
+    size_t number = by == 1 ? all->n_own : all->names.n - 1;
+    refs_set *set = NULL;
+    refs_status status = open_readable(all, &number, by, &set, err);
+    const refs_combine_part ends[2] = {
+        {0, all->output, grown, REFS_COMBINE_FROM_SET},
+        {number, all->names.items[number], set, REFS_COMBINE_FROM_NAME}};
+    if (status == REFS_OK)
+        status = refs_combine_gain_dims(ends, &all->options, &all->how.along, &all->dim_names, err);
+    close_source(all, set);
+    return status;
+}
+
+static refs_status fail_master(const build *all, refs_error *err) {
+    const char *dim = (const char *)all->dim_names.data;
+    refs_buf options = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < all->how.along.n && status == REFS_OK; i++)
+        status = refs_buf_printf(&options, err, " --along %s", all->how.along.items[i]);
+    if (status == REFS_OK)
+        status =
+            refs_fail(err, REFS_UNSUPPORTED,
+                      "%s has one %s and %s another, but a master does not get dimensions: "
+                      "index the files of both again (refs index FILE... --along %s%.*s -o %s)",
+                      all->output, dim, all->names.items[all->n_own], dim, (int)options.size,
+                      (const char *)options.data, all->output);
+    refs_buf_clear(&options);
+    return status;
+}
+
+/* The next run of a forecast is added to a set of one run, which is joined along its steps. */
+static refs_status gain_dims(build *all, refs_error *err) {
+    const bool is_told = all->arguments->along.n > 0 || all->arguments->pattern != NULL;
+    const refs_set *grown = all->grown != NULL ? all->grown : all->master.set;
+    bool may = false;
+    if (grown == NULL || is_told || all->names.n == all->n_own) return REFS_OK;
+    REFS_TRY(refs_combine_may_gain_dims(grown, &all->options, &all->how.along, &may, err));
+    if (!may) return REFS_OK;
+    REFS_TRY(gain_from(all, grown, 1, err));
+    if (all->names.n - all->n_own > 1) REFS_TRY(gain_from(all, grown, SIZE_MAX, err));
+    return all->grown == NULL && all->dim_names.size > 0 ? fail_master(all, err) : REFS_OK;
+}
+
 static refs_status fail_selected_netcdf(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "--variables with a selection needs a set as output, because fragments of "
@@ -557,9 +601,9 @@ static refs_status choose_selection(build *all, refs_error *err) {
 
 static refs_status choose_dims(build *all, refs_error *err) {
     const refs_name_list *along = &all->how.along;
-    for (size_t i = 0; i < along->n; i++)
-        if (!refs_name_list_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
-    if (along->n == 0) {
+    if (along->n > 0) {
+        REFS_TRY(gain_dims(all, err));
+    } else {
         if (all->how.pattern != NULL)
             REFS_TRY(refs_combine_pattern_dims(all->how.pattern, &all->dim_names, err));
         if (all->dim_names.size == 0 && all->names.n > 1) {
@@ -569,9 +613,12 @@ static refs_status choose_dims(build *all, refs_error *err) {
     }
     for (size_t at = 0; at < all->dim_names.size;) {
         const char *name = (const char *)all->dim_names.data + at;
-        if (!refs_name_list_append(&all->dims, name)) return refs_fail_nomem(err);
         at += strlen(name) + 1;
+        if (!refs_name_list_has(&all->dims, name) && !refs_name_list_append(&all->dims, name))
+            return refs_fail_nomem(err);
     }
+    for (size_t i = 0; i < along->n; i++)
+        if (!refs_name_list_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
     REFS_TRY(choose_selection(all, err));
     all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
     return REFS_OK;

@@ -137,14 +137,14 @@ static refs_status append_names(const refs_name_list *list, refs_buf *text, refs
     return REFS_OK;
 }
 
-/* The names of `some` are among those that the set was joined along, and all of them where these
- * are what it is to be joined along. */
+/* The names of `some` are among those that the set was joined along; where these are what it is to
+ * be joined along, they are all of them, and may be more. */
 static refs_status check_dims(const char *set, const refs_combine_how *how,
                               const refs_name_list *some, const char *option, refs_error *err) {
     const bool is_along = strcmp(option, "--along") == 0;
-    bool fits = !is_along || some->n == how->along.n;
-    for (size_t i = 0; i < some->n; i++)
-        fits = fits && refs_name_list_has(&how->along, some->items[i]);
+    const refs_name_list *few = is_along ? &how->along : some, *all = is_along ? some : &how->along;
+    bool fits = true;
+    for (size_t i = 0; i < few->n; i++) fits = fits && refs_name_list_has(all, few->items[i]);
     if (fits || how->along.n == 0) return REFS_OK;
     refs_buf was = REFS_BUF_INIT, is = REFS_BUF_INIT;
     refs_status status = append_names(&how->along, &was, err);

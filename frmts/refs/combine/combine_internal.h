@@ -565,6 +565,10 @@ bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *cl
 
 /** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
  * of the shorter one where there are more in the other. Missing values are the same. */
+/** `size` where all elements of that size are the same bytes; 0 where they differ or there is none.
+ */
+size_t refs_combine__constant_size(refs_str all, size_t size);
+
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b);
 
 /* -- dims.c -------------------------------------------------------------------------------------

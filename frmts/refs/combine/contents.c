@@ -550,6 +550,13 @@ static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_comb
                      meta->path);
 }
 
+/* Names of dimensions tell what netCDF wrote; a number has none, and becomes an element of arrays
+ * that have them. */
+static bool keeps_default(const refs_array_meta *meta) {
+    const bool is_bare = meta->rank == 0 && !meta->has_fill && meta->dtype.size > 1;
+    return !is_bare && refs_cf_keeps_default_fill(meta);
+}
+
 /* With attributes that were `added`, which its own document has not; NULL: with those alone. */
 static refs_status add_described(reader *in, const refs_array_meta *meta,
                                  const refs_json_doc *added, refs_error *err) {
@@ -576,7 +583,7 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
     array->has_nodata =
         refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
         (meta->dtype.size == 1 && meta->aggregation == NULL && refs_cf_fill_is_chosen(meta));
-    array->keeps_default = refs_cf_keeps_default_fill(meta);
+    array->keeps_default = keeps_default(meta);
     const container *whole = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
                          &array->path, err));
@@ -1258,6 +1265,70 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
     return REFS_OK;
 }
 
+/* -- coordinates that are one value ------------------------------------------------------------ */
+
+/* Whether an array lies along a concat dimension that is not its own. */
+static bool is_along_others(const reader *in, const refs_combine_array *array) {
+    size_t concat;
+    const refs_str own = refs_combine__own_name(refs_intern_get(in->strings, array->path));
+    if (array->rank != 1 || array->is_piece) return false;
+    const refs_str dim = refs_combine__own_name(refs_intern_get(in->strings, array->dims[0]));
+    return !refs_str_equal(own, dim) && refs_combine__is_dim(in->combine, dim, &concat);
+}
+
+static bool is_constant(const reader *in, const refs_combine_array *array) {
+    size_t concat;
+    const refs_str own = refs_combine__own_name(refs_intern_get(in->strings, array->path));
+    return is_along_others(in, array) && refs_combine__is_dim(in->combine, own, &concat) &&
+           array->values != REFS_COMBINE_NONE && array->missing == REFS_COMBINE_NONE &&
+           !array->are_texts &&
+           refs_combine__constant_size(refs_intern_get(in->strings, array->values),
+                                       array->dtype.size) > 0;
+}
+
+/* A set of one forecast has its reference time at each step. Once forecasts are joined along it,
+ * that is the number which each step was a part with. */
+static refs_status take_constants(reader *in, refs_error *err) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        if (!is_constant(in, array)) continue;
+        const refs_str all = refs_intern_get(in->strings, array->values);
+        REFS_TRY(number_text(in, refs_str_part(all, 0, array->dtype.size), &array->values, err));
+        array->rank = 0;
+        array->gets_new = true;
+        array->invalid = REFS_COMBINE_NONE;
+    }
+    return REFS_OK;
+}
+
+/* Instants or durations. */
+static bool counts_time(const reader *in, const refs_combine_array *array) {
+    static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
+    if (array->is_time || array->units == REFS_COMBINE_NONE) return array->is_time;
+    const refs_cf_units units = {refs_intern_get(in->strings, array->units), {"", 0}};
+    return refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN;
+}
+
+static bool has_new_time(const reader *in) {
+    const refs_combine_member *member = in->member;
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
+        if (axis->is_new && axis->array != REFS_COMBINE_NONE &&
+            counts_time(in, &member->arrays[axis->array]))
+            return true;
+    }
+    return false;
+}
+
+/* Times at each step of one run are those of that run, and at each run those of one lead time. */
+static void widen_times(const reader *in) {
+    const bool is_one = has_new_time(in);
+    for (size_t i = 0; is_one && i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        array->gets_new = array->gets_new || (array->is_time && is_along_others(in, array));
+    }
+}
+
 /* -- coordinates that names tell --------------------------------------------------------------- */
 
 /* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
@@ -1366,6 +1437,7 @@ static refs_status find_axes(reader *in, refs_error *err) {
         if (in->member->axes[concat].is_new) count_steps_of_pieces(in, concat);
         if (values[concat].is_set) REFS_TRY(put_coordinate(in, concat, &values[concat], err));
     }
+    widen_times(in);
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
 }
 
@@ -1629,6 +1701,7 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
     if (refs_combine__copies(in->combine)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
+    REFS_TRY(take_constants(in, err));
     if (!sees_aggregations(in)) REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }

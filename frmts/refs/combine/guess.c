@@ -1,4 +1,5 @@
 /* guess.c -- along which dimension two sets continue each other, see refs/combine.h. */
+#include "combine_how.h"
 #include "combine_internal.h"
 
 static refs_status keep(void *user, size_t i, refs_bytes bytes, refs_error *err) {
@@ -166,23 +167,30 @@ static bool names(const refs_array_meta *variable, const char *coordinate) {
     return false;
 }
 
-/* A time, a lead time or a member of an ensemble of a file that has one of them: a number that
- * variables name as their coordinate. */
-static bool is_scalar_place(const refs_combine_source *source, const refs_array_meta *meta) {
-    if (meta == NULL || meta->status != REFS_OK || meta->rank != 0 ||
-        !(is_clock(meta) || is_standard(meta, "forecast_period") ||
-          is_standard(meta, "realization")))
-        return false;
+static bool is_named(const refs_combine_source *source, const refs_array_meta *meta) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++)
         if (names(refs_hierarchy_array(source->hierarchy, i), meta->name)) return true;
     return false;
+}
+
+/* A time, a lead time or a member of an ensemble. */
+static bool is_place(const refs_array_meta *meta) {
+    return meta != NULL && meta->status == REFS_OK &&
+           (is_clock(meta) || is_standard(meta, "forecast_period") ||
+            is_standard(meta, "realization"));
+}
+
+/* One of a file that has one of them: a number that variables name as their coordinate. */
+static bool is_scalar_place(const refs_combine_source *source, const refs_array_meta *meta) {
+    return is_place(meta) && meta->rank == 0 && is_named(source, meta);
 }
 
 /* The time for which a forecast is follows from when it was made and its lead time. */
 static bool has_reference(const refs_combine_source *source) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
-        if (is_scalar_place(source, meta) && is_standard(meta, "forecast_reference_time"))
+        if (is_place(meta) && is_standard(meta, "forecast_reference_time") &&
+            (is_named(source, meta) || refs_combine__is_axis(meta)))
             return true;
     }
     return false;
@@ -221,6 +229,99 @@ static refs_status find_dims(const refs_combine_source *a, const refs_combine_so
     const common shared = find_common(a, b);
     if (!may_be_parts(&shared, n_dims)) dims->size = 0;
     return n_dims == 0 && shared.has_variable ? find_scalars(a, b, dims, err) : REFS_OK;
+}
+
+/* -- more of them, for a set that grows ---------------------------------------------------------
+ */
+
+/* Whether one of the dimensions counts instants: other times then follow from it. */
+static bool has_clock(const refs_combine_source *source, const refs_name_list *dims) {
+    for (size_t i = 0; i < dims->n; i++) {
+        const refs_array_meta *meta =
+            refs_hierarchy_resolve(source->hierarchy, "", refs_str_from(dims->items[i]));
+        if (meta == NULL || is_clock(meta)) return true;
+    }
+    return false;
+}
+
+/* A time, a lead time or a member that may be one for all that a set has: a number, one for each
+ * index along a concat dimension, or an axis. */
+static bool may_be_one(const refs_combine_source *source, const refs_array_meta *meta,
+                       const refs_name_list *along) {
+    if (!is_place(meta) || refs_name_list_has(along, meta->name)) return false;
+    if (refs_combine__is_axis(meta)) return true;
+    return is_named(source, meta) &&
+           (meta->rank == 0 || (meta->rank == 1 && refs_name_list_has(along, meta->dims[0])));
+}
+
+static bool may_be_new(const refs_combine_source *source, const refs_array_meta *meta,
+                       const refs_name_list *along) {
+    return may_be_one(source, meta, along) && !(is_clock(meta) && has_clock(source, along)) &&
+           !(has_reference(source) && is_standard(meta, "time"));
+}
+
+/* The value that all elements have; none: they differ, or there is none. */
+static refs_status load_one(const refs_combine_source *source, const refs_array_meta *meta,
+                            refs_buf *values, refs_error *err) {
+    REFS_TRY(load(source, meta, values, err));
+    refs_str all = refs_str_view((const char *)values->data, values->size);
+    values->size = refs_combine__constant_size(all, meta->dtype.size);
+    return REFS_OK;
+}
+
+static refs_status differ_in_one(const refs_combine_source *a, const refs_combine_source *b,
+                                 const refs_array_meta *const metas[2], bool *result,
+                                 refs_error *err) {
+    refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = load_one(a, metas[0], &values[0], err);
+    if (status == REFS_OK) status = load_one(b, metas[1], &values[1], err);
+    const refs_str read[2] = {refs_str_view((const char *)values[0].data, values[0].size),
+                              refs_str_view((const char *)values[1].data, values[1].size)};
+    *result = read[0].size > 0 && read[1].size > 0 && are_different(metas, read);
+    refs_buf_clear(&values[0]);
+    refs_buf_clear(&values[1]);
+    return status;
+}
+
+static refs_status find_more(const refs_combine_source *a, const refs_combine_source *b,
+                             const refs_name_list *along, refs_buf *dims, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        const refs_array_meta *const metas[2] = {one, other};
+        uint64_t bytes;
+        bool is_other = false;
+        if (may_be_new(a, one, along) && may_be_one(b, other, along) &&
+            refs_combine__is_axis(one) == refs_combine__is_axis(other) &&
+            refs_combine__value_bytes(one, &bytes) && refs_combine__value_bytes(other, &bytes))
+            REFS_TRY(differ_in_one(a, b, metas, &is_other, err));
+        if (is_other) REFS_TRY(refs_buf_append(dims, one->name, strlen(one->name) + 1, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_combine_may_gain_dims(const refs_set *set, const refs_combine_options *options,
+                                       const refs_name_list *along, bool *may, refs_error *err) {
+    refs_combine_source source = {.store = NULL};
+    refs_status status = refs_combine__source_open(options, set, &source, err);
+    *may = false;
+    for (size_t i = 0; status == REFS_OK && i < refs_hierarchy_n_arrays(source.hierarchy); i++)
+        *may = *may || may_be_new(&source, refs_hierarchy_array(source.hierarchy, i), along);
+    refs_combine__source_close(&source);
+    return status;
+}
+
+refs_status refs_combine_gain_dims(const refs_combine_part ends[2],
+                                   const refs_combine_options *options, const refs_name_list *along,
+                                   refs_buf *dims, refs_error *err) {
+    refs_combine_source a = {.store = NULL}, b = {.store = NULL};
+    refs_status status = refs_combine__source_open(options, ends[0].set, &a, err);
+    if (status == REFS_OK) status = refs_combine__source_open(options, ends[1].set, &b, err);
+    if (status == REFS_OK) status = find_more(&a, &b, along, dims, err);
+    refs_combine__source_close(&a);
+    refs_combine__source_close(&b);
+    return status;
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */

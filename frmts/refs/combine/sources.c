@@ -173,8 +173,8 @@ refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const 
     if (status == REFS_OK && count(sources, (const char *)url.data) > 1)
         status = refs_fail(err, REFS_INVALID,
                            "%s: is a source of %s already: leave it out or, where it has changed, "
-                           "index all sources anew",
-                           name, set);
+                           "index all sources again (refs index SOURCE... -o %s)",
+                           name, set, set);
     refs_buf_clear(&url);
     return status;
 }

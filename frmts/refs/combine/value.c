@@ -258,6 +258,11 @@ static double step_of(const refs_values *values) {
     return is_packed(values) ? fabs(values->unpacking.scale) : 0;
 }
 
+size_t refs_combine__constant_size(refs_str all, size_t size) {
+    if (size == 0 || all.size < size || all.size % size != 0) return 0;
+    return memcmp(all.data, all.data + size, all.size - size) == 0 ? size : 0;
+}
+
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b) {
     const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
