@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -84,6 +85,44 @@ TEST_F(Watch, FindsAnotherSizeAndAnotherTimeAndRefusesToReadOn) {
         EXPECT_NE(Read(path_).find(replaced), std::string::npos);
         EXPECT_NE(Read(path_).find(path_), std::string::npos);
     }
+}
+
+/* Who asks in between is not given what is read of the file as it was before. */
+TEST_F(Watch, FindsWhatIsReplacedBetweenOpeningAndNoting) {
+    static std::function<void()> afterOpen;
+    static refs_vfs below = *refs_vfs_posix();
+    below.open = [](void *self, const char *location, void **handle, refs_error *err) {
+        const refs_status status = refs_vfs_posix()->open(self, location, handle, err);
+        afterOpen();
+        return status;
+    };
+    afterOpen = [this] {
+        EXPECT_TRUE(IsCurrent());
+        WriteOld(folder_ + "/next", "9876543210", 8);
+        fs::rename(folder_ + "/next", path_);
+        EXPECT_FALSE(IsCurrent());
+    };
+    Renew(&below);
+    EXPECT_EQ(Read(path_), "0123456789");
+    EXPECT_FALSE(IsCurrent());
+}
+
+/* Nobody was given anything of what it was before. */
+TEST_F(Watch, ReadsWhatIsReplacedBeforeItIsOpenedFirst) {
+    static std::function<void()> beforeOpen;
+    static refs_vfs below = *refs_vfs_posix();
+    below.open = [](void *self, const char *location, void **handle, refs_error *err) {
+        beforeOpen();
+        return refs_vfs_posix()->open(self, location, handle, err);
+    };
+    beforeOpen = [this] {
+        WriteOld(folder_ + "/next", "987", 8);
+        fs::rename(folder_ + "/next", path_);
+        beforeOpen = [] {};
+    };
+    Renew(&below);
+    EXPECT_EQ(Read(path_), "987");
+    EXPECT_TRUE(IsCurrent());
 }
 
 TEST_F(Watch, ReadsWhatItForgotAsItIsNow) {

@@ -18,6 +18,7 @@
 typedef struct seen {
     enum { KNOWN, ABSENT, UNKNOWN, FORGOTTEN } kind;
     bool is_doubtful;          /* it was another later, or may be without its time telling so */
+    bool is_expected;          /* it was not opened yet */
     refs_vfs_validators state; /* zeroed unless it is known */
 } seen;
 
@@ -129,7 +130,7 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
     uint32_t id = refs_intern_find(&watch->locations, text);
     if (id == REFS_INTERN_NONE) {
         add(watch, text, now);
-    } else if (watch->seen[id].kind == FORGOTTEN) {
+    } else if (watch->seen[id].kind == FORGOTTEN || watch->seen[id].is_expected) {
         keep(&watch->seen[id], now);
     } else if (!is_same(&watch->seen[id], now)) {
         differs = difference(&watch->seen[id], now);
@@ -279,10 +280,20 @@ static void close_opened(void *self, void *handle) {
     refs_free(thing);
 }
 
+/* Notes the state of a location before it is opened first: it may be replaced between that and the
+ * note of what was opened, and whoever asks then is not to be given what is read of it. */
+static void expect(refs_watch *watch, const char *location) {
+    const refs_vfs *below = watch->below;
+    if (is_noted(watch, location)) return;
+    if (below->forget != NULL) below->forget(below->self, location);
+    seen now = look(watch, location, NULL);
+    now.is_expected = true;
+    if (now.kind == KNOWN) (void)note(watch, location, &now);
+}
+
 static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err) {
     const refs_vfs *below = watch->below;
-    if (below->forget != NULL && !is_noted(watch, thing->location))
-        below->forget(below->self, thing->location);
+    expect(watch, thing->location);
     refs_buf own = REFS_BUF_INIT;
     const char *name =
         is_held(watch, thing->location) ? watch->held->name : located(watch, thing->location, &own);
