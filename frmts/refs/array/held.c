@@ -24,6 +24,7 @@ static void forget(refs_held *held, size_t i) {
 /* The part of a chunk that is read. */
 typedef struct part {
     uint64_t number;
+    bool is_next; /* the reader may go along the last dimension, a chunk at a time */
     uint64_t n_read, n_all;
     uint64_t at, end; /* along the first dimension that is read in part */
 } part;
@@ -43,6 +44,7 @@ static part part_of(const refs_array *array, const refs_cut *cut, uint64_t item)
         read.end = read.at + spans[dim].n;
     }
     read.number = refs_grid__number(&array->grid, index);
+    read.is_next = cut->n_chunks == 1 && cut->rank > 0 && index[cut->rank - 1] > 0;
     return read;
 }
 
@@ -53,7 +55,22 @@ static void note_return(refs_held *held, size_t n) {
     held->n_since = 0;
 }
 
-/* Large chunks are held from the first one on: coming back to find one gone costs too much. */
+/* Chunks of a row of blocks up to this one, of which the same part was read one after the other:
+ * the reader comes back to them for the next row. 0: none. */
+static size_t count_row(const refs_held *held, const part *read) {
+    size_t n = 0;
+    while (read->is_next && n < held->n) {
+        const struct refs_begun *before = &held->begun[held->n - 1 - n];
+        if (before->number + n + 1 != read->number || before->at != read->at ||
+            before->end != read->end)
+            break;
+        n++;
+    }
+    return n > 0 ? n + 1 : 0;
+}
+
+/* Large chunks are held from the first one on, as are those of a row of blocks: coming back to find
+ * one gone costs too much. */
 static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
     size_t i = 0;
     while (i < held->n && held->begun[i].number != read->number) i++;
@@ -62,6 +79,7 @@ static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
         begins ? (struct refs_begun){.left = read->n_all} : held->begun[i];
     bool goes_on = !begins && (read->at == last.end || read->end == last.at);
     bool is_large = chunk_bytes > REFS_HELD_FROM;
+    size_t n_in_row = begins ? count_row(held, read) : 0;
     held->n_since++;
     if (goes_on && !is_large) note_return(held, held->n - i);
     if (!begins) forget(held, i);
@@ -70,6 +88,7 @@ static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
     held->begun[held->n++] =
         (struct refs_begun){read->number, last.left - read->n_read, read->at, read->end};
     if (begins && is_large) held->n_held = held->n;
+    if (n_in_row > held->n_held) held->n_held = n_in_row;
 }
 
 /* Those that were read to their end make room when the next one is begun: until then they are not

@@ -20,7 +20,8 @@
 /** Larger chunks are held until all of their elements were read. */
 #define REFS_HELD_FROM (8 * REFS_MIB)
 
-/** Others that are not smaller than this are held when the reader has come back to one and gone on
+/** Others that are not smaller than this are held when the reader goes along the last dimension
+ * and reads the same part of one after the other, each alone, or has come back to one and gone on
  * where it had stopped: as many as it had begun or gone on with in between. Else those of one read
  * are. */
 #define REFS_RESUMED_FROM (128 * REFS_KIB)
