@@ -115,6 +115,27 @@ class Repositories(Steps):
         run("combine", "0.icechunk", "3.icechunk", "--along", "time", "-o", "of_parts.json")
         self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
 
+    def test_declare_the_fill_values_that_kerchunk_moved_into_the_metadata(self):
+        """xarray masks the fill_value of Zarr 2, and of Zarr 3 the attribute alone."""
+        wide = {"i2": -999, "f4": 7.5, "i8": -(2**60), "u4": 5}
+        for others, zero in (({}, None), ({"other": ("<i4", -2147483647), "none": ("<i2", None)}, 0)):
+            refs = {".zgroup": '{"zarr_format":2}'}
+            arrays = {name: ("<" + name, fill) for name, fill in wide.items()}
+            for name, (dtype, fill) in {**arrays, "zero": ("<i2", 0), "byte": ("|u1", 255), **others}.items():
+                refs[f"{name}/.zarray"] = json.dumps({**document([2, 2], [2, 2], dtype), "fill_value": fill})
+                refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"]})
+            with open("k.json", "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "refs": refs}, file)
+            expected = {**wide, **{name: fill for name, (_, fill) in others.items()}, "zero": zero, "byte": None}
+            for verb in ("convert", "index"):
+                shutil.rmtree("k.icechunk", ignore_errors=True)
+                run(verb, "k.json", "-o", "k.icechunk")
+                for name, fill in expected.items():
+                    declared = json.loads(run("cat", "k.icechunk", f"{name}/zarr.json"))["attributes"].get("_FillValue")
+                    if isinstance(declared, str):
+                        declared = struct.unpack("<d", base64.b64decode(declared))[0]
+                    self.assertEqual(declared, fill, f"{verb} {name} {zero}")
+
     def test_get_equal_files_of_equal_sets(self):
         run("convert", self.write(0, 3), "-o", "one.icechunk")
         run("convert", "0.json", "-o", "two.icechunk")

@@ -71,6 +71,14 @@ typedef enum refs_combine_values {
 
 #define REFS_COMBINE_MAX_VALUE_CHUNKS 16
 
+/** The attribute _FillValue, where the metadata of a part of Zarr version 2 alone have the fill
+ * value (decision 12). */
+typedef enum refs_combine_fills {
+    REFS_COMBINE_FILLS_INFERRED, /**< written where no reader could tell it from the result */
+    REFS_COMBINE_FILLS_DECLARED  /**< always written: for Zarr version 3, whose fill_value is not
+                                    what xarray takes for missing */
+} refs_combine_fills;
+
 /** The store in which values of coordinates and other small arrays of parts are kept between runs,
  * as they were read: in this machine's byte order. Both functions are called on the thread that
  * adds the part. */
@@ -117,6 +125,7 @@ typedef struct refs_combine_options {
     refs_combine_kind parts_are;
     const char *time_units; /**< of joined times, where these are to have others than those of the
                                  part that has the first one; or NULL */
+    refs_combine_fills fills;
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \
@@ -124,7 +133,7 @@ typedef struct refs_combine_options {
         sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
             NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
             REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
-            REFS_COMBINE_OF_CHUNKS, NULL                                                           \
+            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED                              \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

@@ -910,6 +910,7 @@ static void tell_unused_rewrites(const build *all) {
 
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
+    if (options->format == REFS_WRITE_ICECHUNK) all->options.fills = REFS_COMBINE_FILLS_DECLARED;
     REFS_TRY(leave_out_repeated(all, err));
     REFS_TRY(choose_dims(all, err));
     REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));

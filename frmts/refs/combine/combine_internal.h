@@ -899,6 +899,9 @@ refs_status refs_combine__differ(const refs_combine *combine, const refs_combine
 /* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
  */
 
+/** Appends its fill value as ".zarray" has it. */
+refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err);
+
 /** Appends what ".zarray" says of an array in the place of "zarr.json". REFS_UNSUPPORTED names what
  * version 2 does not have: "its shards". */
 refs_status refs_combine__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err);

@@ -611,27 +611,33 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
     return read_holes(in, meta, array, err);
 }
 
-/* Whether the rest of a set shows that zero, or netCDF's default for bytes, was declared as the
- * fill value: not in the result, which keeps attributes. */
-static bool infers_fill(const reader *in, const refs_array_meta *meta) {
-    static const uint8_t zero[sizeof(double)] = {0};
-    uint8_t usual[sizeof(double)];
+static bool has_undeclared_number(const refs_array_meta *meta) {
     const bool is_number = meta->dtype.type == REFS_TYPE_INT ||
                            meta->dtype.type == REFS_TYPE_UINT ||
                            meta->dtype.type == REFS_TYPE_FLOAT;
-    if (meta->status != REFS_OK || meta->zarr_format != 2 || meta->aggregation != NULL ||
-        !is_number || !meta->has_fill || refs_json_get(meta->attributes, "_FillValue") != NULL)
-        return false;
-    const bool is_usual = memcmp(meta->fill, zero, meta->dtype.size) == 0 ||
-                          (refs_cf_default_fill(&meta->dtype, usual) &&
-                           memcmp(meta->fill, usual, meta->dtype.size) == 0);
-    return is_usual && refs_cf_fill_is_declared(in->source.hierarchy, meta);
+    return meta->status == REFS_OK && meta->zarr_format == 2 && meta->aggregation == NULL &&
+           is_number && meta->has_fill && refs_json_get(meta->attributes, "_FillValue") == NULL;
+}
+
+/* Whether the rest of a set shows that zero, or netCDF's default for bytes, was declared as the
+ * fill value: not in the result, which keeps attributes. Where attributes declare fill values, all
+ * become such that the set's writer moved into the metadata. */
+static bool infers_fill(const reader *in, const refs_array_meta *meta) {
+    static const uint8_t zero[sizeof(double)] = {0};
+    uint8_t usual[sizeof(double)];
+    if (!has_undeclared_number(meta)) return false;
+    const bool is_declared = refs_cf_fill_is_declared(in->source.hierarchy, meta),
+               is_usual = refs_cf_default_fill(&meta->dtype, usual) &&
+                          memcmp(meta->fill, usual, meta->dtype.size) == 0;
+    if (in->combine->options.fills == REFS_COMBINE_FILLS_DECLARED)
+        return !refs_hierarchy_keeps_attributes(in->source.hierarchy) &&
+               (is_declared || (is_usual && !refs_cf_keeps_default_fill(meta)));
+    return !refs_combine__copies(in->combine) && is_declared &&
+           (is_usual || memcmp(meta->fill, zero, meta->dtype.size) == 0);
 }
 
 static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     const refs_json *attributes = meta->attributes;
-    const refs_str pair =
-        refs_str_from(meta->fill[0] != 0 ? "\"_FillValue\":255}" : "\"_FillValue\":0}");
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
@@ -639,14 +645,15 @@ static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, 
         REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
         REFS_TRY(refs_buf_append(text, ",", 1, err));
     }
-    return refs_buf_append_str(text, pair, err);
+    REFS_TRY(refs_buf_printf(text, err, "\"_FillValue\":"));
+    REFS_TRY(refs_combine__write_fill(meta, text, err));
+    return refs_buf_append(text, "}", 1, err);
 }
 
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_array_meta described = *meta;
     refs_json_doc *added = NULL;
-    if (refs_combine__copies(in->combine) || !infers_fill(in, meta))
-        return add_described(in, meta, NULL, err);
+    if (!infers_fill(in, meta)) return add_described(in, meta, NULL, err);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = write_with_fill(meta, &text, err);
     if (status == REFS_OK)

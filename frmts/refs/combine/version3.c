@@ -19,7 +19,7 @@ static bool is_zero(const refs_array_meta *meta) {
     return true;
 }
 
-static refs_status write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
+refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     const refs_dtype *dtype = &meta->dtype;
     if (dtype->type == REFS_TYPE_OBJECT)
         return refs_json_write_string(refs_str_from(meta->fill_text != NULL ? meta->fill_text : ""),
@@ -138,7 +138,7 @@ refs_status refs_combine__write_v2(const refs_array_meta *meta, refs_buf *text, 
     REFS_TRY(refs_combine__write_list(meta->chunk, meta->rank, text, err));
     REFS_TRY(refs_buf_printf(text, err, ",\"dtype\":\"%s\",\"order\":\"%s\",\"fill_value\":", dtype,
                              order_of(meta)));
-    REFS_TRY(write_fill(meta, text, err));
+    REFS_TRY(refs_combine__write_fill(meta, text, err));
     REFS_TRY(write_codecs(meta, text, err));
     return refs_buf_append(text, "}", 1, err);
 }
