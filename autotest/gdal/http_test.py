@@ -486,6 +486,31 @@ class Requests(Case):
                                       check=False)
                 self.assertIn("True", done.stdout, done.stderr)
 
+    def test_time_outs_end_what_gdal_itself_reads_of_a_silent_server(self):
+        """Which nothing else ends: a call of GDAL's file systems asks nobody whether to go on (docs/security.md)."""
+        stall = {"stall_s": 60}
+        server = self.serve(faults={"/silent.json": stall, "/silent.zip": stall, "/target.zip": stall}, name="unasked")
+        target = {"version": 1, "refs": {"v/.zarray": json.dumps({
+            "zarr_format": 2, "shape": [4, 4], "chunks": [4, 4], "dtype": "|u1", "order": "C", "compressor": None, "filters": None,
+            "fill_value": None}), "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"]}',
+            "v/0.0": ["zip://v.bin::" + server.url("target.zip"), 0, 16]}}
+        for name, content in (("silent.json", b"{}"), ("silent.zip", b"PK"), ("target.zip", b"PK"), ("target.json", json.dumps(target))):
+            self.folder.write(name, content)
+        script = ("import sys\n"
+                  "from osgeo import gdal\n"
+                  "gdal.UseExceptions()\n"
+                  "try:\n"
+                  "    gdal.OpenEx(sys.argv[1], gdal.OF_RASTER).ReadAsArray()\n"
+                  "except RuntimeError:\n"
+                  "    print('ended')\n")
+        zip_of_gdal = "/vsizip//vsicurl/" + server.url("silent.zip") + "/x.json"
+        for name, engine in ((server.url("silent.json"), "VSI"), (zip_of_gdal, "CURL"), (server.url("target.json"), "CURL")):
+            for limit in ({"GDAL_HTTP_TIMEOUT": "1"}, {"GDAL_HTTP_LOW_SPEED_TIME": "1", "GDAL_HTTP_LOW_SPEED_LIMIT": "100"}):
+                with self.subTest(name=name, limit=limit):
+                    done = subprocess.run([sys.executable, "-c", script, f'REFS:"{name}"'], capture_output=True, text=True, check=False,
+                                          timeout=50, env={**os.environ, **limit, "GDAL_HTTP_MAX_RETRY": "0", "REFS_HTTP_ENGINE": engine})
+                    self.assertEqual(done.stdout, "ended\n", done.stderr)
+
     def test_interrupts_need_no_lock_of_python(self):
         """One thread reads with Python's lock held, as extensions may, and waits for what the first has requested:
         the first must not wait for that lock."""
