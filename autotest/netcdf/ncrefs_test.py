@@ -284,6 +284,12 @@ class Programs(Case):
         with netCDF4.Dataset(self.file) as file:
             self.mean = file["v_f4"][:].mean(axis=0)
 
+    def test_help_says_how_names_are_given(self):
+        for option in ("--help", "-h"):
+            said = self.with_sets(option)
+            self.assertTrue(said.startswith("usage: ncrefs PROGRAM"), said)
+            self.assertIn("refs index master.nc -o master.json", said)
+
     def need(self, program):
         if shutil.which(program) is None:
             self.skipTest(f"there is no {program}")
