@@ -254,11 +254,19 @@ static size_t count_sources(const tool_checking *at) {
                : n;
 }
 
+static size_t count_own(const tool_checking *at) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < at->locations.count; i++)
+        n += tool_is_own_file(at->set.set, refs_intern_get(&at->locations, i));
+    return n;
+}
+
 static void print_result(const tool_checking *at) {
-    const size_t n_sources = count_sources(at);
+    const size_t n_own = count_own(at), n_sources = count_sources(at) - n_own;
     const unsigned long long n_problems = tool_findings_n_problems(&at->findings);
     const unsigned long long n_undecoded = tool_findings_n_not_decoded(&at->findings);
     printf("%zu source%s", n_sources, n_sources == 1 ? "" : "s");
+    if (n_own > 0) printf(" and %zu chunk file%s of the repository", n_own, n_own == 1 ? "" : "s");
     if (at->n_unused > 0)
         printf(" (%llu of them recorded, but not referenced)", (unsigned long long)at->n_unused);
     printf(", %llu problem%s", n_problems, n_problems == 1 ? "" : "s");

@@ -258,3 +258,10 @@ refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
                                   n};
     return keys;
 }
+
+bool tool_is_own_file(const refs_set *set, refs_str location) {
+    refs_str own = refs_str_from(refs_set_location(set));
+    while (own.size > 0 && own.data[own.size - 1] == '/') own.size--;
+    return location.size > own.size && memcmp(location.data, own.data, own.size) == 0 &&
+           refs_str_starts(refs_str_part(location, own.size, location.size), "/chunks/");
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "refs/aggregation.h"
+#include "refs/intern.h"
 #include "tool.h"
 
 /* Places in the map of an array's chunks. */
@@ -23,6 +24,9 @@ typedef struct totals {
     uint64_t n_grid;              /* UINT64_MAX: as many or more */
     bool is_unread;               /* the references cannot be counted; all but n_grid is 0 */
     const refs_chunk_keys *keys;
+    const refs_set *set;
+    refs_intern
+        *own; /* its own chunk files, by the numbers of their locations; NULL: not asked for */
 } totals;
 
 /* The part of the picture that a chunk is in: the grid may have more chunks than can be numbered.
@@ -40,12 +44,22 @@ static size_t part_of(const totals *all, const uint64_t *index) {
     return part < PICTURE_WIDTH ? part : PICTURE_WIDTH - 1;
 }
 
+static refs_status count_own(totals *all, const refs_ref *ref, refs_error *err) {
+    const refs_str number = refs_str_view((const char *)&ref->location_id, sizeof ref->location_id);
+    uint32_t id;
+    if (ref->kind == REFS_REF_INLINE || all->own == NULL ||
+        !tool_is_own_file(all->set, refs_str_from(ref->location)))
+        return REFS_OK;
+    return refs_intern_add(all->own, number, &id, err);
+}
+
 static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
     totals *all = user;
     if (all->n_chunks % 65536 == 0) REFS_TRY(tool_check_interrupted(err));
     all->n_chunks++;
     all->held[part_of(all, index)]++;
+    REFS_TRY(count_own(all, ref, err));
     if (ref->kind == REFS_REF_INLINE) {
         all->n_inline++;
         all->inline_bytes += ref->bytes.size;
@@ -75,7 +89,7 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
     uint64_t n[REFS_MAX_RANK];
     const refs_chunk_keys keys = tool_keys(array, n);
     const refs_chunk_visitor visitor = {count_one, all};
-    memset(all, 0, sizeof *all);
+    *all = (totals){.set = set->set, .own = all->own};
     if (array->aggregation != NULL) return count_fragments(array, all, err);
     all->keys = &keys;
     all->n_grid = 1;
@@ -246,7 +260,7 @@ static refs_status count_or_complain(const tool_set *set, const refs_array_meta 
         return refs_fail(err, status, "%s", why.message);
     if (status == REFS_OK) return REFS_OK;
     tool_complain(&why);
-    *all = (totals){.n_grid = all->n_grid, .is_unread = true};
+    *all = (totals){.n_grid = all->n_grid, .is_unread = true, .own = all->own};
     ++*n_unread;
     return REFS_OK;
 }
@@ -260,7 +274,7 @@ static refs_status list(const tool_set *set, const contents *shown, bool json, r
     size_t n = 0, n_unread = 0;
     for (size_t i = 0; i < shown->n; i++) {
         const refs_array_meta *array = &shown->arrays[i];
-        totals all;
+        totals all = {.own = NULL};
         if (array->is_instruction) continue;
         if (json) printf("%s", n == 0 ? "[" : ",\n");
         n++;
@@ -288,8 +302,9 @@ static refs_status count_source(void *user, const refs_source_state *source, ref
 }
 
 /* References of what aggregations are made of count, their arrays do not. */
-static refs_status sum_up(const tool_set *set, const contents *shown, bool json, refs_error *err) {
-    totals sum = {0}, all;
+static refs_status sum_up(const tool_set *set, const contents *shown, bool json, refs_intern *own,
+                          refs_error *err) {
+    totals sum = {0}, all = {.own = own};
     uint64_t n_recorded = 0;
     const refs_source_visitor visitor = {count_source, &n_recorded};
     size_t n_unread = 0;
@@ -312,12 +327,13 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
                                           sum.n_inline,
                                           sum.bytes,
                                           sum.inline_bytes,
-                                          refs_set_n_locations(set->set),
+                                          refs_set_n_locations(set->set) - own->count,
                                           n_recorded,
-                                          sum.n_fragments};
-    static const char *const names[] = {"arrays",  "references", "chunks",
-                                        "inline",  "bytes",      "inline_bytes",
-                                        "sources", "recorded",   "fragments"};
+                                          sum.n_fragments,
+                                          own->count};
+    static const char *const names[] = {"arrays",    "references",   "chunks",  "inline",
+                                        "bytes",     "inline_bytes", "sources", "recorded",
+                                        "fragments", "own_files"};
     for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++) {
         printf(i == 0 ? "{" : ",");
         print_count(names[i], i != 2 || sum.n_grid < UINT64_MAX, numbers[i]);
@@ -333,6 +349,7 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
            more_than(sum.n_grid), numbers[2], numbers[3]);
     print_bytes(sum.bytes);
     printf(" in %llu sources", numbers[6]);
+    if (own->count > 0) printf(" and %llu chunk files of the repository", numbers[9]);
     printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
            numbers[7]);
     REFS_TRY(tool_print_history(set->set, json, err));
@@ -411,7 +428,10 @@ static refs_status show_info(const tool_set *set, const tool_arguments *argument
     if (arguments->names.n > 1)
         return say_where(set, arguments->names.items[1], arguments->json, err);
     REFS_TRY(open_contents(set, arguments->all, shown, err));
-    return sum_up(set, shown, arguments->json, err);
+    refs_intern own = {0};
+    const refs_status status = sum_up(set, shown, arguments->json, &own, err);
+    refs_intern_clear(&own);
+    return status;
 }
 
 static refs_status show_value(const tool_set *set, const tool_arguments *arguments, contents *shown,

@@ -116,6 +116,9 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
                           refs_error *err);
 void tool_set_close(tool_set *set);
 
+/** Whether a location is a chunk file of the set itself, which is an Icechunk repository. */
+bool tool_is_own_file(const refs_set *set, refs_str location);
+
 /** Work like refs_sources_read and refs_joined_read; failures name the set. */
 refs_status tool_sources_read(const refs_set *set, const refs_source_visitor *visitor,
                               refs_error *err);
