@@ -175,6 +175,17 @@ class Lossless(OwnFolder):
         self.run_verb("index", "a.json", "-o", "m.nc", "--along", "x")
         self.assertEqual(self.array("m.nc", "/s")[0].GetAttribute("aggregated_dimensions").Read(), "time x")
 
+    def test_attributes_that_ncdump_also_shows_of_storage_are_kept(self):
+        """Files that came by way of OPeNDAP have them as attributes; netCDF-C gives them no meaning."""
+        stored = {"_ChunkSizes": [1, 2], "_DeflateLevel": 4, "_Storage": "chunked"}
+        self.write("a.json", document([2], "<f4", np.ones(2, "<f4"), **stored))
+        for verb in MASTERS:
+            with self.subTest(verb):
+                self.run_verb(verb[0], "a.json", *verb[1:], "-o", "m.nca")
+                array = gdal.OpenEx('REFS:"m.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("v")
+                found = {item.GetName(): item.Read() for item in array.GetAttributes() if item.GetName() in stored}
+                self.assertEqual(found, {"_ChunkSizes": (1, 2), "_DeflateLevel": 4, "_Storage": "chunked"})
+
     def test_keys_of_no_array_are_named(self):
         self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), "readme": "text", "v/notes": "more"})
         for said in self.masters():

@@ -24,14 +24,6 @@ static bool is_told_elsewhere(nc_place place, refs_str name) {
                                         "_Netcdf4Coordinates",
                                         "_NCProperties",
                                         "_nc3_strict",
-                                        "_DeflateLevel",
-                                        "_Shuffle",
-                                        "_Storage",
-                                        "_ChunkSizes",
-                                        "_Endianness",
-                                        "_Fletcher32",
-                                        "_NoFill",
-                                        "_Filter",
                                         REFS_CFA_COMBINED};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_str_is(name, names[i])) return true;
