@@ -84,6 +84,24 @@ class InFolder(OwnFolder):
         self.addCleanup(os.chdir, before)
 
 
+class Rewrites(InFolder):
+    def test_match_paths_and_urls_of_files_by_the_rule_of_the_driver(self):
+        """Whichever way the set, and whichever way the option says it; info shows the former."""
+        with open("x.bin", "wb") as file:
+            file.write(bytes((7, 7, 7, 7)))
+        for said in ("/old/place", "file:///old/place"):
+            write("a.json", array("v", ["y", "x"], np.zeros((2, 2), "u1"), chunks=[2, 2]), **{"v/0.0": [said + "/x.bin", 0, 4]})
+            for old in ("/old/place", "file:///old/place", "file:/old/place", "file://localhost/old"):
+                with self.subTest(said=said, old=old):
+                    rewritten = f"{old}=>{self.folder}" if old.endswith("place") else f"{old}/place=>{self.folder}"
+                    run("convert", "a.json", "-o", "b.json", "--rewrite", rewritten)
+                    self.assertEqual(read("b.json", "v").tolist(), [[7, 7], [7, 7]])
+                    dataset = gdal.OpenEx('REFS:"a.json":/v', open_options=["URL_REWRITE=" + rewritten])
+                    self.assertEqual(dataset.ReadAsArray().tolist(), [[7, 7], [7, 7]])
+            run("convert", "a.json", "-o", "b.json", "--rewrite", "file:///ol/=>/tmp/", status=0)
+            self.assertIn("/old/place/x.bin", attempt("info", "b.json", "v/0.0").stdout)
+
+
 class Version3(OwnFolder):
     """Arrays of Zarr version 3, which sets of VirtualiZarr and repositories of Icechunk have."""
 

@@ -69,6 +69,10 @@ bool refs_url_is_http(refs_str url);
  * "file://localhost/path"; "file:///C:/path"): a path. False where it begins with neither. */
 bool refs_url_take_file(refs_str *name);
 
+/** Moves *name to what follows `old`, where it begins with that, or where both name paths and the
+ * path does: "file:///a/b" begins with "/a", and "/a/b" with "file:///a". */
+bool refs_url_take_beginning(refs_str *name, refs_str old);
+
 /** The path that a URL "file:///path" names; other names as they are. */
 const char *refs_url_file_path(const char *name);
 

@@ -178,6 +178,18 @@ bool refs_url_take_file(refs_str *name) {
     return false;
 }
 
+bool refs_url_take_beginning(refs_str *name, refs_str old) {
+    refs_str path = *name, beginning = old;
+    if (old.size == 0) return false;
+    if (!refs_str_equal(refs_str_part(*name, 0, old.size), old)) {
+        const bool is_url = refs_url_take_file(&path), is_of_url = refs_url_take_file(&beginning);
+        if (!is_url && !is_of_url) return false;
+        if (!refs_str_equal(refs_str_part(path, 0, beginning.size), beginning)) return false;
+    }
+    *name = drop(path, beginning.size);
+    return true;
+}
+
 const char *refs_url_file_path(const char *name) {
     refs_str path = refs_str_from(name);
     (void)refs_url_take_file(&path);

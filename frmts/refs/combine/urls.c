@@ -103,10 +103,9 @@ typedef struct names {
 } names;
 
 static bool find_beginning(const names *of, refs_str old, refs_str *rest) {
-    for (size_t i = 0; i < of->n && old.size > 0; i++) {
-        if (!refs_str_equal(refs_str_part(of->all[i], 0, old.size), old)) continue;
-        *rest = refs_str_part(of->all[i], old.size, of->all[i].size);
-        return true;
+    for (size_t i = 0; i < of->n; i++) {
+        *rest = of->all[i];
+        if (refs_url_take_beginning(rest, old)) return true;
     }
     return false;
 }

@@ -191,10 +191,10 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
 }
 
 /* Nothing is the beginning of what has no protocol, and of no URL. */
-static bool begins_with(refs_str url, refs_str old) {
+static bool take_beginning(refs_str *url, refs_str old) {
     refs_str scheme, rest;
-    if (old.size > 0) return refs_str_equal(refs_str_part(url, 0, old.size), old);
-    return !refs_file_name_split(url, &scheme, &rest) && !refs_str_starts(url, "/vsi");
+    if (old.size > 0) return refs_url_take_beginning(url, old);
+    return !refs_file_name_split(*url, &scheme, &rest) && !refs_str_starts(*url, "/vsi");
 }
 
 /* Replaces the beginning of `url` by the first rewrite that fits. */
@@ -205,9 +205,8 @@ static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *
         if (arrow == NULL)
             return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
         refs_str old = refs_str_view(*rewrites, (size_t)(arrow - *rewrites));
-        if (!begins_with(url, old)) continue;
+        if (!take_beginning(&url, old)) continue;
         REFS_TRY(refs_buf_append_str(rewritten, refs_str_from(arrow + 2), err));
-        url = refs_str_part(url, old.size, url.size);
         break;
     }
     return refs_buf_append_str(rewritten, url, err);
