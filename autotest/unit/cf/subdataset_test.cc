@@ -156,6 +156,18 @@ TEST(Description, OfAGribMessageHasItsParameterAndLevel) {
         {R"("standard_name": "air_temperature", "long_name": "2 metre temperature, percentile 50",
             "GRIB_percentileValue": 50, "GRIB_typeOfLevel": "heightAboveGround")",
          "2 metre temperature, percentile 50, heightAboveGround"},
+        {R"("standard_name": "air_temperature", "long_name": "2 metre temperature, maximum",
+            "GRIB_stepType": "max", "GRIB_typeOfLevel": "heightAboveGround")",
+         "air_temperature, max, heightAboveGround"},
+        {R"("standard_name": "air_temperature", "GRIB_stepType": "instant",
+            "GRIB_typeOfLevel": "heightAboveGround")",
+         "air_temperature, heightAboveGround"},
+        {R"("standard_name": "precipitation_amount", "GRIB_stepType": "accum",
+            "GRIB_typeOfLevel": "surface")",
+         "precipitation_amount, surface"},
+        {R"("standard_name": "unknown", "long_name": "2 metre temperature, maximum",
+            "GRIB_stepType": "max", "GRIB_typeOfLevel": "heightAboveGround")",
+         "2 metre temperature, maximum, heightAboveGround"},
         {R"("standard_name": "unknown", "long_name": "Rain")", "unknown"}};
     for (const auto &[attributes, name] : rows) {
         Dataset set;

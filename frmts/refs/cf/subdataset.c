@@ -199,6 +199,15 @@ static bool is_one_of_several(const refs_json *attributes) {
     return false;
 }
 
+/* A statistic that the standard name does not tell: a mean or an extreme has that of the values. */
+static refs_str find_statistic(const refs_json *attributes) {
+    const refs_str type = known_text(attributes, "GRIB_stepType");
+    if (is_one_of_several(attributes) || known_text(attributes, "standard_name").size == 0 ||
+        refs_str_is(type, "instant") || refs_str_is(type, "accum"))
+        return refs_str_view("", 0);
+    return type;
+}
+
 /* For many parameters of GRIB messages cfgrib knows no standard name. */
 static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
     static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
@@ -211,7 +220,9 @@ static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text,
     bool has_number = name.size == 0 && refs_cf__number(keys, "GRIB_paramId", &number);
     if (name.size == 0) name = known_text(keys, "GRIB_shortName");
     if (name.size == 0) name = refs_str_from(array->name);
+    const refs_str statistic = find_statistic(keys);
     REFS_TRY(refs_buf_append_str(text, name, err));
+    if (statistic.size > 0) REFS_TRY(refs_buf_printf(text, err, ", %.*s", REFS_STR_ARG(statistic)));
     return has_number && number > 0 ? refs_buf_printf(text, err, ", parameter %.0f", number)
                                     : REFS_OK;
 }
