@@ -356,6 +356,14 @@ class Sources(Folder):
             self.assertEqual(project.timeSettings().timeStep(), 1)
         self.assertEqual(sorted(os.listdir(self.folder)), ["days", "out.qgs"])
 
+    def test_need_modules_of_python_which_a_sentence_names(self):
+        with open(os.path.join(self.folder, "numpy.py"), "w", encoding="utf-8") as file:
+            file.write("raise ModuleNotFoundError('gone', name='numpy')\n")
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([self.folder, PLUGINS])}
+        done = subprocess.run([sys.executable, "-m", "refs_qgis", "a.json"], env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "refs_qgis: the Python module numpy is missing: install NumPy (python3-numpy)\n"))
+
     def test_that_cannot_be_joined_are_an_error(self):
         os.mkdir(self.path("empty"))
         said = run(self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)

@@ -14,6 +14,7 @@ dragged into QGIS, or in .qgs or .qgz, a project that opens at the extent and in
 values: of the whole raster, at three times. Each band has its time, so that the temporal controller plays one layer: from QGIS 3.38
 on by itself, before with this plugin. --layers makes a layer for each time, which plays anywhere."""
 
+PACKAGES = {"numpy": "NumPy (python3-numpy)", "osgeo": "GDAL's bindings (python3-gdal)"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -80,7 +81,11 @@ def main():
     arguments = _arguments()
     folder = tempfile.mkdtemp(prefix="refs-qgis-")
     _end_on_signals(folder)
-    from .source import SourceError  # with NumPy, whose threads take signals that are not blocked before
+    try:
+        from .source import SourceError  # with NumPy, whose threads take signals that are not blocked before
+    except ModuleNotFoundError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(f"refs_qgis: the Python module {error.name} is missing: install {PACKAGES.get(error.name, error.name)}")
     status = 0
     try:
         application = _start(folder)  # noqa: F841, which lives as long as this name
