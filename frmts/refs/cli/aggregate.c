@@ -19,13 +19,6 @@
 #include "refs/intern.h"
 #include "skipped.h"
 
-/* The form of the master that is added to. */
-typedef enum aggregate_way {
-    AGGREGATES, /* of fragments, or it is a new one */
-    JOINS,      /* one that was made by refs index */
-    GROWS       /* a set */
-} aggregate_way;
-
 /* A source. */
 typedef struct source {
     char *named;             /* in the master */
@@ -37,20 +30,15 @@ typedef struct source {
 
 typedef struct aggregation {
     const tool_arguments *arguments;
-    const char *output;
-    aggregate_way way;
-    tool_master master; /* that is added to */
-    tool_arrays before; /* its arrays */
-    tool_session session;
+    tool_target *target;
+    const char *output; /* its name */
     tool_names names;
     source *sources; /* of the names */
     refs_combine_options options;
-    refs_combine *join;
+    refs_combine *combine;
     char folder[PATH_MAX]; /* of the master, where that is local */
     bool is_replacing;     /* a file that sources may refer to */
-    refs_buf output_shown;
     refs_master_options writing;
-    tool_sending sending;
     pthread_mutex_t lock; /* guards what follows */
     size_t n_fragments;   /* sources that are some */
     char *filler;         /* one that stands for fragments */
@@ -128,7 +116,7 @@ typedef struct open_source {
 static refs_status open_arrays(aggregation *all, size_t number, open_source *opened,
                                refs_error *err) {
     const char *name = all->names.items[number];
-    REFS_TRY(tool_arrays_open_part(&all->session, name, &opened->arrays, err));
+    REFS_TRY(tool_arrays_open_part(&all->target->session, name, &opened->arrays, err));
     REFS_TRY(is_filler(&opened->arrays, name, &opened->is_filler));
     return all->is_replacing ? tool_check_references(all->arguments->output, TOOL_REPLACED_FILE,
                                                      &opened->arrays, err)
@@ -139,15 +127,15 @@ static refs_status open_arrays(aggregation *all, size_t number, open_source *ope
  * that, too. */
 static refs_status open_source_of(aggregation *all, size_t number, open_source *opened,
                                   refs_error *err) {
-    const refs_vfs *vfs = all->session.vfs;
+    const refs_vfs *vfs = all->target->session.vfs;
     refs_vfs_validators *now = &all->sources[number].now;
     const bool looks = all->is_replacing || refs_cfa_may_be_filler(all->names.items[number]);
     if (all->writing.version != REFS_CFA_CF_1_13)
         opened->format = tool_format_of(vfs, opened->location);
     const bool is_seen = refs_vfs_look(vfs, opened->location, now);
     REFS_TRY(looks ? open_arrays(all, number, opened, err)
-                   : tool_references_open(&all->session, opened->location, &opened->arrays.set.set,
-                                          err));
+                   : tool_references_open(&all->target->session, opened->location,
+                                          &opened->arrays.set.set, err));
     if (!is_seen && vfs->validators != NULL)
         (void)vfs->validators(vfs->self, opened->location, now, NULL);
     return REFS_OK;
@@ -162,7 +150,7 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     const refs_combine_part part = {number, name, opened->arrays.set.set, REFS_COMBINE_FROM_NAME};
     const refs_combine_fragment fragment = {
         is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format};
-    REFS_TRY(refs_combine_add_fragment(all->join, &part, &fragment, err));
+    REFS_TRY(refs_combine_add_fragment(all->combine, &part, &fragment, err));
     of->is_fragment = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;
@@ -207,7 +195,7 @@ static refs_status find_recorded(const aggregation *all, const char *named, refs
     refs_buf name = REFS_BUF_INIT;
     refs_status status = refs_cfa_name_file(all->writing.version, named, &name, err);
     if (status == REFS_OK)
-        status = refs_store_recorded(all->before.set.store,
+        status = refs_store_recorded(all->target->before.set.store,
                                      refs_str_view((const char *)name.data, name.size), was, err);
     refs_buf_clear(&name);
     return status;
@@ -215,23 +203,23 @@ static refs_status find_recorded(const aggregation *all, const char *named, refs
 
 /* Names the files of the master in the one that is written, and finds what it records of them. */
 static refs_status name_recorded(aggregation *all, const char **as, refs_error *err) {
-    for (size_t i = 0; i < all->master.files.n; i++) {
+    for (size_t i = 0; i < all->target->master.files.n; i++) {
         refs_expected was = {.etag = NULL};
         char **named = &all->sources[i].named;
         REFS_TRY(name_source(all, all->names.items[i], named, err));
         REFS_TRY(find_recorded(all, *named, &was, err));
         as[i] = *named;
-        all->master.recorded[i].was.size = was.size;
+        all->target->master.recorded[i].was.size = was.size;
     }
     return REFS_OK;
 }
 
 static refs_status join_master(aggregation *all, const tool_joined_files *joined, refs_error *err) {
-    const refs_combine_part part = {all->names.n, all->output, all->before.set.set,
+    const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_NAME};
     REFS_TRY(name_recorded(all, joined->as, err));
-    REFS_TRY(tool_master_join(&all->master, &part, all->join, joined, err));
-    for (size_t i = 0; i < all->master.files.n; i++) {
+    REFS_TRY(tool_master_join(&all->target->master, &part, all->combine, joined, err));
+    for (size_t i = 0; i < all->target->master.files.n; i++) {
         all->sources[i].is_added = all->sources[i].is_fragment = joined->is_added[i];
         all->n_fragments += joined->is_added[i];
     }
@@ -239,7 +227,7 @@ static refs_status join_master(aggregation *all, const tool_joined_files *joined
 }
 
 static refs_status add_master(aggregation *all, refs_error *err) {
-    const size_t n = all->master.files.n;
+    const size_t n = all->target->master.files.n;
     if (all->arguments->output != NULL) return REFS_OK;
     const tool_joined_files joined = {refs_calloc(n + 1, sizeof *joined.as),
                                       refs_calloc(n + 1, sizeof *joined.is_added)};
@@ -261,7 +249,8 @@ static refs_status find_repeated(aggregation *all, refs_error *err) {
         const bool is_new = i >= all->n_own;
         const size_t n_known = known.count;
         uint32_t id;
-        if ((i >= all->master.files.n && !is_new) || tool_is_outline(all->names.items[i])) continue;
+        if ((i >= all->target->master.files.n && !is_new) || tool_is_outline(all->names.items[i]))
+            continue;
         if (is_new && name_source(all, all->names.items[i], &of->named, NULL) != REFS_OK) continue;
         status = refs_intern_add(&known, refs_str_from(of->named), &id, err);
         of->is_repeated = is_new && known.count == n_known;
@@ -299,32 +288,15 @@ static refs_status add_names(aggregation *all, const tool_names *names, refs_err
     return REFS_OK;
 }
 
-/* The files of a master come before those that are added to it. ".nc" is the end of data files and
- * of sets, too. */
-static refs_status open_master(aggregation *all, refs_error *err) {
-    const bool is_remote = tool_is_remote(all->output);
-    const bool may_grow = !is_remote && refs_str_ends(refs_str_from(all->output), ".nc");
-    REFS_TRY(tool_sending_guard(&all->sending, err));
-    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->before, err));
-    if (may_grow && !tool_is_master_of(all->before.set.hierarchy)) {
-        all->way = GROWS;
-        return REFS_OK;
-    }
-    REFS_TRY(tool_master_read(&all->session, &all->before, all->output, &all->master, err));
-    all->master.was = all->sending.was;
-    if (all->master.how.size > 0) all->way = JOINS;
-    all->writing = all->master.options;
-    REFS_TRY(add_names(all, &all->master.files, err));
-    return add_names(all, &all->master.fillers, err);
-}
-
 static refs_status list_sources(aggregation *all, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
     const refs_name_list list = {given->items + first, given->n - first, 0};
     all->n_own = before;
-    refs_status status = tool_skipped_expand(&all->skipped, &all->session, &list, &all->names, err);
-    if (status == REFS_OK) status = tool_add_outlines(&all->session, &all->names, before, err);
+    refs_status status =
+        tool_skipped_expand(&all->skipped, &all->target->session, &list, &all->names, err);
+    if (status == REFS_OK)
+        status = tool_add_outlines(&all->target->session, &all->names, before, err);
     if (status != REFS_OK || all->arguments->output == NULL) return status;
     return tool_check_output(all->output, &all->names, err);
 }
@@ -341,7 +313,7 @@ static refs_status record(aggregation *all, refs_master *master, size_t number, 
                                .modified_s = now->modified_s,
                                .etag = refs_str_from(now->etag),
                                .modified_ns = now->modified_ns};
-    if (all->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
+    if (all->target->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
     if (was.size > 0)
         state = (refs_source_state){.url = refs_str_from(of->named),
                                     .size = was.size,
@@ -354,20 +326,20 @@ static refs_status record(aggregation *all, refs_master *master, size_t number, 
 static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
         if (all->sources[i].is_fragment) REFS_TRY(record(all, master, i, err));
-    REFS_TRY(refs_combine_aggregate(all->join, master, err));
+    REFS_TRY(refs_combine_aggregate(all->combine, master, err));
     return tool_check_interrupted(err);
 }
 
 /* The master appears last, and whole. */
 static refs_status make_master(aggregation *all, refs_error *err) {
     refs_master *master = NULL;
-    refs_status status = refs_master_open(all->sending.path, &all->writing, &master, err);
+    refs_status status = refs_master_open(all->target->sending.path, &all->writing, &master, err);
     if (status == REFS_OK) status = write_master(all, master, err);
     if (status == REFS_OK)
         status = refs_master_finish(master, err);
     else
         refs_master_free(master);
-    return status == REFS_OK ? tool_sending_send(&all->sending, err) : status;
+    return status == REFS_OK ? tool_sending_send(&all->target->sending, err) : status;
 }
 
 /* -- the verbs --------------------------------------------------------------------------------- */
@@ -396,8 +368,8 @@ static void set_options(aggregation *all) {
     all->options.parts_are = REFS_COMBINE_OF_FIELDS;
     all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
     all->options.time_units = all->arguments->common_date;
-    all->options.vfs = all->session.vfs;
-    all->options.http = all->session.http;
+    all->options.vfs = all->target->session.vfs;
+    all->options.http = all->target->session.http;
     all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
     if (all->arguments->strict) all->options.unlike = REFS_COMBINE_REFUSE;
@@ -406,75 +378,36 @@ static void set_options(aggregation *all) {
 
 static refs_status aggregate(aggregation *all, refs_error *err) {
     const bool is_append = all->arguments->output == NULL;
+    all->writing = all->target->master.options;
     REFS_TRY(read_options(all, err));
-    REFS_TRY(tool_session_open(&all->session, err));
-    if (tool_append_shown(all->output, &all->output_shown) != REFS_OK) return refs_fail_nomem(err);
-    if (tool_is_remote(all->output)) all->output = (const char *)all->output_shown.data;
-    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
-    if (is_append) REFS_TRY(open_master(all, err));
-    if (all->way != AGGREGATES) return REFS_OK;
+    /* The files of a master come before those that are added to it. */
+    REFS_TRY(add_names(all, &all->target->master.files, err));
+    REFS_TRY(add_names(all, &all->target->master.fillers, err));
     REFS_TRY(list_sources(all, err));
     if (!tool_is_remote(all->output)) REFS_TRY(tool_find_folder(all->output, all->folder, err));
     set_options(all);
     all->is_replacing =
         !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;
-    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
     REFS_TRY(add_sources(all, err));
     return make_master(all, err);
 }
 
-static void begin(const tool_arguments *arguments, const char *output, aggregation *all) {
-    *all = (aggregation){.arguments = arguments,
-                         .output = output,
-                         .options = REFS_COMBINE_OPTIONS_INIT,
-                         .writing = REFS_MASTER_OPTIONS_INIT};
-    all->master = (tool_master){.how = REFS_BUF_INIT, .options = REFS_MASTER_OPTIONS_INIT};
-    pthread_mutex_init(&all->lock, NULL);
-    tool_skipped_open(arguments, &all->skipped);
-}
-
-static tool_exit end(aggregation *all, refs_status status, const refs_error *err) {
-    const tool_exit result = tool_skipped_finish(&all->skipped, status, err);
-    refs_combine_free(all->join);
-    for (size_t i = 0; all->sources != NULL && i < all->names.n; i++)
-        refs_free(all->sources[i].named);
-    refs_free(all->sources);
-    refs_free(all->filler);
-    tool_arrays_close(&all->before);
-    tool_master_clear(&all->master);
-    tool_names_clear(&all->names);
-    refs_buf_clear(&all->output_shown);
-    tool_sending_close(&all->sending);
-    tool_session_close(&all->session);
-    pthread_mutex_destroy(&all->lock);
-    return result;
-}
-
-tool_exit tool_aggregate(const tool_arguments *arguments) {
+tool_exit tool_aggregate(const tool_arguments *arguments, tool_target *target) {
     refs_error err = REFS_ERROR_INIT;
-    aggregation all;
-    if (arguments->output == NULL || arguments->names.n < 1) {
-        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
-        return TOOL_USAGE;
-    }
-    begin(arguments, arguments->output, &all);
+    aggregation all = {.arguments = arguments,
+                       .target = target,
+                       .output = target->name,
+                       .options = REFS_COMBINE_OPTIONS_INIT};
+    pthread_mutex_init(&all.lock, NULL);
+    tool_skipped_open(arguments, &all.skipped);
     const refs_status status = aggregate(&all, &err);
-    return end(&all, status, &err);
-}
-
-tool_exit tool_append_to_master(const tool_arguments *arguments, const tool_append_ways *ways) {
-    refs_error err = REFS_ERROR_INIT;
-    aggregation all;
-    begin(arguments, arguments->names.items[0], &all);
-    const refs_status status = aggregate(&all, &err);
-    if (status != REFS_OK || all.way == AGGREGATES) return end(&all, status, &err);
-    tool_master master = all.master;
-    master.set = all.before.set.set;
-    master.session = &all.session;
-    all.master = (tool_master){.has_relative = false};
-    const tool_exit result =
-        all.way == JOINS ? ways->join(arguments, &master) : ways->grow(arguments);
-    tool_master_clear(&master);
-    (void)end(&all, status, &err);
+    const tool_exit result = tool_skipped_finish(&all.skipped, status, &err);
+    refs_combine_free(all.combine);
+    for (size_t i = 0; all.sources != NULL && i < all.names.n; i++) refs_free(all.sources[i].named);
+    refs_free(all.sources);
+    refs_free(all.filler);
+    tool_names_clear(&all.names);
+    pthread_mutex_destroy(&all.lock);
     return result;
 }

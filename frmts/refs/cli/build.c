@@ -40,18 +40,19 @@ typedef struct build {
     refs_combine_how was; /* how what the output is before was combined */
     refs_combine_how how; /* how it is combined now */
     refs_combine_common_how *parts;
-    tool_master master; /* that the output is before, where it is one */
+    tool_target *target;       /* a master that grows; or NULL */
+    const tool_master *master; /* what that is; of others, nothing */
     tool_session session;
     refs_scan_shared *scans; /* what those of the sources share */
     tool_names names;
     size_t n_own; /* names, the first ones, that the output has already: none can be left out */
     refs_combine_options options;
-    refs_combine *join;
+    refs_combine *combine;
     refs_combine_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_part part; /* of the sources; zeroed: all */
     refs_name_list dims;
-    tool_sending sending; /* a master that grows */
+    tool_sending sending; /* a repository of a store */
     tool_selection selection;
     tool_cuts *cuts;                    /* of each source */
     const refs_combine_cut **cut_items; /* their items */
@@ -310,7 +311,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         status = is_source ? refs_combine_sources_add_known(all->sources, &part, &now, err)
                            : refs_combine_sources_add(all->sources, &part, err);
         if (status == REFS_OK && was_kept) status = add_kept_states(all, &part, err);
-        if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);
+        if (status == REFS_OK) status = refs_combine_add(all->combine, &part, err);
         if (status == REFS_OK && all->grown == NULL)
             status = refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->dims, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
@@ -326,7 +327,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
 static refs_status run_source(void *user, size_t number, refs_error *err) {
     build *all = user;
     refs_error problem = REFS_ERROR_INIT;
-    if (all->is_added != NULL && number < all->master.files.n && all->is_added[number])
+    if (all->is_added != NULL && number < all->master->files.n && all->is_added[number])
         return REFS_OK;
     const refs_status status = add_source(all, number, &problem);
     return number >= all->n_own ? tool_skip(&all->skipped, status, &problem, err)
@@ -335,14 +336,14 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
 
 /* They are as the master recorded them, not as they may be by now. */
 static refs_status add_recorded(build *all, refs_error *err) {
-    for (size_t i = 0; i < all->master.files.n; i++) {
+    for (size_t i = 0; i < all->master->files.n; i++) {
         refs_buf location = REFS_BUF_INIT;
         if (!all->is_added[i]) continue;
         REFS_TRY(refs_combine_common_how_add(all->parts, NULL, &all->dims, err));
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK)
             status = refs_combine_sources_add_state(all->sources, (const char *)location.data,
-                                                    &all->master.recorded[i].was, err);
+                                                    &all->master->recorded[i].was, err);
         refs_buf_clear(&location);
         REFS_TRY(status);
     }
@@ -351,13 +352,13 @@ static refs_status add_recorded(build *all, refs_error *err) {
 
 /* The files of a master that grows are described by it. */
 static refs_status add_master(build *all, refs_error *err) {
-    const refs_combine_part part = {all->names.n, all->output, all->master.set,
+    if (all->master->files.n == 0) return REFS_OK;
+    const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_SET};
-    if (all->master.files.n == 0) return REFS_OK;
-    all->is_added = refs_calloc(all->master.files.n, sizeof *all->is_added);
+    all->is_added = refs_calloc(all->master->files.n, sizeof *all->is_added);
     if (all->is_added == NULL) return refs_fail_nomem(err);
     const tool_joined_files joined = {NULL, all->is_added};
-    REFS_TRY(tool_master_join(&all->master, &part, all->join, &joined, err));
+    REFS_TRY(tool_master_join(all->master, &part, all->combine, &joined, err));
     return add_recorded(all, err);
 }
 
@@ -379,7 +380,7 @@ static refs_status check_new(const build *all, refs_combine_sources *sources, co
 
 /* With a selection, other steps of a source that is there already may be added. */
 static refs_status check_all_new(const build *all, refs_error *err) {
-    const bool grows = all->grown != NULL || all->master.files.n > 0;
+    const bool grows = all->grown != NULL || all->master->files.n > 0;
     for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++)
         REFS_TRY(check_new(all, all->sources, all->names.items[i], err));
     return REFS_OK;
@@ -451,7 +452,7 @@ static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error 
 
 /* A feed that names a source once more does not keep those that come with it from being added. */
 static refs_status leave_out_repeated(build *all, refs_error *err) {
-    const bool grows = all->grown != NULL || all->master.files.n > 0;
+    const bool grows = all->grown != NULL || all->master->files.n > 0;
     refs_combine_sources *sources = NULL;
     if (!grows || !all->arguments->skip_errors || tool_has_selection(&all->how.variables))
         return REFS_OK;
@@ -554,7 +555,7 @@ static refs_status fail_master(const build *all, refs_error *err) {
 /* The next run of a forecast is added to a set of one run, which is joined along its steps. */
 static refs_status gain_dims(build *all, refs_error *err) {
     const bool is_told = all->arguments->along.n > 0 || all->arguments->pattern != NULL;
-    const refs_set *grown = all->grown != NULL ? all->grown : all->master.set;
+    const refs_set *grown = all->target != NULL ? all->target->before.set.set : all->grown;
     bool may = false;
     if (grown == NULL || is_told || all->names.n == all->n_own) return REFS_OK;
     REFS_TRY(refs_combine_may_gain_dims(grown, &all->options, &all->how.along, &may, err));
@@ -748,7 +749,7 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     refs_status status = print_how(all, &how, err);
     const refs_str text = refs_str_view((const char *)how.data, how.size);
     if (status == REFS_OK)
-        status = refs_combine_write_set(all->join, all->sources, text, writer, err);
+        status = refs_combine_write_set(all->combine, all->sources, text, writer, err);
     refs_buf_clear(&how);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_writer_finish(writer, err);
@@ -760,14 +761,14 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     refs_master_options options = REFS_MASTER_OPTIONS_INIT;
     refs_master *master = NULL;
     options.version = REFS_CFA_CF_1_13;
-    if (all->master.files.n > 0) options = all->master.options;
-    const char *path = all->sending.path != NULL ? all->sending.path : all->output;
+    if (all->master->files.n > 0) options = all->master->options;
+    const char *path = all->target != NULL ? all->target->sending.path : all->output;
     REFS_TRY(refs_master_open(path, &options, &master, err));
     refs_buf how = REFS_BUF_INIT;
     refs_status status = print_how(all, &how, err);
     const refs_str text = refs_str_view((const char *)how.data, how.size);
     if (status == REFS_OK)
-        status = refs_combine_write_master(all->join, all->sources, text, master, err);
+        status = refs_combine_write_master(all->combine, all->sources, text, master, err);
     refs_buf_clear(&how);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status != REFS_OK) {
@@ -775,7 +776,7 @@ static refs_status write_aggregation(build *all, refs_error *err) {
         return status;
     }
     REFS_TRY(refs_master_finish(master, err));
-    return tool_sending_send(&all->sending, err);
+    return all->target != NULL ? tool_sending_send(&all->target->sending, err) : REFS_OK;
 }
 
 /* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
@@ -834,7 +835,7 @@ static refs_status leave_out_output(build *all, const refs_name_list *given, ref
     size_t n = 0;
     if (access(all->output, F_OK) != 0) return REFS_OK;
     const bool is_master =
-        all->master.set != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
+        all->target != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
     for (size_t i = 0; is_master && i < given->n; i++)
         if (refs_is_same_file(all->output, given->items[i]))
             return refs_fail(err, REFS_INVALID,
@@ -892,7 +893,7 @@ static refs_status set_options(build *all, refs_error *err) {
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
     const bool is_relative =
-        given->relative || names_relatively(all->grown) || all->master.has_relative;
+        given->relative || names_relatively(all->grown) || all->master->has_relative;
     if (!is_relative || tool_is_remote(all->output)) return REFS_OK;
     REFS_TRY(tool_find_folder(all->output, all->folder, err));
     all->options.urls.relative_to = all->folder;
@@ -921,7 +922,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
         all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
     }
     REFS_TRY(refs_combine_common_how_open(&all->parts, err));
-    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
     REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
@@ -933,7 +934,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 }
 
 static void clear(build *all) {
-    refs_combine_free(all->join);
+    refs_combine_free(all->combine);
     close_source(all, all->only);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
@@ -941,14 +942,13 @@ static void clear(build *all) {
     refs_free(all->is_added);
     tool_kept_close(&all->kept);
     tool_sending_close(&all->sending);
-    if (all->master.session == NULL) tool_session_close(&all->session);
+    if (all->target == NULL) tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
     refs_combine_sources_free(all->sources);
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
     refs_combine_common_how_free(all->parts);
-    tool_master_clear(&all->master);
     refs_free(all->dims.items);
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
@@ -1000,7 +1000,7 @@ static refs_status open_grown(build *all, refs_error *err) {
 /* Values that a master has itself are put together again of those of its files: grid mappings and
  * bounds are in its fragments, others may be of files that are none. */
 static refs_status check_own(const build *all, refs_error *err) {
-    const tool_master *master = &all->master;
+    const tool_master *master = all->master;
     tool_set first = {NULL, NULL, NULL};
     refs_status status = REFS_OK;
     bool has_own = master->has_inline || (master->how.size > 0 && master->served.n > 0);
@@ -1019,12 +1019,9 @@ static refs_status check_own(const build *all, refs_error *err) {
 
 /* The files of a master come before those that are added to it. */
 static refs_status open_master(build *all, refs_error *err) {
-    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
-    all->sending.is_guarded = all->sending.location != NULL;
-    all->sending.was = all->master.was;
-    const refs_buf *how = &all->master.how;
-    const tool_names *files = &all->master.files;
-    if (!all->master.has_sources) REFS_TRY(check_own(all, err));
+    const refs_buf *how = &all->master->how;
+    const tool_names *files = &all->master->files;
+    if (!all->master->has_sources) REFS_TRY(check_own(all, err));
     for (size_t i = 0; i < files->n; i++)
         REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
     return read_was(all, how, err);
@@ -1034,8 +1031,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = kind == GROWING_MASTER ? 1 : 0;
     const refs_name_list names = {given->items + first, given->n - first, 0};
-    if (all->master.session != NULL)
-        all->session = *all->master.session;
+    if (all->target != NULL)
+        all->session = all->target->session;
     else
         REFS_TRY(tool_session_open(&all->session, err));
     all->session.lister.scans = all->scans;
@@ -1055,10 +1052,13 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
-/* Takes what *master has, where one grows. */
+/* `target` is a master that grows; or NULL. */
 static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
-                      refs_writer_options *options, tool_master *master) {
+                      refs_writer_options *options, tool_target *target) {
+    static const tool_master none;
     build all = {.arguments = arguments,
+                 .target = target,
+                 .master = target != NULL ? &target->master : &none,
                  .output = output,
                  .kept = {.file = -1},
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
@@ -1075,10 +1075,6 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         return TOOL_USAGE;
     }
     if (arguments->part != NULL && !tool_part_parse(arguments->part, &all.part)) return TOOL_USAGE;
-    if (master != NULL) {
-        all.master = *master;
-        *master = (tool_master){.has_relative = false};
-    }
     tool_skipped_open(arguments, &all.skipped);
     refs_status status = kind == NEW_SET && !is_aggregation(output) && !tool_is_remote(output)
                              ? refs_writer_check_output(output, options->format, &err)
@@ -1167,11 +1163,25 @@ tool_exit tool_index(const tool_arguments *arguments) {
     return make(arguments, arguments->output, NEW_SET, &options, NULL);
 }
 
+static tool_exit aggregate(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    tool_target target;
+    if (arguments->output == NULL || arguments->names.n < 1) {
+        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
+        return TOOL_USAGE;
+    }
+    const refs_status status = tool_target_open(arguments->output, &target, &err);
+    if (status != REFS_OK) tool_complain(&err);
+    const tool_exit result = status == REFS_OK ? tool_aggregate(arguments, &target) : TOOL_FAILED;
+    tool_target_close(&target);
+    return result;
+}
+
 tool_exit tool_combine(const tool_arguments *arguments) {
     const char *format = arguments->format;
     const bool is_master =
         format != NULL && (strcmp(format, "cfa") == 0 || strcmp(format, "CFA") == 0);
-    return is_master ? tool_aggregate(arguments) : tool_index(arguments);
+    return is_master ? aggregate(arguments) : tool_index(arguments);
 }
 
 tool_exit tool_convert(const tool_arguments *arguments) {
@@ -1213,11 +1223,6 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf_clear(&text);
 }
 
-static tool_exit join_to_master(const tool_arguments *arguments, tool_master *master) {
-    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
-    return make(arguments, arguments->names.items[0], GROWING_MASTER, &options, master);
-}
-
 static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
@@ -1230,14 +1235,34 @@ static tool_exit grow_set(const tool_arguments *arguments) {
     return make(arguments, set, GROWING_SET, &options, NULL);
 }
 
+static tool_exit append_to(const tool_arguments *arguments, tool_target *target,
+                           tool_target_kind kind) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    return kind == TOOL_SET ? grow_set(arguments)
+           : kind == TOOL_FRAGMENTS
+               ? tool_aggregate(arguments, target)
+               : make(arguments, arguments->names.items[0], GROWING_MASTER, &options, target);
+}
+
+/* The file is read once, whatever it is. */
+static tool_exit append_to_file(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    tool_target target;
+    tool_target_kind kind = TOOL_SET;
+    refs_status status = tool_target_open(arguments->names.items[0], &target, &err);
+    if (status == REFS_OK) status = tool_target_read(&target, &kind, &err);
+    if (status != REFS_OK) tool_complain(&err);
+    const tool_exit result = status == REFS_OK ? append_to(arguments, &target, kind) : TOOL_FAILED;
+    tool_target_close(&target);
+    return result;
+}
+
 static tool_exit append_sources(const tool_arguments *arguments) {
-    static const tool_append_ways ways = {join_to_master, grow_set};
     int file;
     const char *set = arguments->names.items[0];
     if (is_repository(set)) return grow_set(arguments); /* commits do not need the lock */
     if (!tool_lock(set, &file)) return TOOL_FAILED;
-    const tool_exit result =
-        is_aggregation(set) ? tool_append_to_master(arguments, &ways) : grow_set(arguments);
+    const tool_exit result = is_aggregation(set) ? append_to_file(arguments) : grow_set(arguments);
     tool_unlock(file);
     return result;
 }

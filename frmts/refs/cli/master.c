@@ -242,10 +242,11 @@ static refs_status check_repeated(const collecting *to, refs_error *err) {
                      to->name, (const char *)to->repeated.data);
 }
 
-refs_status tool_master_read(const tool_session *session, const tool_arrays *arrays,
-                             const char *name, tool_master *master, refs_error *err) {
-    collecting to = {.session = session, .master = master, .name = name};
-    take_options(session->vfs, arrays, &master->options);
+static refs_status read_master(tool_target *target, refs_error *err) {
+    const tool_arrays *arrays = &target->before;
+    tool_master *master = &target->master;
+    collecting to = {.session = &target->session, .master = master, .name = target->name};
+    take_options(target->session.vfs, arrays, &master->options);
     REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
     refs_status status = read_arrays(&to, arrays, err);
     if (status == REFS_OK) status = check_repeated(&to, err);
@@ -255,22 +256,51 @@ refs_status tool_master_read(const tool_session *session, const tool_arrays *arr
     const refs_source_visitor visitor = {collect_source, &to};
     REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
     if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", name);
+    return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", target->name);
 }
 
-void tool_master_clear(tool_master *master) {
+refs_status tool_target_open(const char *name, tool_target *target, refs_error *err) {
+    *target = (tool_target){.name = name, .master = {.options = REFS_MASTER_OPTIONS_INIT}};
+    REFS_TRY(tool_session_open(&target->session, err));
+    if (tool_append_shown(name, &target->shown) != REFS_OK) return refs_fail_nomem(err);
+    if (tool_is_remote(name)) target->name = (const char *)target->shown.data;
+    return tool_sending_open(&target->session, target->name, &target->sending, err);
+}
+
+/* ".nc" is the end of data files and of sets, too. */
+refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_error *err) {
+    const bool may_be_set =
+        !tool_is_remote(target->name) && refs_str_ends(refs_str_from(target->name), ".nc");
+    *kind = TOOL_SET;
+    REFS_TRY(tool_sending_guard(&target->sending, err));
+    REFS_TRY(tool_arrays_open(&target->session, target->name, &target->before, err));
+    if (may_be_set && !tool_is_master_of(target->before.set.hierarchy)) return REFS_OK;
+    REFS_TRY(read_master(target, err));
+    *kind = target->master.how.size > 0 ? TOOL_INDEXED : TOOL_FRAGMENTS;
+    return REFS_OK;
+}
+
+static void clear(tool_master *master) {
     for (size_t i = 0; master->recorded != NULL && i < master->files.n; i++)
         refs_free(master->recorded[i].file);
     refs_free(master->recorded);
-    master->recorded = NULL;
     tool_names_clear(&master->files);
     tool_names_clear(&master->fillers);
     tool_names_clear(&master->served);
     refs_buf_clear(&master->how);
 }
 
+void tool_target_close(tool_target *target) {
+    clear(&target->master);
+    tool_arrays_close(&target->before);
+    tool_sending_close(&target->sending);
+    refs_buf_clear(&target->shown);
+    tool_session_close(&target->session);
+}
+
 refs_status tool_master_join(const tool_master *master, const refs_combine_part *part,
-                             refs_combine *join, const tool_joined_files *joined, refs_error *err) {
+                             refs_combine *combine, const tool_joined_files *joined,
+                             refs_error *err) {
     const size_t n_files = master->files.n;
     size_t n = 0;
     refs_combine_recorded *files = refs_calloc(n_files + 1, sizeof *files);
@@ -280,7 +310,7 @@ refs_status tool_master_join(const tool_master *master, const refs_combine_part 
             files[n++] =
                 (refs_combine_recorded){i, master->files.items[i], master->recorded[i].file,
                                         joined->as != NULL ? joined->as[i] : NULL, false};
-    const refs_status status = refs_combine_add_master(join, part, files, n, err);
+    const refs_status status = refs_combine_add_master(combine, part, files, n, err);
     for (size_t i = 0; status == REFS_OK && i < n; i++)
         joined->is_added[files[i].number] = files[i].is_added;
     refs_free(files);

@@ -5,6 +5,7 @@
 #ifndef REFS_CLI_MASTER_H
 #define REFS_CLI_MASTER_H
 
+#include "arrays.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine_aggregate.h"
 #include "tool.h"
@@ -30,19 +31,31 @@ typedef struct tool_master {
     bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
                             variable needs */
     tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
-    refs_validator was;          /**< of an object, before it was read */
-    const refs_set *set;         /**< its references … */
-    const tool_session *session; /**< … and what they were read with, both borrowed; or NULL */
 } tool_master;
 
-void tool_master_clear(tool_master *master);
+/** A master that is written or added to, with what reads and sends it. */
+typedef struct tool_target {
+    const char *name; /**< as a user calls it */
+    refs_buf shown;   /**< that name, of an object */
+    tool_session session;
+    tool_sending sending;
+    tool_arrays before; /**< what it is: read for what is added to */
+    tool_master master;
+} tool_target;
 
-struct tool_arrays;
+/** To be closed also after a failure; so is one that is read. */
+refs_status tool_target_open(const char *name, tool_target *target, refs_error *err);
+void tool_target_close(tool_target *target);
 
-/** Reads the master whose arrays are open, and which the user calls `name`. To be cleared also
- * after a failure. */
-refs_status tool_master_read(const tool_session *session, const struct tool_arrays *arrays,
-                             const char *name, tool_master *master, refs_error *err);
+/** What a file that is added to is. */
+typedef enum tool_target_kind {
+    TOOL_FRAGMENTS, /**< a master of fragments */
+    TOOL_INDEXED,   /**< a master that was made by refs index */
+    TOOL_SET        /**< a set, though its name ends in ".nc" */
+} tool_target_kind;
+
+/** Reads it; of a set, nothing more than what it is. */
+refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_error *err);
 
 /** The names of files of a master in the one that is written, and which of them are parts. */
 typedef struct tool_joined_files {
@@ -50,10 +63,11 @@ typedef struct tool_joined_files {
     bool *is_added;  /**< set for those that need not be opened */
 } tool_joined_files;
 
-/** Adds the master to a join, whose set is open, with those of its files that it records under one
- * name: their number in the join is that among the files. */
+/** Adds the master to what is combined, with those of its files that it records under one name:
+ * their number there is that among the files. */
 refs_status tool_master_join(const tool_master *master, const refs_combine_part *part,
-                             refs_combine *join, const tool_joined_files *joined, refs_error *err);
+                             refs_combine *combine, const tool_joined_files *joined,
+                             refs_error *err);
 
 /** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where it cannot be
  * read. */

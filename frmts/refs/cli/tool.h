@@ -262,22 +262,11 @@ tool_exit tool_gc(const tool_arguments *arguments);
 struct refs_cfa_source;
 struct refs_cfa_write_options;
 
+struct tool_target;
+
 /** combine --format cfa: a master of files that are its fragments; append: of those of a master,
  * and of others. */
-tool_exit tool_aggregate(const tool_arguments *arguments);
-
-struct tool_master;
-
-/** The possible forms of an append once the set is open. */
-typedef struct tool_append_ways {
-    /** One to a master that `refs index` made; takes what *master has. */
-    tool_exit (*join)(const tool_arguments *arguments, struct tool_master *master);
-    /** One to what is no master, though it ends in ".nc". */
-    tool_exit (*grow)(const tool_arguments *arguments);
-} tool_append_ways;
-
-/** Appends to a master, which is read once, or goes another way. */
-tool_exit tool_append_to_master(const tool_arguments *arguments, const tool_append_ways *ways);
+tool_exit tool_aggregate(const tool_arguments *arguments, struct tool_target *target);
 
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);
