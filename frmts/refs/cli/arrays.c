@@ -173,6 +173,10 @@ static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, c
     if (!is_judged) {
         if (meta->has_fill) *fill = meta->fill;
     } else if (refs_cf_declared_fill(arrays->set.hierarchy, meta, declared)) {
+        const bool is_of_gaps =
+            meta->has_fill && memcmp(declared, meta->fill, meta->dtype.size) == 0;
+        if (is_of_gaps) *fill = meta->fill;
+        if (is_of_gaps) return REFS_OK;
         char *kept = keep_bytes(arrays, sizeof declared);
         if (kept == NULL) return refs_fail_nomem(err);
         memcpy(kept, declared, sizeof declared);
