@@ -376,6 +376,20 @@ class Lossless(OwnFolder):
         self.assertRegex(said, "cannot append: .*: index all sources again")
         np.testing.assert_array_equal(self.values("m.nc"), before)
 
+    def test_append_refuses_masters_that_do_not_record_where_their_own_values_are_from(self):
+        for k in range(2):
+            with netCDF4.Dataset(f"{k}.nc", "w") as data:
+                data.createDimension("t", 1)
+                data.createDimension("x", 40)
+                data.createVariable("t", "f8", ("t",))[:] = k
+                data.createVariable("v", "f4", ("t", "x"))[:] = k
+                data.createVariable("crs", "i4", ())[...] = 1
+        self.run_verb("index", "0.nc", "-o", "m.nca", "--along", "t")
+        with netCDF4.Dataset("m.nca", "a") as master:
+            recorded = json.loads(master.getncattr("_refs_sources"))
+            master.setncattr("_refs_sources", json.dumps({**recorded, "sources": []}))
+        self.assertIn("its values are its own, without a record", self.run_verb("append", "m.nca", "1.nc", status=1))
+
     def test_times_of_numpy_have_no_sign(self):
         data = np.array([-5, 3], "<i8")
         self.write("a.json", document([2], "<M8[s]", data.astype("<M8[s]"), None, units="m", _Unsigned="true", add_offset=0.5))

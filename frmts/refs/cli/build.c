@@ -21,7 +21,6 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/lookup3.h"
-#include "refs/own_attributes.h"
 #include "refs/same_file.h"
 #include "refs/scan.h"
 #include "refs/validators.h"
@@ -997,31 +996,10 @@ static refs_status open_grown(build *all, refs_error *err) {
     return status;
 }
 
-/* Values that a master has itself are put together again of those of its files: grid mappings and
- * bounds are in its fragments, others may be of files that are none. */
-static refs_status check_own(const build *all, refs_error *err) {
-    const tool_master *master = all->master;
-    tool_set first = {NULL, NULL, NULL};
-    refs_status status = REFS_OK;
-    bool has_own = master->has_inline || (master->how.size > 0 && master->served.n > 0);
-    const bool is_to_look = !has_own && master->served.n > 0 && master->files.n > 0;
-    if (is_to_look) status = tool_set_open(&all->session, master->files.items[0], &first, err);
-    for (size_t i = 0; is_to_look && i < master->served.n && status == REFS_OK; i++)
-        has_own = has_own || refs_hierarchy_find_array(
-                                 first.hierarchy, refs_str_from(master->served.items[i])) == NULL;
-    tool_set_close(&first);
-    if (status != REFS_OK || !has_own) return status;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: its values are its own, without a record (" REFS_SOURCES_ATTRIBUTE
-                     ") of the files they come from: index all sources again",
-                     all->output);
-}
-
 /* The files of a master come before those that are added to it. */
 static refs_status open_master(build *all, refs_error *err) {
     const refs_buf *how = &all->master->how;
     const tool_names *files = &all->master->files;
-    if (!all->master->has_sources) REFS_TRY(check_own(all, err));
     for (size_t i = 0; i < files->n; i++)
         REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
     return read_was(all, how, err);

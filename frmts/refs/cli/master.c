@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "refs/file_name.h"
+#include "refs/own_attributes.h"
 #include "refs/validators.h"
 
 /* The receiver of the partitions of a master: their files are sources, each once. */
@@ -18,6 +19,8 @@ typedef struct collecting {
     size_t rank;
     refs_intern fragments; /* of that aggregation: file and variable */
     refs_buf repeated;     /* a file that has one of them at two places, or nothing */
+    bool has_sources;      /* the master records what it is made of */
+    bool has_own;          /* it has values itself that are no coordinates */
 } collecting;
 
 /* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc", with a NUL. */
@@ -155,8 +158,8 @@ static refs_status collect_named_source(const collecting *to, const refs_source_
 }
 
 static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
-    const collecting *to = user;
-    to->master->has_sources = true;
+    collecting *to = user;
+    to->has_sources = true;
     char *file = refs_str_copy(state->url);
     if (file == NULL) return refs_fail_nomem(err);
     const refs_status status = collect_named_source(to, state, file, err);
@@ -187,22 +190,11 @@ static void take_options(const refs_vfs *vfs, const tool_arrays *master,
     if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
 }
 
-static bool holds_text(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
-           dtype->type == REFS_TYPE_UNICODE;
-}
-
-/* An array whose values the master has itself. */
-static refs_status note_own(const collecting *to, const tool_arrays *arrays, size_t i,
-                            refs_error *err) {
-    const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
+/* Notes an array whose values the master has itself. */
+static void note_own(collecting *to, const refs_cfa_variable *variable) {
     const char *name = strrchr(variable->path, '/') + 1;
-    const bool is_text = variable->rank > 0 && holds_text(&variable->dtype);
-    if (variable->rank == 1 && strcmp(variable->dims[0], name) == 0) return REFS_OK;
-    if (!is_text && !refs_cfa_is_field(&arrays->source, i))
-        return tool_names_add(&to->master->served, refs_str_from(variable->path), err);
-    to->master->has_inline = true;
-    return REFS_OK;
+    const bool is_coordinate = variable->rank == 1 && strcmp(variable->dims[0], name) == 0;
+    to->has_own = to->has_own || !is_coordinate;
 }
 
 static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
@@ -210,7 +202,7 @@ static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_e
         const refs_array_meta *meta = arrays->metas[i];
         const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
         if (meta->aggregation == NULL) {
-            REFS_TRY(note_own(to, arrays, i, err));
+            note_own(to, variable);
             continue;
         }
         to->path = variable->path;
@@ -242,6 +234,15 @@ static refs_status check_repeated(const collecting *to, refs_error *err) {
                      to->name, (const char *)to->repeated.data);
 }
 
+/* Values of its own are put together again of those of its files, if these are known. */
+static refs_status check_own(const collecting *to, refs_error *err) {
+    if (to->master->how.size == 0 || to->has_sources || !to->has_own) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: its values are its own, without a record (" REFS_SOURCES_ATTRIBUTE
+                     ") of the files they come from: index all sources again",
+                     to->name);
+}
+
 static refs_status read_master(tool_target *target, refs_error *err) {
     const tool_arrays *arrays = &target->before;
     tool_master *master = &target->master;
@@ -255,7 +256,7 @@ static refs_status read_master(tool_target *target, refs_error *err) {
     REFS_TRY(status);
     const refs_source_visitor visitor = {collect_source, &to};
     REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
-    if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return REFS_OK;
+    if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return check_own(&to, err);
     return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", target->name);
 }
 
@@ -286,7 +287,6 @@ static void clear(tool_master *master) {
     refs_free(master->recorded);
     tool_names_clear(&master->files);
     tool_names_clear(&master->fillers);
-    tool_names_clear(&master->served);
     refs_buf_clear(&master->how);
 }
 

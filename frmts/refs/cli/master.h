@@ -27,10 +27,6 @@ typedef struct tool_master {
     refs_buf how;       /**< how they were combined (combine_how.h); empty: it does not say */
     refs_master_options options;
     bool has_relative; /**< it names some relative to itself */
-    bool has_sources;  /**< it records what it is made of; of a joined one, these are `files` */
-    bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
-                            variable needs */
-    tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
 } tool_master;
 
 /** A master that is written or added to, with what reads and sends it. */
