@@ -881,6 +881,19 @@ class Combine(Folder):
             self.assertIn(said, self.combine(*names, status=1))
         self.assertIn(said, run("index", "a.nc", "b.nc", "c.nc", "-q", "-o", "all.json", status=1))
 
+    def test_a_set_of_steps_without_a_direction_is_no_fragment_among_those_that_descend(self):
+        for name, lat in (("a.nc", (60, 30)), ("b.nc", (0,)), ("c.nc", (-30,))):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("lat", len(lat))
+                file.createDimension("lon", 40)
+                file.createVariable("lat", "f8", ("lat",))[:] = lat
+                file.createVariable("v", "f4", ("lat", "lon"), chunksizes=(1, 40))[:] = 1
+        run("index", "b.nc", "c.nc", "-o", "bc.json")
+        said = "lat descends in a.nc and ascends in bc.json"
+        self.assertRegex(self.combine("a.nc", "bc.json", "--along", "lat", status=1), f"{said}.*of a set, give the files")
+        run("combine", "a.nc", "bc.json", "--along", "lat", "-o", "all.json")
+        self.assertEqual(self.combine("a.nc", "b.nc", "c.nc", "--along", "lat"), "")
+
     def test_small_arrays_that_are_upside_down_in_a_source_are_turned(self):
         """Those that refs index puts into a master: fragments are not turned."""
         self.write_pair((2, 3), lat=np.arange(45.0, 51))

@@ -709,7 +709,7 @@ refs_status refs_combine__check_direction(const refs_combine *combine,
     const bool is_ascending = refs_combine__compare_values(&first, &last) < 0;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s %s in %s and %s in %s: expected one direction in all sources: turn the "
-                     "second around (ncpdq -a -%s), or leave it out",
+                     "second around (ncpdq -a -%s) or, of a set, give the files, or leave it out",
                      dim, words[!is_ascending], combine->members[i].name, words[is_ascending],
                      member->name, dim);
 }
