@@ -356,6 +356,21 @@ class Sources(Folder):
             self.assertEqual(project.timeSettings().timeStep(), 1)
         self.assertEqual(sorted(os.listdir(self.folder)), ["days", "out.qgs"])
 
+    def test_of_two_assets_are_told_by_their_numbers(self):
+        with open(self.path("item.json"), "w", encoding="utf-8") as file:
+            json.dump({"type": "Feature", "stac_version": "1.0.0", "id": "i", "geometry": None, "properties": {}, "links": [],
+                       "assets": {key: {"href": f"days/{day}.json", "roles": ["references"], "type": "application/json"}
+                                  for day, key in enumerate(("one", "two"))}}, file)
+        item = f'REFS:"{self.path("item.json")}":#'
+        listed = run(self.path("item.json"))
+        self.assertEqual([(line.split()[0], line.rpartition(" ")[2]) for line in listed.splitlines()],
+                         [(item + "0/v", "(one)"), (item + "1/v", "(two)")])
+        self.assertIn(f"v is in 2 sets of {self.path('item.json')}: give the source as one of {item}0, {item}1",
+                      run(self.path("item.json"), "v", "-o", self.path("o.qlr"), status=1))
+        run(item + "1", "v", "-o", self.path("o.qgs"))
+        project, layers = load(self.path("o.qgs"))
+        self.assertEqual((layers[0].source(), len(project.mapLayers())), (f"{item}1/v?LONGITUDES=-180", 1))
+
     def test_need_modules_of_python_which_a_sentence_names(self):
         with open(os.path.join(self.folder, "numpy.py"), "w", encoding="utf-8") as file:
             file.write("raise ModuleNotFoundError('gone', name='numpy')\n")

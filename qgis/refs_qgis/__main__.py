@@ -70,8 +70,10 @@ def _run(arguments):
         refs_qgis.need_driver()
         variables, warnings = source.variables_of(arguments.source)
         for one in variables:
-            print(one.name.path, one.text)
+            print(one.name if one.asset else one.name.path, one.text, *[f"({one.asset})"] * bool(one.asset))
     else:
+        refs_qgis.need_driver()
+        source.check_one(arguments.source, arguments.variable)
         warnings = refs_qgis.write(arguments.source, arguments.variable, arguments.output, arguments.longitudes, each_time=arguments.layers)
     for text in warnings:
         print(f"refs_qgis: warning: {text}", file=sys.stderr)

@@ -164,15 +164,28 @@ def _sets_of(name, messages):
     return [one for one in names if one is not None and not one.path]
 
 
-def find_variable(source, variable):
-    """The Name of a variable of a source, of which it may select a part: t2m, /group/t2m, t2m[level=850]."""
+def find_variables(source, variable):
+    """The Names of a variable of a source: one, or that of each set of a file with several that has it."""
     whole = name_of(source)
     name = whole.variable(variable)
     with collected_messages() as messages:
         if open_raster(name, messages) is not None:
-            return name
+            return [name]
         others = [one.variable(variable) for one in _sets_of(whole, messages)]
-        return next((one for one in others if open_raster(one, messages) is not None), name)
+        return [one for one in others if open_raster(one, messages) is not None] or [name]
+
+
+def find_variable(source, variable):
+    """The Name of a variable of a source, of which it may select a part: t2m, /group/t2m, t2m[level=850]. Of several sets, the first."""
+    return find_variables(source, variable)[0]
+
+
+def check_one(source, variable):
+    """Raises SourceError where several sets of a file have the variable."""
+    found = find_variables(source, variable)
+    if len(found) > 1:
+        sets = ", ".join(str(dataclasses.replace(one, path="", selection=())) for one in found)
+        raise SourceError(f"{variable} is in {len(found)} sets of {found[0].set}: give the source as one of {sets}")
 
 
 # -- times ----------------------------------------------------------------------------------------
