@@ -316,13 +316,7 @@ class Programs(Case):
         np.testing.assert_array_equal(self.read("out.nc"), self.read("other.nc"))
 
     def test_cdo_takes_a_master_by_its_mode(self):
-        """With a time coordinate: without one, CDO takes a dimension that is unlimited for time, as no dimension of a master is,
-        whose variables are scalars (an unlimited dimension would have no steps)."""
         self.need("cdo")
-        with netCDF4.Dataset(self.file, "a") as file:
-            time = file.createVariable("time", "f8", ("time",))
-            time.units = "days since 2000-01-01"
-            time[:] = np.arange(len(file.dimensions["time"]))
         self.run_program(REFS, "split", self.file, "-o", "m.nca", "--subarray-shape", "time=2", "--quiet")
         for name, out in (("file://" + self.path("m.nca") + "#mode=udf0", "out.nc"), (self.file, "other.nc")):
             self.with_sets("cdo", "-s", "-f", "nc4", "timmean", "-selname,v_f4", name, out)

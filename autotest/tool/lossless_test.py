@@ -396,6 +396,22 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "1.13")
         np.testing.assert_array_equal(self.values("m.nca"), data + 0.5)
 
+    def test_split_leaves_a_dimension_without_limit_in_its_group(self):
+        """In the root CDO took it for the time of all variables."""
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("x", 2)
+            file.createVariable("v", "f4", ("x",))[:] = 1
+            group = file.createGroup("outer").createGroup("inner")
+            group.createDimension("turn", None)
+            group.createVariable("turn", "i4", ("turn",))[:] = np.arange(3)
+            group.createVariable("w", "f4", ("turn", "x"))[:] = 2
+        for version in ("0.4", "0.5", "1.13"):
+            self.run_verb("split", "a.nc", "-o", "m.nca", "--cfa-version", version)
+            with netCDF4.Dataset("m.nca") as master:
+                self.assertNotIn("turn", master.dimensions, version)
+                self.assertTrue(master["outer/inner"].dimensions["turn"].isunlimited(), version)
+            self.assertEqual(self.values("m.nca", "/outer/inner/w").tolist(), [[2, 2]] * 3, version)
+
     def test_only_not_a_time_is_missing_of_times_of_numpy(self):
         """A fill_value that is an instant is that instant where a chunk is absent (xarray)."""
         data = np.array([255, np.iinfo("i8").min, 3, 0], "<i8")

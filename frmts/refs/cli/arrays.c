@@ -109,32 +109,36 @@ static refs_cfa_dimension *find_dim(tool_arrays *arrays, const char *path) {
     return NULL;
 }
 
-/* Whether the group, or one above it, says that a dimension of this name has no limit. */
-static refs_cfa_growth growth_of(const tool_arrays *arrays, const char *group, const char *name) {
+/* The group, this one or one above it, that says that its dimension of this name has no limit: ""
+ * is the root. NULL: none does. */
+static const char *unlimited_group(const tool_arrays *arrays, const char *group, const char *name) {
     for (refs_str path = refs_str_from(group);;
          path = refs_str_part(path, 0, refs_str_find_last(path, '/'))) {
         const refs_group_meta *meta = refs_hierarchy_find_group(arrays->set.hierarchy, path);
         const refs_json *list =
             meta != NULL ? refs_json_get(meta->attributes, REFS_UNLIMITED_DIMENSIONS) : NULL;
         for (size_t i = 0; i < refs_json_size(list); i++)
-            if (refs_str_is(refs_json_text(refs_json_at(list, i)), name)) return REFS_CFA_UNLIMITED;
-        if (path.size == 0) return REFS_CFA_FIXED;
+            if (refs_str_is(refs_json_text(refs_json_at(list, i)), name))
+                return path.size > 0 ? meta->path : "";
+        if (path.size == 0) return NULL;
     }
 }
 
-/* A dimension is of the root, unless that has one of its name and another size. */
+/* A dimension without a limit is of the group that says so. Others are of the root, unless that has
+ * one of its name and another size. */
 static refs_status add_dim(tool_arrays *arrays, const refs_array_meta *meta, size_t d,
                            const char *name, refs_error *err) {
     refs_cfa_dimension *dims = (refs_cfa_dimension *)(uintptr_t)arrays->source.dims;
-    const char *path = keep_text(arrays, "/", name, "");
+    const char *owner = unlimited_group(arrays, meta->group, name);
+    const refs_cfa_growth growth = owner != NULL ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED;
+    const char *path = keep_text(arrays, owner != NULL ? owner : "", "/", name);
     if (path == NULL) return refs_fail_nomem(err);
     const refs_cfa_dimension *known = find_dim(arrays, path);
     if (known != NULL && known->size == meta->shape[d]) return REFS_OK;
     if (known != NULL) path = keep_text(arrays, meta->group, "/", name);
     if (path == NULL) return refs_fail_nomem(err);
     if (find_dim(arrays, path) == NULL)
-        dims[arrays->source.n_dims++] =
-            (refs_cfa_dimension){path, meta->shape[d], growth_of(arrays, meta->group, name), false};
+        dims[arrays->source.n_dims++] = (refs_cfa_dimension){path, meta->shape[d], growth, false};
     return REFS_OK;
 }
 
