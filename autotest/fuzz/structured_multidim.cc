@@ -16,6 +16,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <csignal>
@@ -364,6 +365,18 @@ void findAttributes(GDALAttributeH *was, size_t n, GDALAttributeH *is, size_t nI
 /** Drivers hide missing_value where they take it for nodata. */
 const char *const allAttributes[] = {"SHOW_ALL=YES", nullptr};
 
+std::vector<double> missingValues(GDALMDArrayH array) {
+    std::vector<double> missing;
+    GDALAttributeH attribute = GDALMDArrayGetAttribute(array, "missing_value");
+    if (attribute == nullptr) return missing;
+    size_t n = 0;
+    double *values = GDALAttributeReadAsDoubleArray(attribute, &n);
+    if (values != nullptr) missing.assign(values, values + n);
+    CPLFree(values);
+    GDALAttributeRelease(attribute);
+    return missing;
+}
+
 /** All values in their units, missing ones as NaN; none where they cannot be read. */
 std::vector<double> readAll(GDALMDArrayH array) {
     std::vector<GUInt64> start;
@@ -391,8 +404,10 @@ std::vector<double> readAll(GDALMDArrayH array) {
     const double nodata = GDALMDArrayGetNoDataValueAsDouble(array, &hasNodata),
                  scale = GDALMDArrayGetScale(array, &hasScale),
                  offset = GDALMDArrayGetOffset(array, &hasOffset);
+    std::vector<double> missing = missingValues(array);
+    if (hasNodata) missing.push_back(nodata);
     for (double &value : values)
-        value = hasNodata && value == nodata
+        value = std::find(missing.begin(), missing.end(), value) != missing.end()
                     ? std::nan("")
                     : value * (hasScale ? scale : 1) + (hasOffset ? offset : 0);
     return values;
