@@ -130,12 +130,13 @@ TEST_F(Library, RefusesTargetsThatAreTooSmallAndPointsThatDoNotPair) {
     const std::vector<uint64_t> two = {0, 1}, one = {0};
     const refs_axis large[] = {range(0, 2), range(0, 2), range(0, 3), range(0, 1)};
     EXPECT_EQ(refs_dataset_read(dataset, z, large, &target, &error), REFS_INVALID);
-    EXPECT_STREQ(error.message, "/z: the target has room for 32 bytes, expected 48");
+    EXPECT_STREQ(error.message, "/z: the target buffer has 32 bytes: expected 48");
     const refs_axis odd[] = {range(0, 1), range(0, 1), listed(REFS_AXIS_POINTS, two),
                              listed(REFS_AXIS_POINTS, one)};
     error = REFS_ERROR_INIT;
     EXPECT_EQ(refs_dataset_read(dataset, z, odd, &target, &error), REFS_INVALID);
-    EXPECT_STREQ(error.message, "/z: dimension 3 has 1 points: expected 2, as the others have");
+    EXPECT_STREQ(error.message,
+                 "/z: dimension 3 has 1 points: expected 2, as in the other sources");
 }
 
 TEST_F(Library, RefusesElementsOutsideBesideAnAxisWithoutElements) {
@@ -330,6 +331,47 @@ TEST_F(Library, GivesValuesOfKeysAsTheyAreStored) {
     EXPECT_NE(std::find(all.begin(), all.end(), "t2m/.zarray"), all.end());
     EXPECT_EQ(std::find(all.begin(), all.end(), "t2m/0.0.0"), all.end());
     refs_texts_free(listed);
+}
+
+/* The limits that refs.h names. */
+TEST_F(Library, RefusesMoreKeysThanItsLimit) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const std::vector<const char *> names(16385, "t2m/9.9.9");
+    refs_values *values = nullptr;
+    const refs_keys most = {names.size() - 1, names.data(), nullptr};
+    ASSERT_EQ(refs_dataset_get(dataset, &most, &values, &error), REFS_OK) << error.message;
+    EXPECT_EQ(values->n, 16384u);
+    refs_values_free(values);
+    const refs_keys more = {names.size(), names.data(), nullptr};
+    EXPECT_EQ(refs_dataset_get(dataset, &more, &values, &error), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "expected at most 16384 keys, found 16385");
+}
+
+TEST_F(Library, RefusesMoreTextsThanItsLimit) {
+    ASSERT_EQ(openRefs(R"("s/.zarray":{"zarr_format":2,"shape":[67108865],"chunks":[1048576],)"
+                       R"("dtype":"|S1","order":"C","fill_value":"","filters":null,)"
+                       R"("compressor":null})"),
+              REFS_OK)
+        << error.message;
+    refs_texts *texts = nullptr;
+    EXPECT_EQ(
+        refs_dataset_read_texts(dataset, refs_dataset_find(dataset, "s"), nullptr, &texts, &error),
+        REFS_LIMIT)
+        << error.message;
+}
+
+TEST_F(Library, KeepsItsFirstThousandWarningsAndCutsThemToTheBuffer) {
+    std::string refs;
+    for (int i = 0; i < 1001; i++)
+        refs += (i > 0 ? "," : "") + ("\"g" + std::to_string(i) + "/.zattrs\":\"[\",\"g") +
+                std::to_string(i) + "/.zgroup\":{\"zarr_format\":2}";
+    ASSERT_EQ(openRefs(refs), REFS_OK) << error.message;
+    char text[16];
+    size_t n = 0;
+    for (; refs_dataset_take_warning(dataset, text, sizeof text); n++)
+        EXPECT_EQ(strlen(text), sizeof text - 1) << text;
+    EXPECT_EQ(n, 1000u);
+    EXPECT_STREQ(text, "");
 }
 
 TEST_F(Library, HasNoFragmentsOfWhatIsNoAggregation) {
