@@ -16,6 +16,7 @@
 
 #include "refs/array.h"
 #include "refs/cf.h"
+#include "refs/fetch.h"
 #include "refs/vfs.h"
 #include "refs/zarr.h"
 
@@ -125,8 +126,8 @@ typedef struct refs_fragments_options {
                                                 (pool.h), or NULL; must outlive the fragments */
     refs_cf_policy units; /**< of fragments whose units differ; REFS_CF_KEEP: with one warning for
                              an aggregation */
-    int changed; /**< a refs_changed (fetch.h): what becomes of a fragment that is not as the
-                    aggregation's file recorded it */
+    refs_changed changed; /**< what becomes of a fragment that is not as the aggregation's file
+                             recorded it */
 } refs_fragments_options;
 
 /** Files of fragments that are open, and their arrays. */

@@ -117,8 +117,7 @@ static refs_status check_state(const refs_fragments *fragments, refs_seen_locati
     if (vfs->validators == NULL ||
         vfs->validators(vfs->self, seen->location, &seen->known, NULL) != REFS_OK)
         return REFS_OK;
-    return refs_fetcher_check(fragments->options.fetcher, (refs_changed)fragments->options.changed,
-                              seen, err);
+    return refs_fetcher_check(fragments->options.fetcher, fragments->options.changed, seen, err);
 }
 
 static refs_status tell_opened(const refs_fragments *fragments, const char *location,

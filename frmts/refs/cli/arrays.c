@@ -309,7 +309,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.arrays = arrays->context;
     options.missing = arrays->missing;
     options.units = arrays->units;
-    options.changed = (int)arrays->changed;
+    options.changed = arrays->changed;
     options.advice =
         "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
         "begin";

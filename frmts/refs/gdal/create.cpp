@@ -31,35 +31,29 @@ namespace {
 const char creationOptions[] =
     "<CreationOptionList>"
     "<Option name='LAYOUT' type='string-select' description='What is written: a master with "
-    "fragments, or one plain netCDF file; without, a set beside a data file that is "
-    "copied'><Value>CFA</Value><Value>NETCDF4</Value>"
-    "<Value>NETCDF3</Value></Option>"
-    "<Option name='CFA_VERSION' type='string-select' default='0.5' description='How the master "
-    "says "
-    "where fragments are'><Value>0.5</Value><Value>0.4</Value><Value>1.13</Value></Option>"
-    "<Option name='FORMAT' type='string-select' default='NETCDF4' description='Of master and "
-    "fragments'><Value>NETCDF4</Value><Value>NETCDF3</Value></Option>"
+    "fragments, or one plain netCDF file; default: a set that refers to the data "
+    "file'><Value>CFA</Value><Value>NETCDF4</Value><Value>NETCDF3</Value></Option>"
+    "<Option name='CFA_VERSION' type='string-select' default='0.5' description='Version of the "
+    "conventions of the master'><Value>0.5</Value><Value>0.4</Value><Value>1.13</Value></Option>"
+    "<Option name='FORMAT' type='string-select' default='NETCDF4' description='Format of master "
+    "and fragments'><Value>NETCDF4</Value><Value>NETCDF3</Value></Option>"
     "<Option name='SUBARRAY_SHAPE' type='string' description='Sizes of fragments: 10,90,180, or by "
     "name: time=10,lat=90'/>"
-    "<Option name='SUBARRAY_SIZE' type='string' default='50MB' description='Most bytes of values "
-    "of "
-    "a fragment'/>"
+    "<Option name='SUBARRAY_SIZE' type='string' default='50MB' description='Maximum size of the "
+    "values of a fragment'/>"
     "<Option name='OTHER_DIMENSIONS' type='string-select' default='ONE' description='Whether "
     "fragments have one element along dimensions that are neither time, level, latitude nor "
     "longitude, or are split along them as needed'><Value>ONE</Value><Value>SPLIT</Value></Option>"
     "<Option name='FRAGMENT_NAMES' type='string-select' default='RELATIVE' description='How a "
-    "local "
-    "master names its fragments'><Value>RELATIVE</Value><Value>ABSOLUTE</Value></Option>"
+    "local master names its fragments'><Value>RELATIVE</Value><Value>ABSOLUTE</Value></Option>"
     "<Option name='COMPRESS' type='string-select' default='NONE' description='Compression of "
-    "values "
-    "in netCDF-4'><Value>NONE</Value><Value>DEFLATE</Value></Option>"
-    "<Option name='ZLEVEL' type='int' min='1' max='9' default='6' description='Of DEFLATE'/>"
+    "values in netCDF-4'><Value>NONE</Value><Value>DEFLATE</Value></Option>"
+    "<Option name='ZLEVEL' type='int' min='1' max='9' default='6' description='Level of DEFLATE'/>"
     "<Option name='UNLIMITED' type='string' description='Dimensions of the master that may grow: "
     "name[,name]*'/>"
-    "<Option name='VARIABLE' type='string' description='What the variable of a raster is called'/>"
+    "<Option name='VARIABLE' type='string' description='Name of the variable of a raster'/>"
     "<Option name='S3NC_CONFIG' type='string' description='The configuration file of S3netCDF4 "
-    "with "
-    "aliases of object stores, instead of ~/.s3nc.json; NONE for none'/>"
+    "with aliases of object stores, instead of ~/.s3nc.json; NONE for none'/>"
     "</CreationOptionList>";
 
 /* -- options ----------------------------------------------------------------------------------- */
@@ -358,13 +352,13 @@ GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREAT
 
 /** The state of the file in which a raster is kept. */
 struct Kept {
-    bool hasFailed = false; ///< to be written, at least once
-    uint64_t nWritten = 0;  ///< times that pixels were
-    uint64_t nTouched = 0;  ///< times that it was asked for anything
+    bool hasFailed = false;     ///< to be written, at least once
+    bool isSplit = false;       ///< its fragments are written, and nobody has used it since
+    bool isFailureTold = false; ///< they cannot be, and no pixels were written since
 
     CPLErr note(CPLErr result) {
         if (result == CE_Failure) hasFailed = true;
-        nWritten++;
+        isFailureTold = false;
         return result;
     }
 };
@@ -401,11 +395,11 @@ class CreatedBand final : public GDALProxyRasterBand {
 #pragma clang diagnostic ignored "-Winconsistent-missing-override"
 #endif
     GDALRasterBand *RefUnderlyingRasterBand() const {
-        kept_.nTouched++;
+        kept_.isSplit = false;
         return band_;
     }
     GDALRasterBand *RefUnderlyingRasterBand(bool) const {
-        kept_.nTouched++;
+        kept_.isSplit = false;
         return band_;
     }
 #pragma GCC diagnostic pop
@@ -460,7 +454,7 @@ class CreatedDataset final : public GDALProxyDataset {
         return flag == GF_Write ? state_.note(result) : result;
     }
     GDALDataset *RefUnderlyingDataset() const override {
-        state_.nTouched++;
+        state_.isSplit = false;
         return kept_.get();
     }
     void UnrefUnderlyingDataset(GDALDataset *) const override {}
@@ -473,19 +467,16 @@ class CreatedDataset final : public GDALProxyDataset {
         if (!flushKept()) return false;
         if (isClosing) return true;
         const bool isOfUnknownSize = options_.FetchNameValue("COMPRESS") != nullptr;
-        isWritten_ = isOfUnknownSize && write();
-        const bool isGood = isOfUnknownSize ? isWritten_ : hasRoom();
-        isTried_ = isOfUnknownSize || !isGood;
-        tried_ = state_;
+        const bool isGood = isOfUnknownSize ? write() : hasRoom();
+        state_.isSplit = isOfUnknownSize && isGood;
+        state_.isFailureTold = !isGood;
         return isGood;
     }
 
     /** Writes what is not written yet, once; false where that failed, or had before. */
     bool finish() {
         if (kept_ == nullptr) return true;
-        const bool isTold = isTried_ && !isWritten_ && state_.nWritten == tried_.nWritten;
-        const bool isDone = isTried_ && isWritten_ && state_.nTouched == tried_.nTouched;
-        const bool isGood = isDone || (!isTold && flushKept() && write());
+        const bool isGood = state_.isSplit || (!state_.isFailureTold && flushKept() && write());
         kept_.reset();
         VSIUnlink(file_.c_str());
         return isGood;
@@ -535,9 +526,6 @@ class CreatedDataset final : public GDALProxyDataset {
     std::string file_;
     CPLStringList options_;
     mutable Kept state_;
-    bool isTried_ = false;   ///< to be written, or whether there is room, when it was flushed …
-    bool isWritten_ = false; ///< … and it was
-    Kept tried_;             ///< at that time
     bool isLossTold_ = false;
 };
 

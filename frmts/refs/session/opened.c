@@ -140,7 +140,7 @@ static refs_status open_fragments(refs_opened *opened, refs_error *err) {
                                             .sets = &opened->options.sets,
                                             .missing = opened->options.missing,
                                             .ranges = opened->options.ranges,
-                                            .changed = (int)opened->options.changed,
+                                            .changed = opened->options.changed,
                                             .advice = opened->options.advice,
                                             .notes = opened->options.sets.notes};
     return refs_fragments_open(&options, &opened->fragments, err);
