@@ -411,7 +411,7 @@ def section_of_enum(header):
 
 class Names(unittest.TestCase):
     """What stands between backquotes on the pages for those who carry on."""
-    PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/security.md", "docs/limits.md", "docs/adding.md", "docs/parts.md", *names("docs/cf*.md"),
+    PAGES = ["docs/architecture.md", "docs/pixel.md", "docs/code-rules.md", "CONTRIBUTING.md", "docs/security.md", "docs/limits.md", "docs/adding.md", "docs/parts.md", *names("docs/cf*.md"),
              *names("docs/decisions/*.md")]
 
     def test_of_functions_and_types_are_in_the_code(self):
