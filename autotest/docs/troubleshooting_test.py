@@ -137,7 +137,7 @@ def gives_a_damaged_file():
         return world.said(world.set("CDF", "b.nc"))
 
 
-@produces("the server answered a web page")
+@produces("the server returned a web page")
 def is_shown_a_login():
     page = {"status": 200, "headers": {"Content-Type": "text/html"}, "body": "<html>log in</html>"}
     with World({"/refs.json": page}) as world:
@@ -174,7 +174,7 @@ def holds_several_sets():
         return world.said(world.set([refs_of("AAAA"), refs_of("AAAA")]) + ":/v")
 
 
-@produces('scheme "…" is not one of http, …')
+@produces('unsupported scheme "…": expected one of http, …')
 def has_an_unknown_scheme():
     with World() as world:
         return world.said(world.set(refs_of(["ftpx://host/a.nc", 0, 24])))
@@ -304,7 +304,7 @@ for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
                       ("is an axis of the raster, not of its bands", "/t2m[lat=41.9]"),
                       ("the bracket is not closed", "/t2m[time=2"),
                       ("the bracket is empty", "/t2m[]"),
-                      ("several dimensions stand in one bracket", "/z[level=850][time_12h=0]")):
+                      ("write several dimensions in one bracket", "/z[level=850][time_12h=0]")):
     produces(message)(lambda part=part: said_of_sample(part))
 
 
@@ -341,7 +341,7 @@ def opens_for_writing():
         return world.said(world.set(refs_of("AAAA")), flags=gdal.OF_RASTER | gdal.OF_UPDATE)
 
 
-@produces("a part of this name was hidden")
+@produces("a secret in this name is hidden")
 def takes_a_name_from_elsewhere():
     with World() as world:
         return world.said('REFS:"https://host/refs.json#hidden-7"')

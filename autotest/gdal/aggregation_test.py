@@ -520,7 +520,7 @@ class Damaged(InFolder):
 
     def test_shapes_are_errors(self):
         cdf_fragment(self.file("f1.nc"), np.zeros((1, 9), "i2"))
-        self.fails("m.nc: /v partition (1, 0)", "f1.nc", "has the shape (1, 9): expected (1, 8), as its partition has",
+        self.fails("m.nc: /v partition (1, 0)", "f1.nc", "has the shape (1, 9): expected (1, 8), the shape of its partition",
                    read=lambda: values_of(self.file("m.nc"), MISSING="FILL"))
 
     def test_values_that_do_not_fit_are_errors(self):

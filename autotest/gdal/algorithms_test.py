@@ -62,7 +62,7 @@ class Verbs(OwnFolder):
     def test_combine_and_append(self):
         self.refs("combine", SAMPLE, "--along", "time", "-o", self.path("a.json"))
         said = self.refs("append", self.path("a.json"), SAMPLE, "--along", "time", succeeds=False)
-        self.assertIn("is a source of", said)
+        self.assertIn("already has this source", said)
 
     def test_what_fails_is_said(self):
         said = self.refs("ls", self.path("none.json"), succeeds=False)

@@ -341,7 +341,7 @@ class VirtualDatasets(Case):
         layout[:] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))
         self.virtual(layout, name="types")
         for name, problem in (("shapes", "they have other shapes"),
-                              ("offsets", "a part begins within a chunk"),
+                              ("offsets", "a source dataset begins within a chunk"),
                               ("types", "a source dataset has another data type")):
             with self.assertRaisesRegex(RuntimeError, problem):
                 read(self.path("v.h5"), name)

@@ -1394,7 +1394,7 @@ class Secrets(Case):
         for name in (whole.GetDescription(), gdal.Open(whole.GetDescription()).GetDescription()):
             self.assertNotIn("topsecret", name)
             self.assertEqual(gdal.Open(name).ReadAsArray().ravel().tolist(), self.values)
-        self.assertIn("hidden when another process showed it",
+        self.assertIn("a secret in this name is hidden",
                       self.said("gdalinfo", whole.GetDescription()))
 
     def test_tell_sets_apart_that_are_shown_alike(self):

@@ -145,7 +145,7 @@ class Aliases(Case):
 
     def test_wrong_and_absent_credentials_are_refused_in_words(self):
         server = self.serve(objects(10))
-        for keys, words in ((("id", "wrong"), "is asked with the credentials of"),
+        for keys, words in ((("id", "wrong"), "uses the credentials of"),
                             (("", ""), "has no credentials in")):
             config = self.write(hosts={"one": self.host(server, keys)})
             for engine in self.engines():
@@ -325,7 +325,7 @@ class Prefixes(Case):
     def test_say_who_may_not_list_them(self):
         server = self.serve(self.CONTENT)
         config = self.write(hosts={"one": self.host(server, ("id", "wrong"))})
-        with self.assertRaisesRegex(RuntimeError, "/data/pre/: .*s3://one is asked with the credentials of"):
+        with self.assertRaisesRegex(RuntimeError, "/data/pre/: .*s3://one uses the credentials of"):
             read("s3://one/data/pre/", S3NC_CONFIG=config)
 
 

@@ -175,8 +175,8 @@ TEST(Selection, SaysWhatIsWrongWithItsBrackets) {
         {"/v[]", "/v[]: the bracket is empty: leave it out, or write /v[axis=value]"},
         {"[]", "[]: the bracket is empty"},
         {"/v[time=2]x", "/v[time=2]x: nothing may follow the bracket, as in /v[axis=value]"},
-        {"/v[level=850][time=0]", "several dimensions stand in one bracket, as in "
-                                  "/v[level=850,time=0]"},
+        {"/v[level=850][time=0]",
+         "write several dimensions in one bracket, as in /v[level=850,time=0]"},
         {"/w[level=850][time=0]", "there is no array /w[level=850]"},
         {"/w[]", "there is no array /w[]"},
         {"/w[time=2", "there is no array /w[time=2"},

@@ -156,7 +156,7 @@ class Earthdata(Case):
 
     def test_says_that_it_sends_nothing_to_other_hosts(self):
         server = self.serve(tls=True, faults={"/refs.json": {"status": 401}})
-        self.assertIn("EARTHDATA_TOKEN was not sent to this host: EARTHDATA_HOSTS",
+        self.assertIn("EARTHDATA_TOKEN was not sent to this host: add the host to EARTHDATA_HOSTS",
                       self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS="a.org"))
 
     def test_sends_nothing_elsewhere_though_redirects_are_trusted(self):
@@ -175,9 +175,9 @@ class Earthdata(Case):
     def test_says_that_it_sends_nothing_in_the_clear(self):
         server = self.serve(faults={"/refs.json": {"status": 401}})
         hosts = f"127.0.0.1:{server.port}"
-        self.assertIn("EARTHDATA_TOKEN was not sent: it goes over https alone",
+        self.assertIn("EARTHDATA_TOKEN was not sent: it requires https",
                       self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS=hosts))
-        self.assertIn("EARTHDATA_PASSWORD was not sent: it goes over https alone",
+        self.assertIn("EARTHDATA_PASSWORD was not sent: it requires https",
                       self.open(server, EARTHDATA_USERNAME="user", EARTHDATA_PASSWORD="pass"))
 
     def test_yields_to_options_of_gdal(self):
@@ -194,7 +194,7 @@ class Earthdata(Case):
         for name in self.pages:
             with self.subTest(name):
                 server = self.serve(faults={"/refs.json/.zmetadata": page, name: page}, name=name[1:])
-                self.assertIn("the server answered a web page", self.open(server))
+                self.assertIn("the server returned a web page", self.open(server))
 
     def write_netrc(self, password="pass"):
         with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:

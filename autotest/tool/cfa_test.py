@@ -308,7 +308,7 @@ class Combine(Folder):
             np.testing.assert_array_equal(read("again.nca", "a"), range(4))
         # Two outlines of one variable: nothing says where fragments are along x.
         shutil.copy(outline, "m/other.outline.nca")
-        self.assertIn("c: m/m.c.0.0.nc and m/m.c.0.1.nc have one place: expected a coordinate of each dimension",
+        self.assertIn("c: cannot distinguish m/m.c.0.0.nc and m/m.c.0.1.nc: expected a coordinate for each dimension",
                       self.combine(*fragments, "m/other.outline.nca", status=1))
 
     def test_leaves_out_what_cannot_be_read_where_that_is_asked_for(self):
@@ -360,7 +360,7 @@ class Combine(Folder):
     def test_leaves_out_what_is_not_given_and_says_so(self):
         self.split(subarray_shape="1,6,8")
         done = self.combine("m/m.tas.0.0.0.nc", "m/m.tas.2.0.0.nc")
-        self.assertIn("tas: 1 of 3 fragments were written, and are not given", done)
+        self.assertIn("tas: 1 of 3 fragments were written, but are not among the sources", done)
         self.assertIn("4 fragments along time, of which the last 1 are left out", done)
         values = self.values()[:3]
         values[1] = -9999
@@ -453,7 +453,7 @@ class Combine(Folder):
             done = subprocess.run([REFS, "combine", "--format", "cfa", "--cfa-version", version, *glob.glob("m/*.nc"), "-o", "m.nca"],
                                   capture_output=True, text=True, check=True)
             self.assertEqual(len(read("m.nca")), 3)
-            self.assertIn("tas: its length is that of the fragments that are there", done.stderr)
+            self.assertIn("tas: its length is that of the existing fragments", done.stderr)
             shutil.rmtree("m")
 
     def test_says_what_files_are_that_stand_for_fragments_alone(self):
@@ -545,13 +545,13 @@ class Combine(Folder):
         for master in ("index.nc", *(f"v{version}.nc" for version in VERSIONS)):
             run("append", master, "d2.nc")
             np.testing.assert_array_equal(read(master), self.values()[:3])
-        self.assertIn("is a data file", run("append", "d0.nc", "d1.nc", status=2))
+        self.assertIn("would overwrite a data file", run("append", "d0.nc", "d1.nc", status=2))
 
     def test_adds_what_was_split_as_the_master_is(self):
         self.write("source.nc", (0, 1), data=self.values()[:2])
         self.split(subarray_shape="1,3,8")
         self.write("next.nc", (2, 3), data=self.values()[2:])
-        self.assertIn("cut otherwise", run("append", "m.nca", "next.nc", status=1))
+        self.assertIn("fragments differ from those of", run("append", "m.nca", "next.nc", status=1))
         self.split("next.nca", "next.nc", subarray_shape="1,3,8")
         run("append", "m.nca", *glob.glob("next/*.nc"))
         np.testing.assert_array_equal(read("m.nca"), self.values())
@@ -614,10 +614,10 @@ class Combine(Folder):
             (dict(grid="f4"), None, 0),
             (dict(shift=0.5), "the grids of a.nc and b.nc differ: element 0 of lat is 0 and 0.5", 1),
             (dict(shift=0.5, grid="f4"), "element 0 of lat is 0 and 0.5", 1),
-            (dict(mask=2), "mask: not the same in a.nc and b.nc, element 0 of mask is 1 and 2: that of the first is kept", 0),
+            (dict(mask=2), "mask: differs between a.nc and b.nc, element 0 of mask is 1 and 2: keeping the first", 0),
             (dict(height=(0.002, "km")), None, 0),
-            (dict(height=(10, "m")), "height: not the same in a.nc and b.nc, element 0 of height is 2 and 10", 0),
-            (dict(height=(10, "K")), 'height is in "m" in a.nc and in "K" in b.nc, which are not converted', 1),
+            (dict(height=(10, "m")), "height: differs between a.nc and b.nc, element 0 of height is 2 and 10", 0),
+            (dict(height=(10, "K")), 'height: cannot convert its units "m" (a.nc) and "K" (b.nc)', 1),
             (dict(units="hPa"), None, 0),
             (dict(values="text"), "v: its type differs between a.nc and b.nc", 1),
             (dict(attributes={"cell_methods": "time: mean"}), 'v: cell_methods is "" in a.nc and "time: mean"', 0),
@@ -647,7 +647,7 @@ class Combine(Folder):
                 file.createVariable("v", "f4", ("time", "x"))[:] = time
                 file.createVariable("s", "u8", ("y", "x"))[:] = time
         said = self.combine("a.nc", "b.nc")
-        self.assertIn("s: not the same in a.nc and b.nc, element 0 of s is 1 and 2: that of the first is kept", said)
+        self.assertIn("s: differs between a.nc and b.nc, element 0 of s is 1 and 2: keeping the first", said)
         self.assertEqual(read("again.nca", "s").tolist(), [[1] * 3] * 2)
 
     def test_integers_in_other_units_are_converted(self):
@@ -689,18 +689,18 @@ class Combine(Folder):
             self.combine(*names[:2], version=version, options=("--strict",))
             with netCDF4.Dataset("again.nca") as file:
                 self.assertEqual(file["v"].flag_meanings, "sea land")
-            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", run("append", "--strict", "again.nca", names[2], status=1))
+            self.assertIn("v: 0.nc and 2.nc differ in flag_values", run("append", "--strict", "again.nca", names[2], status=1))
             with netCDF4.Dataset("again.nca") as file:
                 self.assertEqual(file["v"].flag_meanings, "sea land")
             done = subprocess.run([REFS, "append", "again.nca", names[2]], capture_output=True, text=True, check=True)
-            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", done.stderr)
-            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", self.combine(*names, version=version, name="new.nca"))
+            self.assertIn("v: 0.nc and 2.nc differ in flag_values", done.stderr)
+            self.assertIn("v: 0.nc and 2.nc differ in flag_values", self.combine(*names, version=version, name="new.nca"))
             for name in "again.nca", "new.nca":
                 with netCDF4.Dataset(name) as file:
                     self.assertNotIn("flag_meanings", file["v"].ncattrs(), name)
                     self.assertNotIn("flag_values", file["v"].ncattrs(), name)
             os.remove("new.nca")
-            self.assertIn("without --strict", self.combine(*names, version=version, name="new.nca", options=("--strict",), status=1))
+            self.assertIn("leave out --strict", self.combine(*names, version=version, name="new.nca", options=("--strict",), status=1))
             self.assertFalse(os.path.exists("new.nca"))
 
     def test_dimensions_that_are_named_are_the_joined_ones(self):
@@ -711,8 +711,8 @@ class Combine(Folder):
             before = dump("again.nca")
             self.assertIn("a.nc and tile.nc differ: element 0 of lon is 0 and 10",
                           self.combine(a, tile, version=version, name="new.nca", options=("--along", "time"), status=1))
-            for name, said in (("tim", 'no source has a dimension "tim": did you mean time? there are '),
-                               ("nonsense", 'no source has a dimension "nonsense": there are '), ("v", '"v": there are ')):
+            for name, said in (("tim", 'no source has a dimension "tim": did you mean time? existing dimensions: '),
+                               ("nonsense", 'no source has a dimension "nonsense": existing dimensions: '), ("v", '"v": existing dimensions: ')):
                 for names in (a,), (a, b):
                     self.assertIn(said, self.combine(*names, version=version, name="new.nca", options=("--along", name), status=1))
                 self.assertIn(said, run("append", "--along", name, "again.nca", tile, status=1))
@@ -728,7 +728,7 @@ class Combine(Folder):
         self.assertTrue([name for name in names if ".fill." in name], names)
         self.combine(*names, version="1.13")
         said = self.combine(*(name for name in names if not name.endswith("tas.2.0.0.nc")), version="1.13")
-        self.assertIn("tas: 1 of 4 fragments were written, and are not given", said)
+        self.assertIn("tas: 1 of 4 fragments were written, but are not among the sources", said)
 
     def test_an_outline_of_other_fragments_is_an_error(self):
         data = self.values()
@@ -739,7 +739,7 @@ class Combine(Folder):
                 self.split(name, cfa_version=version, subarray_shape="1,6,8")
             shutil.copy("n/n.outline.nca", "m/m.outline.nca")
             said = self.combine(*sorted(glob.glob("m/*.nc")), version=version, status=1)
-            self.assertRegex(said, r"element (\d) of time is \1, and 10\1 in the outline: it is that of other fragments")
+            self.assertRegex(said, r"element (\d) of time is \1, but 10\1 in the manifest of empty fragments, which belongs to another split")
 
     def test_times_that_are_converted_leave_what_was_told_of_them_before(self):
         for version in VERSIONS:
@@ -795,7 +795,7 @@ class Combine(Folder):
             names = (self.write_missing("a.nc", 0, bounds=(0, 1), kind="f4"),
                      self.write_missing("b.nc", 0, units="days since 2000-01-05", bounds=(-9999, 1), kind="f4"),
                      self.write_missing("c.nc", 5, bounds=None), self.write_missing("d.nc", 6, kind="f4"))
-            self.assertIn("time_bnds: 2 of 8 values are in no source, and missing", self.combine(*names, version=version))
+            self.assertIn("time_bnds: 2 of 8 values are missing: no source has them", self.combine(*names, version=version))
             with netCDF4.Dataset("again.nca") as file:
                 self.assertEqual(file["time_bnds"].dtype, "f8")
                 file.set_auto_mask(False)
@@ -805,7 +805,7 @@ class Combine(Folder):
     def test_bounds_that_a_source_lacks_are_missing(self):
         for version in VERSIONS:
             said = self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 1, bounds=False), version=version)
-            self.assertIn("time_bnds: 2 of 4 values are in no source, and missing", said)
+            self.assertIn("time_bnds: 2 of 4 values are missing: no source has them", said)
             with netCDF4.Dataset("again.nca") as file:
                 self.assertEqual(file["time_bnds"][:].filled(-1).tolist(), [[0, 1], [-1, -1]])
 
@@ -813,7 +813,7 @@ class Combine(Folder):
         for second, status in ((10, 0), (20, 1)):
             said = self.combine(self.write_days("a.nc", 10, packed=10, bounds=False),
                                 self.write_days("b.nc", 12, packed=second, bounds=False), status=status)
-            self.assertIn("time of a.nc and of b.nc are packed otherwise" if status else "", said)
+            self.assertIn("time of a.nc and of b.nc cannot be combined" if status else "", said)
         self.combine("a.nc", self.write_days("b.nc", 12, packed=10, bounds=False))
         with netCDF4.Dataset("again.nca") as file:
             np.testing.assert_array_equal(file["time"][:], [10, 12])
@@ -825,15 +825,15 @@ class Combine(Folder):
     def test_a_source_without_data_has_coordinates_all_the_same(self):
         for version in VERSIONS:
             said = self.combine(self.write_days("a.nc", 0, data=False), self.write_days("b.nc", 1), version=version)
-            self.assertIn("v is not in 1 of 2 sources", said)
+            self.assertIn("v is missing in 1 of 2 sources", said)
             values = gdal.Open('REFS:"again.nca":/v').ReadAsArray()
             self.assertEqual(values[1].tolist(), [[1, 1], [1, 1]])
 
     def test_tiles_share_what_does_not_vary(self):
         for version in VERSIONS:
             names = [self.write_days(f"d{day}-{lon}.nc", day, lon=lon) for day in (0, 1) for lon in (0, 2)]
-            self.assertEqual(self.combine(*names, version=version), "refs: warning: the sources are tiles and are "
-                             "joined along time (2) and lon (2)\n")
+            self.assertEqual(self.combine(*names, version=version), "refs: warning: the sources are treated as tiles, and "
+                             "combined along time (2) and lon (2)\n")
             orog, values = (gdal.Open(f'REFS:"again.nca":/{name}').ReadAsArray() for name in ("orog", "v"))
             self.assertEqual(orog[0].tolist(), [0, 0, 2, 2])
             self.assertEqual(values[1, 0].tolist(), [1, 1, 3, 3])
@@ -843,10 +843,10 @@ class Combine(Folder):
         for case, said in (
             (dict(times=(2, 3), lat=lat[::-1]), "lat"),
             (dict(times=(2, 3), lat=lat + 1e-7), "a.nc (50 to 45, 6 values)"),
-            (dict(times=(1, 2)), "a.nc and b.nc have some of the same steps along time"),
+            (dict(times=(1, 2)), "a.nc and b.nc overlap along time"),
             (dict(times=(3, 2)), "time ascends in a.nc and descends in b.nc: expected one direction in all sources"),
-            (dict(times=(-1, 2)), "b.nc: its steps along time are not ascending"),
-            (dict(times=(2, 3), lon=lon + 180), "differ, and not as those of parts of one grid do"),
+            (dict(times=(-1, 2)), "b.nc: cannot be one fragment: its steps along time are not ascending"),
+            (dict(times=(2, 3), lon=lon + 180), "differ, and are not tiles of one grid"),
             (dict(times=(2, 3), calendar="noleap"), '(standard) and "days since 2000-01-01" (noleap)'),
         ):
             with self.subTest(**case):
@@ -874,7 +874,7 @@ class Combine(Folder):
                 file["lat"][:] = lat[::-1] if name == "c.nc" else lat
                 file.createVariable("lon", "f8", ("lon",))[:] = np.arange(120)
                 file.createVariable("v", "f4", ("time", "lat", "lon"), chunksizes=(1, 31, 60))[:] = i
-        said = "lat descends in a.nc and ascends in c.nc: expected one direction in all sources: turn the second around (ncpdq -a -lat)"
+        said = "lat descends in a.nc and ascends in c.nc: expected one direction in all sources: reverse the second (ncpdq -a -lat)"
         for names in itertools.permutations(("a.nc", "c.nc")):
             for output in ("all.json", "all.nc"):
                 self.assertIn(said, run("index", *names, "-q", "-o", output, status=1))
@@ -890,7 +890,7 @@ class Combine(Folder):
                 file.createVariable("v", "f4", ("lat", "lon"), chunksizes=(1, 40))[:] = 1
         run("index", "b.nc", "c.nc", "-o", "bc.json")
         said = "lat descends in a.nc and ascends in bc.json"
-        self.assertRegex(self.combine("a.nc", "bc.json", "--along", "lat", status=1), f"{said}.*of a set, give the files")
+        self.assertRegex(self.combine("a.nc", "bc.json", "--along", "lat", status=1), f"{said}.*use the files of a set")
         run("combine", "a.nc", "bc.json", "--along", "lat", "-o", "all.json")
         self.assertEqual(self.combine("a.nc", "b.nc", "c.nc", "--along", "lat"), "")
 
@@ -935,7 +935,7 @@ class Combine(Folder):
                     file.createVariable(dim, "f8", (dim,))[:] = values
                 file["time"].units = "days since 2000-01-01"
                 file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999)[:] = 10 * t + y
-        self.assertIn("along which dimensions", self.combine(*names, status=1))
+        self.assertIn("name the concat dimensions", self.combine(*names, status=1))
         self.combine(*names, options=("--along", "time", "--along", "lat"))
         self.assertEqual(read("again.nca")[:, ::3, 0].tolist(), [[0, 1], [10, -9999]])
 
@@ -947,12 +947,12 @@ class Combine(Folder):
     def test_refuses_what_has_no_place(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
         self.write("b.nc", (0, 1), data=self.values()[:2])
-        self.assertIn("duplicate place in a.nc and b.nc", self.combine("a.nc", "b.nc", status=1))
+        self.assertIn("a.nc and b.nc cover the same region", self.combine("a.nc", "b.nc", status=1))
         self.split(subarray_shape="1,6,8")
         os.remove("m/m.tas.1.0.0.nc")
         os.remove("m/m.outline.nca")
         said = self.combine(*glob.glob("m/*.nc"), status=1)
-        self.assertIn("no fragment number 1 along time", said)
+        self.assertIn("the size of fragment number 1 along time is unknown", said)
         self.assertIn("split the source again", said)
         self.assertFalse(os.path.exists("again.nca"))
 
@@ -1020,7 +1020,7 @@ class Steps(Folder):
             file["wind"].coordinates = "height"
             file.createVariable("height", "f8", ("time",))[:] = 5
         said = self.combine(first, second, "other.nc", status=1)
-        self.assertIn("cannot be ordered along time: their coordinates have other types, or one has none", said)
+        self.assertIn("cannot be ordered along time: their coordinates differ in type, or one has none", said)
         with netCDF4.Dataset("bare.nc", "w") as file:
             for dim, n in (("time", 1), ("lat", 2), ("lon", 3)):
                 file.createDimension(dim, n)
@@ -1064,11 +1064,11 @@ class Steps(Folder):
                 run("append", master, write("d.nc", whole[4:], dims))
                 np.testing.assert_array_equal(read(master, "v"), whole)
                 said = run("append", master, "file://" + self.path("c.nc"), status=1)
-                self.assertIn(f"{self.path('c.nc')}: is a fragment of {master} already: leave it out", said)
+                self.assertIn(f"{self.path('c.nc')}: {master} already has this fragment: leave it out", said)
             whole[:2] = -1
             run("split", write("source.nc", whole[:4], dims), "-o", "s.nca", "--cfa-version", version, "--subarray-shape", "time=2")
             said = run("append", "s.nca", "d.nc", status=1)
-            self.assertIn("time has no coordinate, and 4 steps that are not those of the files of s.nca", said)
+            self.assertIn("time has no coordinate, and its 4 steps are not those of the files of s.nca", said)
 
     def test_of_files_with_numbers_that_no_fragment_has_follow_their_coordinates(self):
         self.write("source.nc", range(4), data=self.values())
@@ -1208,7 +1208,7 @@ class Unlike(Folder):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.expect("m.nca", with_rh)
                     lacking = [day for day, is_there in enumerate(with_rh) if not is_there]
-                    self.assertIn(f"rh is not in {len(lacking)} of 4 sources", done.stderr)
+                    self.assertIn(f"rh is missing in {len(lacking)} of 4 sources", done.stderr)
                     self.assertIn(f"d{lacking[0]}.nc", done.stderr)
 
     def test_what_is_appended_lands_at_its_time(self):
@@ -1265,7 +1265,7 @@ class Unlike(Folder):
             for version in VERSIONS:
                 done = self.combine("s0.nc", "s1.nc", version=version)
                 self.assertEqual(done.returncode, 1)
-                self.assertRegex(done.stderr, "(bounds|level) is not in all sources, and has no fill value .*sources$")
+                self.assertRegex(done.stderr, "(bounds|level) is missing in some sources, and has no fill value .*sources$")
 
     def test_bytes_that_a_source_lacks_become_integers(self):
         for dtype, values in (("u1", (0, 255)), ("i1", (-128, 127))):
@@ -1532,7 +1532,7 @@ class Unlike(Folder):
     def test_masters_in_stores_name_no_files_of_this_machine(self):
         done = self.combine(*self.days(1), output="s3://tenancy-0/bucket/m.nca")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("d0.nc: a local file, which the remote master", done.stderr)
+        self.assertIn("d0.nc: a remote master, ", done.stderr)
         for arguments in (("mv", "http://127.0.0.1:1/m.nca", "--prefix", "x"),
                           ("combine", "--format", "cfa", "s3://bucket/a.nc", "-o", "az://bucket/m.nca")):
             done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
@@ -1915,7 +1915,7 @@ class Appended(Folder):
         for name in ("all.json", "all.nc"):
             run("index", "a_20200101.nc", "a_20200102.nc", "--along", "time", "-q", "-o", name)
             for again in ("a_20200102.nc", os.path.abspath("a_20200102.nc")):
-                self.assertIn(f"{again}: is a source of {name} already", run("append", name, again, status=1))
+                self.assertIn(f"{again}: {name} already has this source", run("append", name, again, status=1))
             run("append", name, "a_20200103.nc", "-q")
             self.assertEqual(self.days(name), [1, 2, 3])
 
@@ -1924,7 +1924,7 @@ class Appended(Folder):
             self.write(f"day {i}.nc", times=[i], data=self.values(1) + i)
         for name in ("all.json", "all.nc"):
             run("index", "day 0.nc", "day 1.nc", "--along", "time", "-o", name)
-            self.assertIn(f"day 1.nc: is a source of {name} already", run("append", name, "day 1.nc", "day 2.nc", status=1))
+            self.assertIn(f"day 1.nc: {name} already has this source", run("append", name, "day 1.nc", "day 2.nc", status=1))
             run("append", name, "day 2.nc")
             self.assertEqual(read(name, "time").tolist(), [0, 1, 2])
 
@@ -1950,7 +1950,7 @@ class Appended(Folder):
                     self.assertEqual(done.returncode, 1)
                     said = re.findall("left out: ([^:]*): (.*)", done.stderr)
                     self.assertEqual(sorted(one for one, _ in said), sorted(left_out), done.stderr)
-                    self.assertEqual({bad not in left_out}, {f"of {name} already" in why for _, why in said}, done.stderr)
+                    self.assertEqual({bad not in left_out}, {f"{name} already has this" in why for _, why in said}, done.stderr)
                 self.assertEqual(read(name, "time").tolist(), [0, 1, 2, 3])
                 shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
@@ -2403,7 +2403,7 @@ class Together(Folder):
                 gdal.VSICurlClearCache()
                 np.testing.assert_array_equal(read(master), expected[:day + 1])
                 self.assertEqual(read(master, "small").tolist(), list(range(day + 1)))
-        self.assertIn("a local file, which the remote master", run("append", "s3://store/archive/joined.nc", "p0.nc", status=1))
+        self.assertIn("cannot refer to a local file", run("append", "s3://store/archive/joined.nc", "p0.nc", status=1))
 
     def test_the_second_is_told_and_changes_nothing(self):
         self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))

@@ -555,7 +555,7 @@ class Catalogues(Confined):
         self.assertTrue(os.path.exists("a.json"), said)
         status, said = run("index", f"{url}/bad.json", "--skip-errors", "-o", "b.json")
         self.assertEqual(status, 1, said)
-        self.assertIn("expected at least one source, found 1 that are left out", said)
+        self.assertIn("expected at least one source: all 1 were left out", said)
         self.assertIn("left out: ", said)
 
     def test_on_servers_name_no_local_file(self):

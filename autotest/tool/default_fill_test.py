@@ -235,7 +235,7 @@ class DefaultFill(VerbsInOwnFolder):
                 self.assertEqual(self.rows(name), [values.tolist()], f"{dtype}: {what}")
         source = zarr2(0)("0", 0, np.arange(-32768, 32768).astype("i2"))
         said = self.run_verb("split", source, "--format", "NETCDF3", "--cfa-version", "0.4", "-o", "o.nca", status=1)
-        self.assertIn("/v has all integers of its type as values, of which readers of netCDF-3 take -32767 for a missing one: write netCDF-4", said)
+        self.assertIn("/v uses every integer of its type as a value, but readers of netCDF-3 treat -32767 as missing: write netCDF-4", said)
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ class Cost(Steps):
         for step in range(2, 7):
             was = files("all.parq")
             said = run("append", "all.parq", write(step, has_u[step]), "--along", "time")
-            self.assertNotIn("anew", said)
+            self.assertNotIn("was rewritten", said)
             now = files("all.parq")
             self.assertEqual(was["t/refs.0.parq"], now["t/refs.0.parq"])
             self.assertEqual(was["u/refs.0.parq"], now["u/refs.0.parq"])
@@ -192,7 +192,7 @@ class Tiles(Steps):
         reader.GetRootGroup().OpenMDArray("t").Read([0, 0, 0], [1, 1, N])
         was, folder = files("all.parq"), os.stat("all.parq").st_ino
         said = run("append", "all.parq", names[4])
-        self.assertNotIn("anew", said)
+        self.assertNotIn("was rewritten", said)
         self.assertEqual(os.stat("all.parq").st_ino, folder)
         now = files("all.parq")
         self.assertEqual(set(was) | {"t/refs.12.parq", "t/refs.13.parq"}, set(now))
@@ -524,7 +524,7 @@ class Unlike(Steps):
             was, folder = files("all.parq"), os.stat("all.parq").st_ino
             said = run("append", "all.parq", names[step], "--along", "time")
             self.assertEqual(os.stat("all.parq").st_ino, folder, (kind, step))
-            self.assertNotIn("anew", said)
+            self.assertNotIn("was rewritten", said)
             now = files("all.parq")
             self.assertLessEqual(set(was), set(now))
             inodes = {state[0] for state in was.values()}
@@ -641,7 +641,7 @@ class Remembered(Steps):
             for verb in (["info", "all.json"], ["check", "all.json"], ["convert", "all.json", "-o", "o.json"],
                          ["append", "all.json", self.write(2, 1)]):
                 with self.subTest(verb, problem=problem):
-                    self.assertIn(f"refs: all.json: {key}: {problem}: make the set anew of its sources\n",
+                    self.assertIn(f"refs: all.json: {key}: {problem}: index all sources again\n",
                                   run(*verb, status=1))
 
     def test_what_contradicts_it_is_an_error_that_names_both(self):

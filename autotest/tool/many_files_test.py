@@ -120,7 +120,7 @@ class ManyFiles(unittest.TestCase):
         for options in ([], ["--deep"]):
             lines = run("check", "all.json", *options, status=1).splitlines()
             self.assertEqual(len(lines), 3, lines)
-            self.assertIn("03.bin: has 10 bytes, and /v refers to bytes up to 12", lines[0])
+            self.assertIn("03.bin: has 10 bytes, but /v refers to bytes up to 12", lines[0])
             self.assertIn("05.bin: ", lines[1])
             self.assertEqual(lines[2], f"{N_FILES} sources, 2 problems")
         self.assertIn("; 2 reads failed, the first: /v: ", lines[0])
@@ -187,7 +187,7 @@ class Names(unittest.TestCase):
     def test_of_files_with_the_same_coordinates_ask_for_a_dimension(self):
         one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"])
         for said in self.refuse(one, other):
-            self.assertIn(f"the coordinates of {one} and {other} are the same: say along which dimension", said)
+            self.assertIn(f"the coordinates of {one} and {other} are the same: name the concat dimension", said)
 
     def test_of_files_without_a_common_coordinate_say_so(self):
         one, other = self.write("a.json", ["v"], axis="x"), self.write("b.json", ["v"], axis="y")
@@ -206,7 +206,7 @@ class Names(unittest.TestCase):
             one = self.write("a.json", ["v"], more=self.time(shape, 1))
             other = self.write("b.json", ["v"], more=self.time(shape, 2))
             for said in self.refuse(one, other):
-                self.assertIn(f"{one} and {other} differ in {shown}, and in no coordinate of a dimension: say", said)
+                self.assertIn(f"{one} and {other} differ in {shown}, but not in the coordinate of a dimension: name", said)
             same = self.write("b.json", ["v"], more=self.time(shape, 1))
             for said in self.refuse(one, same):
                 self.assertIn("are the same", said)
@@ -228,14 +228,14 @@ class Names(unittest.TestCase):
         one = self.write("a.json", ["v"], more={**labels, "x/0": '["p","q","|O",[2]]'})
         other = self.write("b.json", ["v"], more={**labels, "x/0": '["r","s","|O",[2]]'})
         for said in self.refuse(one, other):
-            self.assertIn(f"coordinates of {one} and {other} cannot be compared (x): say along which", said)
+            self.assertIn(f"coordinates of {one} and {other} cannot be compared (x): name the concat dimension", said)
         for said in self.refuse(one, self.write("c.json", ["v"], more={"x/.zattrs": '{"_ARRAY_DIMENSIONS":["y"]}'})):
             self.assertIn("cannot be compared (x)", said)
 
     def test_that_are_given_twice_are_named(self):
         one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"], first=2)
         for said in self.refuse(one, other, one):
-            self.assertIn(f"{one} is given twice, as source 1 and 3: leave one out", said)
+            self.assertIn(f"{one} is source 1 and source 3: leave one out", said)
 
     def test_of_folders_on_http_servers_say_what_to_give(self):
         folder = Folder()

@@ -188,7 +188,7 @@ class Keys(Folder):
     def test_that_cannot_be_kept_are_named(self):
         write("a.json", self.SPECIFIED)
         said = run("convert", "a.json", "-o", "b.parq")
-        self.assertIn("a.json: left out 15 keys that belong to no array, as the format holds arrays alone: key0, ", said)
+        self.assertIn("a.json: left out 15 keys that belong to no array, as the format can hold only arrays: key0, ", said)
         self.assertIn("gen_key4", said)
         said = run("index", "a.json", "-o", "c.json", "--strict")
         self.assertEqual(said, "")
@@ -196,9 +196,9 @@ class Keys(Folder):
             ".zgroup": '{"zarr_format":2}', "v/.zarray": array([1], [1]), "v/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
             "v/0": "a", "readme": "text"})  # fmt: skip
         said = run("index", "t.json", "t.json", "-o", "d.json", "--along", "t")
-        self.assertIn("t.json: left out 1 keys that belong to no array, as only arrays are joined: readme", said)
+        self.assertIn("t.json: left out 1 keys that belong to no array, as only arrays are combined: readme", said)
         said = run("index", "t.json", "t.json", "-o", "d.json", "--along", "t", "--strict", status=1)
-        self.assertIn("t.json: 1 keys belong to no array, and only arrays are joined: readme", said)
+        self.assertIn("t.json: 1 keys belong to no array, and only arrays are combined: readme", said)
 
     def test_that_are_left_out_are_named_up_to_twenty(self):
         many = {".zgroup": '{"zarr_format":2}', "t/.zarray": array([1], [1], "<i4"), "t/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
@@ -296,7 +296,7 @@ class Check(Folder):
             "s/0": "base64:AQAAAAEAAABh", "s/1": "base64:AQAAAAEAAABi"})  # fmt: skip
         self.assertIn("0 problems\n", run("check", "--deep", "a.json"))
         self.assertIn(
-            "/s: was not decoded: strings are decoded whole, which takes more chunks than --sample allows",
+            "/s: was not decoded: strings are decoded as a whole, which needs more chunks than --sample allows",
             run("check", "--sample", "1", "a.json", status=1),
         )
         refs = keys("a.json")
@@ -352,7 +352,7 @@ class Check(Folder):
 
     def test_a_number_that_is_none_is_refused_at_once(self):
         said = run("check", "--sample", "abc", "gone.json", status=2)
-        self.assertEqual(said, 'refs: --sample is "abc", not a whole number\n')
+        self.assertEqual(said, 'refs: --sample: expected a whole number, found "abc"\n')
 
     def test_large_chunks_are_held_within_bounds_whatever_threads_say(self):
         with open("z.bin", "wb") as file:
@@ -431,7 +431,7 @@ class Unread(Folder):
             self.assertEqual((done.returncode, done.stdout), (1, "masked/0.0: other bytes\n"), done.stderr)
 
     def test_are_left_out_with_a_warning_where_no_set_can_hold_them(self):
-        name, masks = self.file("unlike.h5"), "some chunks went through all filters and some did not, which sets cannot say"
+        name, masks = self.file("unlike.h5"), "some chunks skipped filters and some did not, which sets cannot record"
         for verb in ("index", "convert"):
             for form in ("json", "parq"):
                 with self.subTest(verb, form=form):

@@ -191,7 +191,7 @@ TEST_F(Rows, AreNotReadOutsideByPoints) {
                                        {{start, one, nullptr}, nullptr, &found[1], nullptr}};
         refs_error error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_array_read_selections(array, both, 2, nullptr, &error), REFS_INVALID);
-        EXPECT_TRUE(has(error.message, "leave dimension")) << error.message;
+        EXPECT_TRUE(has(error.message, "exceed dimension")) << error.message;
     }
     const refs_selection empty = {{outside[0], none, nullptr}, nullptr, found, nullptr};
     EXPECT_EQ(refs_array_read_selections(array, &empty, 1, nullptr, nullptr), REFS_OK);

@@ -110,12 +110,12 @@ TEST(MalformedAggregations, HaveSizesThatMakeNoSense) {
 
 TEST(MalformedAggregations, HaveAsManyNamesAsNobodyCanShareOut) {
     expectProblem(with(sound(), "u", fixedStrings({1, 3}, {"f.json", "g.json", "h.json"})),
-                  "/u: has 3 values: expected 2, as there are fragments");
+                  "/u: has 3 values: expected 2, one for each fragment");
     expectProblem(with(sound(), "n", fixedStrings({3}, {"t", "t", "t"})),
-                  "/n: has 3 values: expected 2, as there are fragments");
+                  "/n: has 3 values: expected 2, one for each fragment");
     Variables values = with(sound(), "v", container("map: m unique_values: u"));
     expectProblem(with(values, "u", numbers<float>({3}, {1, 2, 3})),
-                  "/u: has 3 values: expected 2, as there are fragments");
+                  "/u: has 3 values: expected 2, one for each fragment");
     expectProblem(with(values, "u", fixedStrings({1, 2}, {"1", "2"})),
                   "/u: expected values that are numbers");
 }
@@ -206,7 +206,7 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,0]})"),
                   "the shape of its subarray: expected a list of sizes");
     expectProblem(sub(R"("subarray":{"file":"g.json","ncvar":"t","shape":[1,2]})"),
-                  "has the shape (1, 3): expected (1, 2), as its partition has");
+                  "has the shape (1, 3): expected (1, 2), the shape of its partition");
     const std::string good = R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,2]})";
     expectProblem(sub(R"("pdimensions":["y"],)" + good),
                   "pdimensions and the shape of its subarray differ in length");
@@ -218,7 +218,7 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
         expectProblem(sub("\"part\":" + inJson(part) + "," + good),
                       "part: expected a list of ranges and of lists of elements");
     expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good),
-                  "expected (1, 2), as its partition has");
+                  "expected (1, 2), the shape of its partition");
     const std::string far = R"("part":"[[0,0,-9223372036854775808],[0,1]]","reverse":["y"],)";
     AggregatedFiles files;
     files.put("f.json", {{"t", numbers<float>({1, 2}, {1, 2})}});

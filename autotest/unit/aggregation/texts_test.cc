@@ -71,7 +71,7 @@ TEST_F(TextAggregations, HaveOneValueForEachFragment) {
         EXPECT_EQ(files.allTexts("m.json"), expected);
     }
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", strings({2}, {"a", "b"})}});
-    EXPECT_NE(problemOfTexts().find("/w: has 2 values: expected 3, as there are fragments"),
+    EXPECT_NE(problemOfTexts().find("/w: has 2 values: expected 3, one for each fragment"),
               std::string::npos)
         << files.error.message;
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", numbers<int32_t>({3}, {1, 2, 3})}});
@@ -118,7 +118,7 @@ TEST_F(TextAggregations, AreNeitherOfNumbersNorOfOtherStrings) {
               std::string::npos)
         << files.error.message;
     put(strings({}, {""}), {strings({3}, {"a", "b", "c"})});
-    EXPECT_NE(problemOfTexts().find("/t has the shape (3): expected (2), as its partition has"),
+    EXPECT_NE(problemOfTexts().find("/t has the shape (3): expected (2), the shape of its partition"),
               std::string::npos)
         << files.error.message;
 }

@@ -229,7 +229,7 @@ TEST(JsonReader, PeeksAtRanges) {
     EXPECT_EQ(Peeked(R"({"k":["",1,2]})", 100), " 1 2 at 5 | } E");
     EXPECT_EQ(Peeked(R"({"k"  :  [  "a"  ,  1  ,  2  ]  })", 100), "a 1 2 at 9 | } E");
     EXPECT_EQ(Peeked(R"({"k": ["é", 1, 2], 5})", 100),
-              "é 1 2 at 6 | error: line 1, column 21: '5' where the name of a member should be");
+              "é 1 2 at 6 | error: line 1, column 21: expected the name of a member, found '5'");
 }
 
 TEST(JsonReader, PeeksAtNothingElse) {
@@ -295,44 +295,44 @@ TEST(JsonReader, RefusesMalformedDocuments) {
     const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "line 1, column 1: the text ends where a value should be"},
-        {" \n ", "line 2, column 2: the text ends where a value should be"},
-        {"{", "line 1, column 2: the text ends where the name of a member should be"},
-        {"[", "line 1, column 2: the text ends where a value should be"},
-        {"[1", "line 1, column 3: the text ends where ',' or ']' should be"},
-        {"[1,]", "line 1, column 4: ']' where a value should be"},
-        {"[1 2]", "line 1, column 4: '2' where ',' or ']' should be"},
-        {"[1}", "line 1, column 3: '}' where ',' or ']' should be"},
-        {"{\"a\"}", "line 1, column 5: '}' where ':' should be"},
-        {"{\"a\":}", "line 1, column 6: '}' where a value should be"},
-        {"{\"a\":1,}", "line 1, column 8: '}' where the name of a member should be"},
-        {"{\"a\":1]", "line 1, column 7: ']' where ',' or '}' should be"},
-        {"{a:1}", "line 1, column 2: 'a' where the name of a member should be"},
-        {"{1:1}", "line 1, column 2: '1' where the name of a member should be"},
-        {"1 2", "line 1, column 3: '2' where the end of the document should be"},
-        {"{} x", "line 1, column 4: 'x' where the end of the document should be"},
-        {"]", "line 1, column 1: ']' where a value should be"},
-        {"\"abc", "line 1, column 5: the text ends where a closing quote should be"},
-        {"\"a\nb", "line 2, column 2: the text ends where a closing quote should be"},
+        {"", "line 1, column 1: expected a value, found the end of the text"},
+        {" \n ", "line 2, column 2: expected a value, found the end of the text"},
+        {"{", "line 1, column 2: expected the name of a member, found the end of the text"},
+        {"[", "line 1, column 2: expected a value, found the end of the text"},
+        {"[1", "line 1, column 3: expected ',' or ']', found the end of the text"},
+        {"[1,]", "line 1, column 4: expected a value, found ']'"},
+        {"[1 2]", "line 1, column 4: expected ',' or ']', found '2'"},
+        {"[1}", "line 1, column 3: expected ',' or ']', found '}'"},
+        {"{\"a\"}", "line 1, column 5: expected ':', found '}'"},
+        {"{\"a\":}", "line 1, column 6: expected a value, found '}'"},
+        {"{\"a\":1,}", "line 1, column 8: expected the name of a member, found '}'"},
+        {"{\"a\":1]", "line 1, column 7: expected ',' or '}', found ']'"},
+        {"{a:1}", "line 1, column 2: expected the name of a member, found 'a'"},
+        {"{1:1}", "line 1, column 2: expected the name of a member, found '1'"},
+        {"1 2", "line 1, column 3: expected the end of the document, found '2'"},
+        {"{} x", "line 1, column 4: expected the end of the document, found 'x'"},
+        {"]", "line 1, column 1: expected a value, found ']'"},
+        {"\"abc", "line 1, column 5: expected a closing quote, found the end of the text"},
+        {"\"a\nb", "line 2, column 2: expected a closing quote, found the end of the text"},
         {"\"\\x\"", "line 1, column 2: unknown escape sequence in a string"},
         {"\"\\", "line 1, column 2: unknown escape sequence in a string"},
         {"\"\\u12\"", "line 1, column 2: expected four hexadecimal digits after \\u"},
-        {"01", "line 1, column 2: '1' where the end of the document should be"},
-        {"[01]", "line 1, column 3: '1' where ',' or ']' should be"},
-        {"1.", "line 1, column 3: the text ends where a digit should be"},
-        {"[1.x]", "line 1, column 4: 'x' where a digit should be"},
-        {"1e", "line 1, column 3: the text ends where a digit should be"},
-        {"1e+", "line 1, column 4: the text ends where a digit should be"},
-        {"-", "line 1, column 2: the text ends where a digit should be"},
-        {"-x", "line 1, column 2: 'x' where a digit should be"},
-        {".5", "line 1, column 1: '.' where a value should be"},
-        {"+1", "line 1, column 1: '+' where a value should be"},
-        {"tru", "line 1, column 1: 't' where a value should be"},
-        {"truex", "line 1, column 5: 'x' where the end of the document should be"},
-        {"nan", "line 1, column 1: 'n' where a value should be"},
-        {"'a'", "line 1, column 1: ''' where a value should be"},
-        {"\xef\xbb\xbf", "line 1, column 4: the text ends where a value should be"},
-        {" \xef\xbb\xbf 1", "line 1, column 2: byte 0xef where a value should be"},
+        {"01", "line 1, column 2: expected the end of the document, found '1'"},
+        {"[01]", "line 1, column 3: expected ',' or ']', found '1'"},
+        {"1.", "line 1, column 3: expected a digit, found the end of the text"},
+        {"[1.x]", "line 1, column 4: expected a digit, found 'x'"},
+        {"1e", "line 1, column 3: expected a digit, found the end of the text"},
+        {"1e+", "line 1, column 4: expected a digit, found the end of the text"},
+        {"-", "line 1, column 2: expected a digit, found the end of the text"},
+        {"-x", "line 1, column 2: expected a digit, found 'x'"},
+        {".5", "line 1, column 1: expected a value, found '.'"},
+        {"+1", "line 1, column 1: expected a value, found '+'"},
+        {"tru", "line 1, column 1: expected a value, found 't'"},
+        {"truex", "line 1, column 5: expected the end of the document, found 'x'"},
+        {"nan", "line 1, column 1: expected a value, found 'n'"},
+        {"'a'", "line 1, column 1: expected a value, found '''"},
+        {"\xef\xbb\xbf", "line 1, column 4: expected a value, found the end of the text"},
+        {" \xef\xbb\xbf 1", "line 1, column 2: expected a value, found byte 0xef"},
     };
     for (const auto &c : cases) {
         Reader reader(c.text);
@@ -349,10 +349,10 @@ TEST(JsonReader, RefusesRawNuls) {
         std::string text;
         const char *message;
     } cases[] = {
-        {std::string("\"a\0b\"", 5), "line 1, column 3: byte 0x00 where a closing quote should be"},
-        {std::string("\0", 1), "line 1, column 1: byte 0x00 where a value should be"},
+        {std::string("\"a\0b\"", 5), "line 1, column 3: expected a closing quote, found byte 0x00"},
+        {std::string("\0", 1), "line 1, column 1: expected a value, found byte 0x00"},
         {std::string("1\0", 2),
-         "line 1, column 2: byte 0x00 where the end of the document should be"}};
+         "line 1, column 2: expected the end of the document, found byte 0x00"}};
     for (const auto &c : cases)
         EXPECT_NE(Tokens(c.text).find(c.message), std::string::npos) << Tokens(c.text);
 }

@@ -56,7 +56,7 @@ TEST(ListPage, DecodesNamesOnlyWhereTheyAreEncoded) {
 
 TEST(ListPage, IsRefusedWithAReason) {
     EXPECT_EQ(parse("<Error><Code>x</Code></Error>"),
-              "a list of objects: it is not a list of objects");
+              "a list of objects: expected ListBucketResult as the root element");
     EXPECT_EQ(parse("<ListBucketResult>"), "a list of objects: no element found in line 1");
     EXPECT_EQ(list("<IsTruncated>true</IsTruncated>"),
               "a list of objects: a truncated list without a continuation token");
@@ -65,7 +65,7 @@ TEST(ListPage, IsRefusedWithAReason) {
     EXPECT_EQ(list("<Contents><Key>k</Key><Size>-1</Size></Contents>"),
               "a list of objects: an object has no size");
     EXPECT_EQ(parse("<!DOCTYPE l [<!ENTITY e 'x'>]><ListBucketResult/>"),
-              "a list of objects: it has a document type");
+              "a list of objects: a list of objects has a document type");
     EXPECT_EQ(list("<Contents><Key>" + std::string(20000, 'k') + "</Key></Contents>"),
               "a list of objects: a name is too long");
 }

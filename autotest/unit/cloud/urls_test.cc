@@ -89,7 +89,7 @@ TEST(Urls, AreKeptWithTheirBlanksEncoded) {
     const Host host({});
     EXPECT_EQ(host.url("/vsicurl/https://h/a b?c=%20"), "https://h/a%20b?c=%20");
     EXPECT_EQ(host.url("http://h/a"), "http://h/a");
-    EXPECT_EQ(host.url("/vsicurl/ftp://h/a"), "this program reads http and https URLs alone");
+    EXPECT_EQ(host.url("/vsicurl/ftp://h/a"), "this program reads only http and https URLs");
     EXPECT_NE(host.url("/vsizip/{/vsicurl/http://h/a.zip}/b").find("GDAL"), std::string::npos);
 }
 

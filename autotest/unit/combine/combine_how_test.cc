@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "memory_vfs.h"
+#include "refs/index_again.h"
 #include "refs/refset.h"
 
 namespace {
@@ -48,7 +49,7 @@ TEST(CombineHow, IsCorruptWhereMembersAreOfOtherTypes) {
         How how;
         refs_error error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_combine_how_read(refs_str_from(text), &how, &error), REFS_CORRUPT) << text;
-        EXPECT_NE(std::string(error.message).find("index all sources again"), std::string::npos);
+        EXPECT_NE(std::string(error.message).find(refs_index_again()), std::string::npos);
     }
 }
 

@@ -298,7 +298,7 @@ TEST_P(EachFormat, ComparesManifestsWithWhatTheSnapshotSaysOfThem) {
         ASSERT_GT(other.Replace(size, size + 1), 0);
         ASSERT_EQ(other.Open(), "");
         const std::string said = "it has " + std::to_string(size) + " bytes: expected " +
-                                 std::to_string(size + 1) + ", as the snapshot says";
+                                 std::to_string(size + 1) + ", as in the snapshot";
         for (uint64_t i = 0; i < 3; i++)
             for (const char *array : {"g/split", "inline", "virtual", "native"})
                 for (const std::vector<uint64_t> &index :

@@ -227,8 +227,9 @@ TEST(FlexJson, RefusesValuesThatAreTooDeep) {
     refs_json_doc_free(doc);
     ASSERT_EQ(refs_icechunk__flex_root(refs_buf_view(&flex), &root, nullptr), REFS_OK);
     EXPECT_EQ(refs_icechunk__flex_to_json(&root, &json, &err), REFS_LIMIT);
-    EXPECT_STREQ(err.message,
-                 "the configuration has values more than 32 deep, or more than 16777216 bytes");
+    EXPECT_STREQ(
+        err.message,
+        "the configuration is nested deeper than 32 levels, or has more than 16777216 bytes");
 }
 
 // -- containers
@@ -389,9 +390,9 @@ TEST(Version3, HasAWordForEachType) {
         EXPECT_EQ(partOf(made, "fill_value"), type[2]);
     }
     EXPECT_EQ(version3(array("<x4", "null", none)),
-              "type \"<x4\" has no name in Zarr version 3, which Icechunk holds: write JSON");
+              "type \"<x4\" does not exist in Zarr version 3, which Icechunk requires: write JSON");
     EXPECT_EQ(version3(R"({"dtype":[["a","<i4"]],"shape":[1],"chunks":[1]})"),
-              "type \"\" has no name in Zarr version 3, which Icechunk holds: write JSON");
+              "type \"\" does not exist in Zarr version 3, which Icechunk requires: write JSON");
 }
 
 TEST(Version3, PutsCodecsInTheirPlaces) {
@@ -412,15 +413,13 @@ TEST(Version3, PutsCodecsInTheirPlaces) {
               R"([{"name":"bytes"},{"name":"numcodecs.zstd"}])");
     EXPECT_EQ(codecs("|O", R"("order":"C","filters":[{"id":"vlen-utf8"}],"compressor":null)"),
               R"([{"name":"vlen-utf8"}])");
-    EXPECT_EQ(
-        version3(array("|O", "null",
-                       R"("filters":[{"id":"json2"},{"id":"vlen-utf8"}],"compressor":null)")),
-        "filter \"json2\" makes bytes of objects, which Zarr version 3 has no word for: write "
-        "JSON");
-    EXPECT_EQ(
-        version3(array("<i2", "0", R"("filters":[{"id":"shuffle"},{"id":"delta"}])")),
-        "filter \"delta\" comes behind one that makes bytes, which Zarr version 3 has no word "
-        "for: write JSON");
+    EXPECT_EQ(version3(array("|O", "null",
+                             R"("filters":[{"id":"json2"},{"id":"vlen-utf8"}],"compressor":null)")),
+              "Zarr version 3, which Icechunk requires, cannot have filter \"json2\", which makes "
+              "bytes of objects: write JSON");
+    EXPECT_EQ(version3(array("<i2", "0", R"("filters":[{"id":"shuffle"},{"id":"delta"}])")),
+              "Zarr version 3, which Icechunk requires, cannot have filter \"delta\" after one "
+              "that makes bytes: write JSON");
 }
 
 TEST(Version3, KeepsWhatVersion2Said) {
@@ -601,11 +600,10 @@ TEST(IcechunkWriter, LeavesFoldersOfOtherThingsAlone) {
     fs::create_directory(folder);
     std::ofstream(folder / "mine.txt") << "text";
     EXPECT_EQ(writeSteps(folder, 1, 1024, &err), REFS_INVALID);
-    EXPECT_EQ(
-        std::string(err.message),
-        folder.string() +
-            ": cannot be written to: expected an Icechunk repository of format 2, or nothing, "
-            "found mine.txt: give another name");
+    EXPECT_EQ(std::string(err.message),
+              folder.string() +
+                  ": cannot write to it: expected an Icechunk repository of format 2, or nothing, "
+                  "found mine.txt: choose another name");
     EXPECT_EQ(namesIn(folder), std::vector<std::string>{"mine.txt"});
     refs_error_clear(&err);
     EXPECT_EQ(writeSteps(scratch.path / "s.icechunk", 1, 1023, &err), REFS_INVALID);

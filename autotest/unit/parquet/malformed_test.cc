@@ -141,7 +141,7 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
          "corrupt: its footer is truncated"},
         {Struct().Integer(1, 1).Integer(3, 0).List(4, {}), "corrupt: its footer is truncated"},
         {Metadata(OneColumn(), {Group(3, 4, 0)}, 5),
-         "corrupt: its row groups have 3 rows: expected 5, as the footer says"},
+         "corrupt: its row groups have 3 rows: expected 5, as in the footer"},
         {Metadata({OneColumn()[0]}, {}, 0),
          "corrupt: the schema has another number of columns than it declares"},
         {Metadata({OneColumn()[0], OneColumn()[1], OneColumn()[1]}, {}, 0),

@@ -43,14 +43,14 @@ TEST_F(Hdf5HostileIndex, NodesHaveNoMoreEntriesThanRoom) {
     BTree1Writer file(2);
     file.Node(0, std::vector<BTree1Writer::Entry>(65, {{0, 0}, 0}));
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes),
-              "B-tree node at address 0 has more entries than there is room for");
+              "B-tree node at address 0 has more entries than fit its size");
 }
 
 TEST_F(Hdf5HostileIndex, NodesAreNotCutByTheEndOfTheFile) {
     BTree1Writer file(2);
     file.Node(0, std::vector<BTree1Writer::Entry>(64, {{0, 0}, 0}));
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes.substr(0, 1000)),
-              "B-tree node at address 0 has more entries than there is room for");
+              "B-tree node at address 0 has more entries than fit its size");
 }
 
 TEST_F(Hdf5HostileIndex, TreesAreNotDeeperThanTheyMayBe) {
@@ -161,7 +161,7 @@ TEST_F(Hdf5HostileIndex, PagesOfFixedArraysAreInTheFile) {
     Hdf5Writer file = FixedArray(10000, 10);
     file.Text("FADB").Number(0, 2).Address(0).Number(0x4000, 2).Checksum(28);
     EXPECT_EQ(Fail(REFS_HDF5_FIXED_ARRAY, 0, file.bytes),
-              "fixed array at address 28 has pages behind the file");
+              "fixed array at address 28 has pages past the end of the file");
 }
 
 /// The sizes as libhdf5 has them, unless told otherwise.
@@ -226,7 +226,7 @@ TEST_F(Hdf5HostileIndex, TreesOfVersion2AreNotDeeperThanTheyMayBe) {
 
 TEST_F(Hdf5HostileIndex, NodesOfVersion2HaveNoMoreRecordsThanRoom) {
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_2, 0, BTree2(0, 65535).bytes),
-              "B-tree node at address 38 has more records than there is room for");
+              "B-tree node at address 38 has more records than fit its size");
 }
 
 TEST_F(Hdf5HostileIndex, RecordsHaveTheSizeOfWhatIsInThem) {

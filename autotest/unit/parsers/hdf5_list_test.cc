@@ -130,7 +130,7 @@ TEST(Hdf5Lists, OldGroupsAndTheirLinks) {
     const std::string path = PathOf("old_groups.h5");
     const std::vector<std::string> notes = List(path).notes;
     for (const char *note :
-         {"/group/inner/up is left out: it is a group in itself",
+         {"/group/inner/up is left out: it is a link to a group that contains it",
           "/group/loop is left out: it is a link to a group, which is listed there",
           "/group/nothing is left out: it is a link to nothing"})
         EXPECT_EQ(std::count(notes.begin(), notes.end(), path + ": " + note), 1) << note;

@@ -36,10 +36,11 @@ TEST(RefsetJson, TellsWhereAMistakeIsInALargeDocument) {
     for (int i = 0; i < 50000; i++) json += "\"v/" + std::to_string(i) + "\": [\"u\"],\n";
     SetUnderTest broken, wrong;
     EXPECT_EQ(broken.Open(json + "\"x\" 5}"), REFS_CORRUPT);
-    EXPECT_STREQ(broken.error.message, "refs.json: line 50001, column 5: '5' where ':' should be");
+    EXPECT_STREQ(broken.error.message, "refs.json: line 50001, column 5: expected ':', found '5'");
     ASSERT_EQ(wrong.Open(json + "\"x\": 5}"), REFS_OK);
-    EXPECT_EQ(wrong.At("x"),
-              "invalid: line 50001, column 6: a reference is a string, an object or an array");
+    EXPECT_EQ(
+        wrong.At("x"),
+        "invalid: line 50001, column 6: expected a string, an object or an array as reference");
 }
 
 TEST(RefsetJson, HoldsALargeInlineValue) {

@@ -142,7 +142,7 @@ TEST(ParquetOpen, SaysThatAServerAnsweredAPage) {
     for (const char *page : {"<html>log in</html>", "\r\n<!DOCTYPE HTML><html>"}) {
         const std::map<std::string, std::string> files = {{url, page}, {url + "/.zmetadata", page}};
         EXPECT_EQ(Open(url, files).said,
-                  url + ": the server answered a web page (HTML) instead of a set or a data file: "
+                  url + ": the server returned a web page (HTML) instead of a set or a data file: "
                         "log in, or use the URL of the file instead of its page");
     }
 }

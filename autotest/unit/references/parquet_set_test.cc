@@ -260,15 +260,15 @@ TEST(ParquetSet, RefusesChunksOfArraysThatItCannotCount) {
         {"a/.zarray", R"({"shape": [-4], "chunks": [2]})", "a/0",
          "invalid: shape and chunks are inconsistent in dimension 0"},
         {"a/.zarray", R"("no JSON")", "a/0",
-         "corrupt: line 1, column 1: 'n' where a value should be"},
+         "corrupt: line 1, column 1: expected a value, found 'n'"},
         {"a/.zarray", R"({"shape": [1e15, 1e15], "chunks": [1, 1]})", "a/0.0",
          "over a limit: the array has more than 2^64 chunks"},
         {"../x/.zarray", R"({"shape": [4], "chunks": [1]})", "../x/0",
-         "invalid: its name points outside the set"},
+         "invalid: its name leads outside the set"},
         {"x/../../y/.zarray", R"({"shape": [4], "chunks": [1]})", "x/../../y/0",
-         "invalid: its name points outside the set"},
+         "invalid: its name leads outside the set"},
         {"x\\u0000y/.zarray", R"({"shape": [4], "chunks": [1]})", "x\0y/0",
-         "invalid: its name points outside the set"},
+         "invalid: its name leads outside the set"},
     };
     for (const auto &c : cases) {
         ParquetUnderTest set;
@@ -334,7 +334,9 @@ TEST(ParquetSet, SaysWhichUrlItCannotUse) {
     ASSERT_EQ(set.OpenFolder(), REFS_OK);
     EXPECT_EQ(set.At("a/0"),
               "invalid: {{u}}/x: a template that was not rendered when the set was written");
-    EXPECT_EQ(set.At("a/1").find("not supported: odd://x: scheme \"odd\" is not one of "), 0u);
+    EXPECT_EQ(
+        set.At("a/1").find("not supported: odd://x: unsupported scheme \"odd\": expected one of "),
+        0u);
     EXPECT_EQ(set.At("a/2").find("invalid: /etc/passwd: a remote set may not name the local file"),
               0u);
     EXPECT_EQ(set.At("a/3").find("invalid: x"), 0u);

@@ -125,9 +125,12 @@ TEST(RefsetUrl, IsRefusedWhereItMeansNothing) {
     const std::string known =
         "http, https, ftp, s3, s3a, gs, gcs, az, abfs, abfss, adl, oss, swift, hdfs, file, local, "
         "zip, tar";
-    Check({{base, "memory://x", "not supported: scheme \"memory\" is not one of " + known},
-           {base, "x-y+z.1://x", "not supported: scheme \"x-y+z.1\" is not one of " + known},
-           {base, "zip://m::memory://x", "not supported: scheme \"memory\" is not one of " + known},
+    Check({{base, "memory://x",
+            "not supported: unsupported scheme \"memory\": expected one of " + known},
+           {base, "x-y+z.1://x",
+            "not supported: unsupported scheme \"x-y+z.1\": expected one of " + known},
+           {base, "zip://m::memory://x",
+            "not supported: unsupported scheme \"memory\": expected one of " + known},
            {base, "", "invalid: the URL is empty"},
            {base, "file://", "invalid: the URL is empty"},
            {"refs.json", ".", "invalid: URL \".\" does not name a file"},

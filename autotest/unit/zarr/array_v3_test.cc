@@ -288,7 +288,7 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[1].v3.type = R"({"name":"numpy.datetime64","configuration":{"unit":"eon"}})";
     broken[2] = {{},
                  REFS_INVALID,
-                 "transpose has an order of 1 numbers: expected 2, as the array has dimensions"};
+                 "transpose has an order of 1 numbers: expected 2, one for each dimension"};
     broken[2].v3.codecs = R"([{"name":"transpose","configuration":{"order":[0]}}])";
     broken[3] = {{}, REFS_INVALID, "the order of transpose is not a permutation"};
     broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,2]}}])";

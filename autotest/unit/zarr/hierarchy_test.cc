@@ -218,7 +218,7 @@ TEST(Hierarchy, TriesNoMoreMetadataAfterManyThatCannotBeRead) {
     MemoryHierarchy h;
     for (int i = 0; i < 80; i++) h.store.range(std::to_string(i) + "/.zarray", "nowhere", 0, 9);
     EXPECT_NE(std::string(h.array("63").problem).find("nowhere"), std::string::npos);
-    EXPECT_STREQ(h.array("64").problem, "too many other metadata could not be read");
+    EXPECT_STREQ(h.array("64").problem, "too much of the other metadata cannot be read");
 }
 
 TEST(Hierarchy, FindsHiddenNamesWhereMemoryRanOut) {

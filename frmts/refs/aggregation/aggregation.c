@@ -298,8 +298,8 @@ static refs_status wait_for_loader(refs_aggregation *aggregation, refs_error *er
     load_wait wait = {.waiter = pthread_self(), .loader = aggregation->loader};
     if (!add_wait(&wait))
         return refs_fail(err, REFS_IO,
-                         "a progress callback cannot read this aggregation while the read that "
-                         "called it, or one that waits for this one, loads its fragments");
+                         "cannot read this aggregation from a progress callback while its "
+                         "fragments are being loaded: read it after the callback returns");
     const refs_status status =
         refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
     remove_wait(&wait);

@@ -162,9 +162,10 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     refs_status status = refs_aggregation__read_numbers(aggregation, sizes, &numbers, &n, err);
     size_t columns = rank > 0 ? n / rank : 0;
     if (status == REFS_OK && rank > 0 && (columns == 0 || n % rank != 0))
-        status = refs_fail(err, REFS_CORRUPT,
-                           "%s: has %zu values: expected %zu, as the aggregation has dimensions",
-                           sizes->path, n, rank);
+        status =
+            refs_fail(err, REFS_CORRUPT,
+                      "%s: has %zu values: expected %zu, one for each dimension of the aggregation",
+                      sizes->path, n, rank);
     for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
         status = read_row(aggregation, dim, numbers + dim * columns, columns, err);
     if (status == REFS_OK) status = check_sizes(aggregation, err);
@@ -183,9 +184,8 @@ typedef struct strings {
 
 static refs_status fail_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
                               uint64_t n, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT,
-                     "%s: has %llu values: expected %llu, as there are fragments", meta->path,
-                     (unsigned long long)n, (unsigned long long)aggregation->grid.n);
+    return refs_fail(err, REFS_CORRUPT, "%s: has %llu values: expected %llu, one for each fragment",
+                     meta->path, (unsigned long long)n, (unsigned long long)aggregation->grid.n);
 }
 
 /* The trailing dimension of fragments: the letters of netCDF-3, copies of CFA-0.6. Nothing is read

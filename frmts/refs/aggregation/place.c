@@ -6,7 +6,8 @@ static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_
                               const refs_array_meta *variable, refs_error *err) {
     char expected[256], has[256];
     return refs_fail(
-        err, REFS_CORRUPT, "%s has the shape %s: expected %s, as its partition has", variable->path,
+        err, REFS_CORRUPT, "%s has the shape %s: expected %s, the shape of its partition",
+        variable->path,
         refs_aggregation__print_numbers(variable->shape, variable->rank, has, sizeof has),
         refs_aggregation__print_numbers(size, aggregation->meta.rank, expected, sizeof expected));
 }

@@ -87,7 +87,8 @@ refs_stored refs_chunk__stored(refs_chunk *chunk) {
     return (refs_stored){refs_bytes_view(chunk->data, chunk->size), chunk->filter_mask};
 }
 
-_Static_assert(sizeof(refs_chunk) <= REFS_CHUNK_OVERHEAD, "the head of a chunk has grown");
+_Static_assert(sizeof(refs_chunk) <= REFS_CHUNK_OVERHEAD,
+               "a partly decoded chunk has more bytes than before");
 
 static size_t cost_of(const refs_chunk *chunk) {
     return sizeof *chunk + chunk->size;

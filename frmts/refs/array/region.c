@@ -69,7 +69,7 @@ static refs_status check_dim(const refs_array_meta *meta, const refs_region *reg
         return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
-        "%s: %llu elements from %llu on with step %lld leave dimension %zu of size %llu",
+        "%s: %llu elements from index %llu with stride %lld exceed dimension %zu of size %llu",
         meta->path, (unsigned long long)region->count[dim], (unsigned long long)region->start[dim],
         (long long)step_of(region, dim), dim, (unsigned long long)meta->shape[dim]);
 }

@@ -223,7 +223,8 @@ refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, re
     refs_buf letters = REFS_BUF_INIT;
     size_t n = 0, length = (size_t)meta->shape[meta->rank - 1];
     if (length == 0)
-        return refs_fail(err, REFS_CORRUPT, "%s: has strings of 0 letters", meta->path);
+        return refs_fail(err, REFS_CORRUPT, "%s: expected strings of at least 1 character, found 0",
+                         meta->path);
     refs_status status = refs_array__read_elements(array, max_elements, &letters, &n, err);
     for (size_t at = 0; at < n && status == REFS_OK; at += length)
         status = append_letters(letters.data + at, length, strings, err);

@@ -66,11 +66,11 @@ static refs_status fail_unexpected(const refs_json_reader *reader, refs_error *e
     char what[128];
     unsigned c = *reader->at;
     if (reader->at == reader->end)
-        snprintf(what, sizeof what, "the text ends where %s should be", wanted);
+        snprintf(what, sizeof what, "expected %s, found the end of the text", wanted);
     else if (c > 0x20 && c < 0x7f)
-        snprintf(what, sizeof what, "'%c' where %s should be", (char)c, wanted);
+        snprintf(what, sizeof what, "expected %s, found '%c'", wanted, (char)c);
     else
-        snprintf(what, sizeof what, "byte 0x%02x where %s should be", c, wanted);
+        snprintf(what, sizeof what, "expected %s, found byte 0x%02x", wanted, c);
     return fail_at(reader, err, REFS_CORRUPT, what);
 }
 

@@ -39,7 +39,7 @@ static refs_status append_plain(refs_str folder, const asked_state *state, refs_
     REFS_TRY(refs_buf_append_str(plain, folder, err));
     if (state->key == NULL) return REFS_OK;
     if (state->name.size == 0)
-        return refs_fail(err, REFS_INVALID, "%.*s: expected the name of a %s behind @",
+        return refs_fail(err, REFS_INVALID, "%.*s: expected the name of a %s after @",
                          REFS_STR_ARG(folder), state->key);
     REFS_TRY(refs_buf_printf(plain, err, "#%s=", state->key));
     return append_name(state->name, plain, err);
@@ -59,8 +59,8 @@ static refs_status from_pipeline(refs_str folder, refs_str rest, refs_buf *plain
     rest = drop_beginning(rest, "/");
     if (rest.size > 0 || refs_str_find(state.name, '|') != SIZE_MAX)
         return refs_fail(err, REFS_INVALID,
-                         "%.*s: expected nothing but a state (@branch.main) behind icechunk:; "
-                         "arrays follow the whole name, in quotes: \"NAME\":/array",
+                         "%.*s: expected only a branch, tag or snapshot (@branch.main) after "
+                         "icechunk:; arrays follow the whole name, in quotes: \"NAME\":/array",
                          REFS_STR_ARG(folder));
     return append_plain(folder, &state, plain, err);
 }

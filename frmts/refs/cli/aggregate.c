@@ -16,6 +16,7 @@
 #include "refs/combine_aggregate.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
+#include "refs/index_again.h"
 #include "refs/intern.h"
 #include "skipped.h"
 
@@ -166,9 +167,8 @@ static refs_status add_source(aggregation *all, size_t number, refs_error *err) 
     if (of->is_added) return REFS_OK;
     if (of->is_repeated)
         return refs_fail(err, REFS_INVALID,
-                         "%s: is a fragment of %s already: leave it out or, where it has changed, "
-                         "combine all sources anew",
-                         name, all->output);
+                         "%s: %s already has this fragment: leave it out or, if it has changed, %s",
+                         name, all->output, refs_index_again());
     of->now.size = REFS_SOURCE_UNKNOWN;
     refs_status status = REFS_OK;
     if (of->named == NULL) status = name_source(all, name, &of->named, err);

@@ -8,65 +8,64 @@
 
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
-     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, NAME.icechunk, "
-     "or NAME.nc for an aggregation of the sources (CF-1.13)"},
+     "the output: a set (NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, NAME.icechunk), or "
+     "NAME.nc for an aggregation of the sources (CF-1.13)"},
     {'a', false, "along", "DIM",
-     "join along this dimension; may be given several times. Without, along those whose "
-     "coordinates "
-     "differ between the first and the last source"},
+     "concat dimension; may be repeated. Default: those whose coordinates differ between the first "
+     "and the last source"},
     {'p', false, "pattern", "PATTERN",
      "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
      "{name}"},
     {'v', false, "variables", "NAME",
-     "take this variable and what describes it; several times; v[time=2024-01]: only these chunks"},
+     "only this variable and those that describe it; may be repeated; v[time=2024-01] selects "
+     "chunks"},
     {'g', false, "group", "GROUP",
-     "take what is in this group, as the root of the set, and what describes it in groups above"},
-    {'i', false, "inline", "BYTES", "put chunks of no more bytes into the set itself"},
-    {'r', false, "relative", NULL, "name local files relative to the folder that the set lies in"},
-    {'w', false, "rewrite", "OLD=>NEW",
-     "replace the beginning of the names of sources; several times"},
+     "only this group, as the root of the set, with variables of its parent groups that describe "
+     "it"},
+    {'i', false, "inline", "BYTES", "store chunks of up to BYTES in the set itself"},
+    {'r', false, "relative", NULL, "name local files relative to the folder of the set"},
+    {'w', false, "rewrite", "OLD=>NEW", "replace the prefix OLD of source names; may be repeated"},
     {'t', false, "template", "NAME=BEGINNING",
-     "shorten URLs that begin so, in JSON of version 1; several times"},
+     "JSON version 1: shorten URLs with this prefix; may be repeated"},
     {'j', false, "threads", "N",
-     "sources, or chunks, at a time; all processors, and 16 where sources are or may be remote"},
+     "sources, or chunks, at a time. Default: one per processor; 16 if sources may be remote"},
     {'s', false, "skip-errors", NULL,
-     "leave out sources that cannot be read; they are listed and the exit status is 1"},
+     "leave out sources that cannot be read; list them, and exit with status 1"},
     {'R', true, "resume", NULL,
-     "keep what was indexed in NAME.resume until all is done, and go on from there"},
+     "keep indexed sources in NAME.resume, and continue from it after an interruption"},
     {'T', true, "strict", NULL,
-     "refuse sources that differ in type, chunk shape, codecs, packing or fill value, which "
-     "otherwise become an aggregation, and variables that cannot be read, which otherwise are left "
-     "out"},
+     "fail if sources differ in type, chunk shape, codecs, packing or fill value (default: make an "
+     "aggregation), or if a variable cannot be read (default: leave it out)"},
     {'F', true, "format", "NAME",
-     "split: NETCDF4 or NETCDF3, of master and fragments. Else json, parquet or icechunk, of the "
-     "set, whatever its name ends in; combine: also cfa, a master whose fragments the sources are"},
-    {'C', true, "cfa-version", "VERSION", "of a master: 0.5 (the default), 0.4 or 1.13"},
+     "split: NETCDF4 or NETCDF3. Others: json, parquet or icechunk, whatever the file extension; "
+     "combine: also cfa, a master with the sources as fragments"},
+    {'C', true, "cfa-version", "VERSION", "version of the master: 0.5 (default), 0.4 or 1.13"},
     {'H', true, "subarray-shape", "SIZES", "sizes of fragments: 10,90,180, or time=10,lat=90"},
-    {'Z', true, "subarray-size", "SIZE", "most bytes of values of a fragment; 50MB"},
+    {'Z', true, "subarray-size", "SIZE", "maximum size of the values of a fragment; default 50MB"},
     {'U', true, "common-date", "UNITS",
-     "units of times in a master, such as 'days since 1970-01-01'; those of the first source"},
+     "time units of a master, such as 'days since 1970-01-01'. Default: those of the first source"},
     {'P', true, "partition", "WHICH",
      "fragments of a master: all, none, or one by its index: 0,1,0"},
-    {'M', true, "metadata", NULL, "attributes, too"},
-    {'X', true, "prefix", "FOLDER", "the folder or beginning of a URL that fragments are in now"},
+    {'M', true, "metadata", NULL, "also list attributes"},
+    {'X', true, "prefix", "FOLDER", "the new folder or URL prefix of the fragments"},
     {'O', true, "objects", NULL, "JSON: metadata as objects, not as text"},
     {'G', true, "generators", NULL, "no effect: sets are written without generators"},
     {'V', true, "set-version", "N", "JSON: version of the set, 1 or 0"},
-    {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
-    {'B', true, "manifest-size", "BYTES", "Icechunk: size of a manifest, about; 1048576"},
-    {'Y', true, "message", "TEXT", "Icechunk: what the history says of the commit"},
+    {'S', true, "record-size", "N", "Parquet: rows per record file; default 10000"},
+    {'B', true, "manifest-size", "BYTES",
+     "Icechunk: approximate size of a manifest; default 1048576"},
+    {'Y', true, "message", "TEXT", "Icechunk: message of the commit"},
     {'q', false, "quiet", NULL, "no progress and no warnings"},
-    {'J', true, "json", NULL, "print JSON, for programs"},
+    {'J', true, "json", NULL, "print JSON"},
     {'A', true, "all", NULL,
-     "the arrays that aggregations are made of, too: terms, fragments, and each as it is stored"},
-    {'D', true, "deep", NULL, "decode chunks, too"},
+     "also list the arrays of aggregations: terms, fragments, and each as it is stored"},
+    {'D', true, "deep", NULL, "also decode chunks"},
     {'L', true, "part", "I/N",
-     "take part I of N of the sources, in order; its set goes to the folder NAME, under a name "
-     "made of "
-     "what is in it, which is printed"},
+     "only part I of N of the sources, in order. NAME is then a folder, and the set in it is named "
+     "by its content; the name is printed"},
     {'I', true, "stdin", NULL,
-     "add sources as their names arrive on standard input, those of up to two seconds at a time"},
-    {'K', true, "dry-run", NULL, "list what is not needed, and remove nothing"},
+     "add sources as their names arrive on standard input, in batches of up to two seconds"},
+    {'K', true, "dry-run", NULL, "list unneeded files without removing them"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
     {'h', false, "help", NULL, "print help"},
     {'\0', false, NULL, NULL, NULL}};
@@ -147,7 +146,7 @@ static void keep_names_of_dimensions(char *list) {
 
 static bool append_rewrite(tool_arguments *arguments, char *value) {
     if (strstr(value, "=>") != NULL) return refs_name_list_append(&arguments->rewrites, value);
-    fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n", value);
+    fprintf(stderr, "refs: --rewrite: expected OLD=>NEW, found \"%s\"\n", value);
     return false;
 }
 
@@ -167,7 +166,7 @@ static bool set_number(const tool_option *option, const char *value, const char 
     uint64_t found;
     *number = value;
     if (refs_str_to_u64(refs_str_from(value), &found)) return true;
-    fprintf(stderr, "refs: --%s is \"%s\", not a whole number\n", option->name, value);
+    fprintf(stderr, "refs: --%s: expected a whole number, found \"%s\"\n", option->name, value);
     return false;
 }
 
@@ -248,7 +247,7 @@ static const tool_option *find_option(const tool_verb *verb, const char *text, s
                                     : !option->is_long && option->letter == text[1];
         if (is_it && is_of(verb, option)) return option;
     }
-    fprintf(stderr, "refs: %s has no option %.*s; see refs %s --help\n", verb->name, (int)size,
+    fprintf(stderr, "refs: %s: unknown option %.*s; see refs %s --help\n", verb->name, (int)size,
             text, verb->name);
     return NULL;
 }

@@ -19,6 +19,7 @@
 #include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/fork.h"
+#include "refs/index_again.h"
 #include "refs/intern.h"
 #include "refs/lookup3.h"
 #include "refs/same_file.h"
@@ -513,7 +514,7 @@ static refs_status guess_dims(build *all, refs_error *err) {
     /* If only one can be read, it is joined with nothing. */
     if (status == REFS_OK && begin < end)
         status = refs_combine_guess_dims(ends, &all->options,
-                                         "--along, and --pattern where names tell its values",
+                                         "--along, and --pattern if file names contain its values",
                                          &all->dim_names, err);
     close_source(all, first);
     close_source(all, last);
@@ -1042,7 +1043,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
-        fprintf(stderr, "refs: no output: name the set to write by -o NAME\n");
+        fprintf(stderr, "refs: no output: add -o NAME\n");
         return TOOL_USAGE;
     }
     const bool is_master =
@@ -1080,22 +1081,22 @@ static bool read_format(const tool_arguments *arguments, refs_write_format *form
             *format = formats[i].format;
             return true;
         }
-    fprintf(stderr, "refs: --format is json, parquet or icechunk, not \"%s\"\n", arguments->format);
+    fprintf(stderr, "refs: --format: expected json, parquet or icechunk, found \"%s\"\n",
+            arguments->format);
     return false;
 }
 
 static bool has_known_name(const tool_arguments *arguments, refs_write_format format) {
     const char *output = arguments->output;
     if (tool_is_remote(output) && format != REFS_WRITE_ICECHUNK) {
-        fprintf(stderr,
-                "refs: %s: sets are written to files of this machine: write it here, and copy it "
-                "there\n",
+        fprintf(stderr, "refs: %s: cannot write a set there: write a local file, and copy it\n",
                 output);
         return false;
     }
     if (arguments->format != NULL && is_aggregation(output)) {
-        fprintf(stderr, "refs: %s: is the name of an aggregation: leave out --format %s\n", output,
-                arguments->format);
+        fprintf(stderr,
+                "refs: %s: this file extension means an aggregation: leave out --format %s\n",
+                output, arguments->format);
         return false;
     }
     if (arguments->format != NULL || is_aggregation(output) ||
@@ -1145,7 +1146,7 @@ static tool_exit aggregate(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     tool_target target;
     if (arguments->output == NULL || arguments->names.n < 1) {
-        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
+        fprintf(stderr, "usage: refs combine --format cfa FILE... -o MASTER.nca\n");
         return TOOL_USAGE;
     }
     const refs_status status = tool_target_open(arguments->output, &target, &err);
@@ -1164,7 +1165,7 @@ tool_exit tool_combine(const tool_arguments *arguments) {
 
 tool_exit tool_convert(const tool_arguments *arguments) {
     if (arguments->names.n == 1) return tool_index(arguments);
-    fprintf(stderr, "refs: convert takes one set\n");
+    fprintf(stderr, "usage: refs convert SET -o SET\n");
     return TOOL_USAGE;
 }
 

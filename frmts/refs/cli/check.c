@@ -187,7 +187,7 @@ static refs_status compare_sizes(tool_checking *at, refs_error *err) {
         const tool_target *target = &at->targets[id];
         if (!target->is_measured || (target->problem == NULL && target->end <= target->now.size))
             continue;
-        snprintf(text, sizeof text, "has %llu bytes, and %s refers to bytes up to %llu",
+        snprintf(text, sizeof text, "has %llu bytes, but %s refers to bytes up to %llu",
                  (unsigned long long)target->now.size, target->array,
                  (unsigned long long)target->end);
         const tool_found is_short = {TOOL_PROBLEM, REFS_CHANGED, text};
@@ -288,7 +288,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
     tool_checking at = {.session = &session, .arguments = arguments};
     refs_error err = REFS_ERROR_INIT;
     if (arguments->names.n != 1) {
-        fprintf(stderr, "refs: check takes one set\n");
+        fprintf(stderr, "usage: refs check SET\n");
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(&session, &err);

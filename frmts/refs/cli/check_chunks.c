@@ -134,7 +134,7 @@ static refs_status decode_strings(stored_array *in, refs_error *err) {
     refs_buf values = REFS_BUF_INIT;
     const tool_found too_many = {
         TOOL_NOT_DECODED, REFS_LIMIT,
-        "strings are decoded whole, which takes more chunks than --sample allows"};
+        "strings are decoded as a whole, which needs more chunks than --sample allows"};
     if (in->most < in->n_chunks) return tool_findings_add(findings, in->meta->path, too_many, err);
     const refs_status status = refs_array_read_strings(in->array, MAX_STRINGS, &values, &problem);
     refs_buf_clear(&values);

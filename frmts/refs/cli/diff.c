@@ -365,7 +365,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     comparison at = {.sets = sets, .is_quiet = arguments->quiet, .is_json = arguments->json};
     if (arguments->names.n != 2) {
-        fprintf(stderr, "refs: diff takes two sets\n");
+        fprintf(stderr, "usage: refs diff SET SET\n");
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(&session, &err);

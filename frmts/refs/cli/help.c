@@ -6,58 +6,54 @@
 
 const tool_verb tool_verbs[] = {
     {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTFOGVSBYLq",
-     "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: their names, patterns "
-     "in "
-     "quotes, folders (the data files and sets in them), URLs, and with \"-\" a list on standard "
-     "input. "
-     "One source gives its set; many are joined, by the values of their coordinates.",
+     "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: names, patterns in "
+     "quotes, folders, URLs, or \"-\" for a list on standard input. Several sources are combined "
+     "by the values of their coordinates.",
      tool_index},
     {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTFOGVSBYqCU",
-     "With --format cfa, a master whose fragments the sources are, which are not copied. Without, "
-     "as "
-     "index does with the files that the sets were made of: sets of many files, joined in any "
-     "order and in any groups, give the same bytes as all files at once.",
+     "The result is what index makes of the files of these sets: sets combined in any order and in "
+     "any groups give the same bytes as all files at once. With --format cfa, the result is a "
+     "master that has the sources as fragments, without copying them.",
      tool_combine},
     {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYIq",
      "The set is replaced when the new one is complete. Its format stays. An Icechunk repository "
      "gets a commit.",
      tool_append_verb},
-    {"convert", "SET -o SET", "write a set in another form", "ovgirwtFOGVSBYq",
-     "JSON to Parquet or Icechunk and back, version 1 to 0, absolute names to relative ones, a "
-     "part of it, or "
-     "with sources elsewhere (--rewrite).",
+    {"convert", "SET -o SET", "convert a set to another form", "ovgirwtFOGVSBYq",
+     "From and to JSON, Parquet and Icechunk, version 1 to 0, absolute to relative names, a part "
+     "of a set, or with moved sources (--rewrite).",
      tool_convert},
     {"check", "SET", "compare a set with its sources", "DNjqJ",
-     "Every source is there, as large and as old as it was indexed, and every reference lies in "
-     "it. --deep decodes all chunks, too. There is one line for each source where something is "
-     "wrong, and the exit status is 1.",
+     "Checks that each source exists, has the recorded size and date, and contains all references. "
+     "--deep also decodes all chunks. Prints a line for each source with a problem, and exits with "
+     "status 1 if there is one.",
      tool_check},
-    {"diff", "SET SET", "what differs between two sets", "qJ",
-     "The exit status is 1 where something does.", tool_diff},
+    {"diff", "SET SET", "show what differs between two sets", "qJ",
+     "The exit status is 1 if they differ.", tool_diff},
     {"history", "REPOSITORY", "list branches, tags and snapshots of an Icechunk repository", "J",
-     "The newest snapshot comes first; the one that the name means has a star.", tool_history},
+     "The newest snapshot comes first; a star marks the one that the name selects.", tool_history},
     {"tag", "REPOSITORY NAME", "give a snapshot of an Icechunk repository a name", "",
-     "That of the branch main, or of the state that the name of the repository says: "
-     "'repo#branch=dev', 'repo@ID'. Tags do not move.",
+     "Default: the tip of the branch main; 'repo#branch=dev' and 'repo@ID' select others. Tags do "
+     "not move.",
      tool_tag},
-    {"gc", "--dry-run REPOSITORY", "list files of an Icechunk repository that are not needed", "K",
-     "Those that no snapshot, branch, tag or update names, which interrupted or refused commits "
-     "leave, and what they left beside the repository; also what another program writes at this "
-     "moment. Icechunk removes them.",
+    {"gc", "--dry-run REPOSITORY", "list unneeded files of an Icechunk repository", "K",
+     "Lists files that no snapshot, branch, tag or update refers to, left by interrupted or "
+     "rejected commits, in and next to the repository. A commit that is under way is listed, too. "
+     "Icechunk removes them.",
      tool_gc},
-    {"ls", "SET", "list what is in a set or a data file", "AJ",
+    {"ls", "SET", "list the variables of a set or a data file", "AJ",
      "Aggregations are listed as the variables that they stand for.", tool_ls},
     {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFq",
      "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
      "object store, s3://alias/bucket/MASTER.nca.",
      tool_split},
-    {"mv", "MASTER", "say in a master that its fragments are elsewhere", "wXvgP",
-     "By --prefix, the folder that they are in now, or --rewrite 'OLD=>NEW'. Files are not moved. "
-     "--variable, --group and --partition say of which.",
+    {"mv", "MASTER", "change where a master looks for its fragments", "wXvgP",
+     "--prefix names their new folder, or --rewrite 'OLD=>NEW' replaces prefixes. Files are not "
+     "moved. --variable, --group and --partition select fragments.",
      tool_move},
-    {"info", "SET [KEY]", "sum a set up, or say where the bytes of a key are", "AJPMgv",
-     "--partition, of a master, lists its fragments. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" "
-     "for the chunk that holds this element.",
+    {"info", "SET [KEY]", "summarize a set, or show where the bytes of a key are", "AJPMgv",
+     "--partition lists the fragments of a master. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" for "
+     "the chunk of that element.",
      tool_info},
     {"cat", "SET KEY", "print the bytes of a key", "", "", tool_cat},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
@@ -96,7 +92,7 @@ static void print_option(const tool_option *option) {
 
 void tool_help(const tool_verb *verb) {
     if (verb == NULL) {
-        printf("usage: refs VERB ...\n\nMakes, joins, checks and converts reference sets.\n\n");
+        printf("usage: refs VERB ...\n\nMakes, combines, checks and converts reference sets.\n\n");
         for (verb = tool_verbs; verb->name != NULL; verb++)
             printf("  %-9s %-18s %s\n", verb->name, verb->synopsis, verb->purpose);
         printf("\nrefs VERB --help says more. refs help man|bash|zsh prints the man page and "
@@ -134,10 +130,9 @@ static void print_man_option(const tool_option *option) {
 }
 
 static void print_man(void) {
-    printf(
-        ".TH REFS 1 \"\" \"refs %s\"\n.SH NAME\nrefs \\- make, join, check and convert reference "
-        "sets\n.SH SYNOPSIS\n",
-        REFS_VERSION);
+    printf(".TH REFS 1 \"\" \"refs %s\"\n.SH NAME\nrefs \\- make, combine, check and convert "
+           "reference sets\n.SH SYNOPSIS\n",
+           REFS_VERSION);
     for (const tool_verb *verb = tool_verbs; verb->name != NULL; verb++) {
         printf("\\fBrefs %s\\fR ", verb->name);
         print_roff(verb->synopsis);
@@ -160,11 +155,10 @@ static void print_man(void) {
     printf(".SH OPTIONS\n");
     for (const tool_option *option = tool_options; option->name != NULL; option++)
         print_man_option(option);
-    printf(
-        ".SH EXIT STATUS\n0: all is well, but for what warnings name. 1: something failed or "
-        "differs, or \\-\\-skip\\-errors left out a source. 2: the "
-        "command line makes no sense. Interrupted, it dies by the signal, which shells show as 128 "
-        "and its number: 130 by Ctrl-C.\n");
+    printf(".SH EXIT STATUS\n0: success; warnings name exceptions. 1: something failed or differs, "
+           "or \\-\\-skip\\-errors left out a source. 2: invalid command line. After an "
+           "interruption, the status is that of the signal, which shells show as 128 plus its "
+           "number: 130 for Ctrl-C.\n");
 }
 
 /* -- completions ------------------------------------------------------------------------------- */
@@ -238,7 +232,7 @@ tool_exit tool_print(const char *what) {
         }
     const tool_verb *verb = tool_find_verb(what);
     if (verb == NULL) {
-        fprintf(stderr, "refs: there is no verb \"%s\"; see refs --help\n", what);
+        fprintf(stderr, "refs: unknown verb \"%s\"; see refs --help\n", what);
         return TOOL_USAGE;
     }
     tool_help(verb);

@@ -40,7 +40,7 @@ static tool_exit choose(int argc, char **argv) {
     if (strcmp(argv[1], "help") == 0) return argc == 3 ? tool_print(argv[2]) : choose_help();
     const tool_verb *verb = tool_find_verb(argv[1]);
     if (verb != NULL) return run(verb, argc - 2, argv + 2);
-    fprintf(stderr, "refs: there is no verb \"%s\"; see refs --help\n", argv[1]);
+    fprintf(stderr, "refs: unknown verb \"%s\"; see refs --help\n", argv[1]);
     return TOOL_USAGE;
 }
 

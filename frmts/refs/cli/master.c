@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "refs/file_name.h"
+#include "refs/index_again.h"
 #include "refs/own_attributes.h"
 #include "refs/validators.h"
 
@@ -229,18 +230,18 @@ static bool is_empty(const tool_arrays *arrays) {
 
 static refs_status check_repeated(const collecting *to, refs_error *err) {
     if (to->master->how.size == 0 || to->repeated.size == 0) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: cannot append: %s covers more than one step: index all sources again",
-                     to->name, (const char *)to->repeated.data);
+    return refs_fail(err, REFS_UNSUPPORTED, "%s: cannot append: %s covers more than one step: %s",
+                     to->name, (const char *)to->repeated.data, refs_index_again());
 }
 
 /* Values of its own are put together again of those of its files, if these are known. */
 static refs_status check_own(const collecting *to, refs_error *err) {
     if (to->master->how.size == 0 || to->has_sources || !to->has_own) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: its values are its own, without a record (" REFS_SOURCES_ATTRIBUTE
-                     ") of the files they come from: index all sources again",
-                     to->name);
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: cannot append: it holds values itself, and has no record (" REFS_SOURCES_ATTRIBUTE
+        ") of their source files: %s",
+        to->name, refs_index_again());
 }
 
 static refs_status read_master(tool_target *target, refs_error *err) {
@@ -319,8 +320,8 @@ refs_status tool_master_join(const tool_master *master, const refs_combine_part 
 
 refs_status tool_check_named(const char *master, const char *name, refs_error *err) {
     if (!tool_is_remote(master) || tool_is_remote(name) || access(name, F_OK) != 0) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: a local file, which the remote master %s cannot refer to: copy the "
-                     "fragments to a place that readers can reach",
-                     name, master);
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: a remote master, %s, cannot refer to a local file: copy the fragments to a URL", name,
+        master);
 }

@@ -136,7 +136,8 @@ static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_
     const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = read_array(arrays, refs_hierarchy_array(hierarchy, i), err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s: not changed: it cannot be read", path);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s: not changed, because it cannot be read", path);
     if (is_file) return status;
     return refs_fail(
         err, REFS_INVALID,
@@ -210,7 +211,7 @@ tool_exit tool_move(const tool_arguments *arguments) {
     tool_sending master = {.location = NULL};
     bool is_told = arguments->prefix != NULL || arguments->rewrites.n > 0;
     if (arguments->names.n != 1 || !is_told) {
-        fprintf(stderr, "refs: usage: refs mv MASTER --prefix FOLDER, or --rewrite 'OLD=>NEW'\n");
+        fprintf(stderr, "usage: refs mv MASTER --prefix FOLDER, or --rewrite 'OLD=>NEW'\n");
         return TOOL_USAGE;
     }
     int file;

@@ -169,6 +169,6 @@ refs_status tool_expand(const tool_session *session, const refs_name_list *argum
     if (names->n > before) return REFS_OK;
     if (count_skipped(skipped) == 0)
         return refs_fail(err, REFS_INVALID, "expected at least one source");
-    return refs_fail(err, REFS_INVALID, "expected at least one source, found %zu that are left out",
+    return refs_fail(err, REFS_INVALID, "expected at least one source: all %zu were left out",
                      skipped->n);
 }

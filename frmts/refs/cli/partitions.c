@@ -263,7 +263,7 @@ tool_exit tool_partitions(const tool_arguments *arguments) {
     tool_session session;
     tool_arrays arrays;
     if (arguments->names.n != 1) {
-        fprintf(stderr, "refs: usage: refs info MASTER --partition all|none|INDEX\n");
+        fprintf(stderr, "usage: refs info MASTER --partition all|none|INDEX\n");
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(&session, &err);

@@ -25,7 +25,8 @@ bool tool_part_parse(const char *text, tool_part *part) {
                          refs_str_to_u64(refs_str_part(all, slash + 1, all.size), &part->n) &&
                          part->number >= 1 && part->number <= part->n && part->n <= TOOL_MAX_PARTS;
     if (!is_part)
-        fprintf(stderr, "refs: --part is i/n, with i from 1 to n, and n at most %u, not \"%s\"\n",
+        fprintf(stderr,
+                "refs: --part: expected I/N with I from 1 to N, and N at most %u, found \"%s\"\n",
                 TOOL_MAX_PARTS, text);
     return is_part;
 }

@@ -26,7 +26,7 @@ static refs_status check_history(const refs_set *set, const char *name, refs_err
     const refs_set_version_visitor visitor = {count_entry, &n};
     const refs_status status = refs_set_each_version(set, &visitor, &problem);
     if (status == REFS_OK && n == 0)
-        return refs_fail(err, REFS_INVALID, "%s: keeps no history: expected an Icechunk repository",
+        return refs_fail(err, REFS_INVALID, "%s: has no history: expected an Icechunk repository",
                          name);
     return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }
@@ -65,7 +65,7 @@ tool_exit tool_history(const tool_arguments *arguments) {
 
 static bool is_here(const char *name) {
     if (!tool_is_remote(name)) return true;
-    fprintf(stderr, "refs: %s: expected a repository on this machine: use Icechunk\n", name);
+    fprintf(stderr, "refs: %s: expected a local repository: tag remote ones with Icechunk\n", name);
     return false;
 }
 

@@ -38,6 +38,6 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
         if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
             return refs_chunk_key(meta, index, key, err);
     }
-    return refs_fail(err, REFS_INVALID, "%s: expected %zu indices, as the array has dimensions",
-                     bracket, meta->rank);
+    return refs_fail(err, REFS_INVALID, "%s: expected %zu indices, one for each dimension", bracket,
+                     meta->rank);
 }

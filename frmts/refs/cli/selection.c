@@ -59,13 +59,13 @@ static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_com
             continue;
         if (other->first == cut->first && other->n == cut->n && other->size == cut->size)
             return REFS_OK;
-        return refs_fail(err, REFS_INVALID,
-                         "--variables %s: expected indices %llu to %llu along %s, as of variables "
-                         "before, found %llu to %llu: select the same, or make two sets",
-                         variable, (unsigned long long)other->first,
-                         (unsigned long long)(other->first + other->n - 1), cut->dim,
-                         (unsigned long long)cut->first,
-                         (unsigned long long)(cut->first + cut->n - 1));
+        return refs_fail(
+            err, REFS_INVALID,
+            "--variables %s: expected indices %llu to %llu along %s, as for the variables before "
+            "it, found %llu to %llu: select the same, or make two sets",
+            variable, (unsigned long long)other->first,
+            (unsigned long long)(other->first + other->n - 1), cut->dim,
+            (unsigned long long)cut->first, (unsigned long long)(cut->first + cut->n - 1));
     }
     refs_combine_cut *items = refs_calloc(cuts->n + 2, sizeof *items);
     if (items == NULL) return refs_fail_nomem(err);

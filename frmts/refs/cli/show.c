@@ -350,7 +350,8 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
     print_bytes(sum.bytes);
     printf(" in %llu sources", numbers[6]);
     if (own->count > 0) printf(" and %llu chunk files of the repository", numbers[9]);
-    printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
+    printf(n_recorded > 0 ? ", %llu of them with recorded size and date\n"
+                          : ", without recorded sizes and dates\n",
            numbers[7]);
     REFS_TRY(tool_print_history(set->set, json, err));
     return fail_unless_all(n_unread, shown->n, err);
@@ -446,7 +447,7 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
     contents shown = {NULL, NULL, 0, 0};
     refs_error err = REFS_ERROR_INIT;
     if (arguments->names.n < least || arguments->names.n > most) {
-        fprintf(stderr, "refs: %zu names are given, %zu are needed\n", arguments->names.n, least);
+        fprintf(stderr, "refs: expected %zu names, found %zu\n", arguments->names.n, least);
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(&session, &err);

@@ -218,7 +218,7 @@ tool_exit tool_split(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     tool_session session;
     if (arguments->names.n != 1 || arguments->output == NULL) {
-        fprintf(stderr, "refs: usage: refs split SOURCE -o MASTER.nca\n");
+        fprintf(stderr, "usage: refs split SOURCE -o MASTER.nca\n");
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(&session, &err);

@@ -24,7 +24,7 @@ static refs_status leave(const refs_host *host, const char *message, refs_error 
 static refs_status append_plain(const refs_host *host, refs_str url, refs_buf *buffer,
                                 refs_error *err) {
     if (!refs_url_is_http(url))
-        return leave(host, "this program reads http and https URLs alone", err);
+        return leave(host, "this program reads only http and https URLs", err);
     return refs_buf_append_str(buffer, url, err);
 }
 
@@ -95,8 +95,7 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     if (object.kind == REFS_OBJECT_FILE) return REFS_UNSUPPORTED;
     if (object.kind == REFS_OBJECT_FOREIGN)
         return leave(host,
-                     "this program reads files, and http(s), s3, gs and az URLs: what else "
-                     "there is GDAL reads",
+                     "expected a file or an http, https, s3, gs or az URL: other names need GDAL",
                      err);
     refs_lock(&host->lock);
     const refs_status status = append_url(host, &object, url, err);
@@ -163,10 +162,10 @@ static const char *advise(const refs_object *object, bool has_signature, long st
     if (object->kind == REFS_OBJECT_AZURE)
         return has_signature ? "for a public container try AZURE_NO_SIGN_REQUEST=YES"
                              : "a token is AZURE_STORAGE_SAS_TOKEN";
-    return advise_of_alias(
-        object, has_signature ? "for a public bucket try AWS_NO_SIGN_REQUEST=YES"
-                              : "asked without a signature: keys are AWS_ACCESS_KEY_ID and "
-                                "AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials");
+    return advise_of_alias(object, has_signature
+                                       ? "for a public bucket try AWS_NO_SIGN_REQUEST=YES"
+                                       : "the request was not signed: set AWS_ACCESS_KEY_ID and "
+                                         "AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials");
 }
 
 static const char *advice(void *self, const char *location, long status) {
@@ -180,8 +179,7 @@ static const char *advice(void *self, const char *location, long status) {
     const char *text =
         object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
     if (status == 0 && object.kind != REFS_OBJECT_S3) return NULL;
-    if (has_grant && status != 404 && status != 0)
-        return "with what the service of REFS_TOKEN_URL gave out";
+    if (has_grant && status != 404 && status != 0) return "with the credentials of REFS_TOKEN_URL";
     if (object.kind == REFS_OBJECT_URL && status != 404)
         return refs_host__login_advice(&object.settings, location);
     return text;

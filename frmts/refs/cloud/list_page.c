@@ -49,9 +49,9 @@ static void begin_element(void *user, const char *name, const char **attributes)
     (void)attributes;
     at->depth++;
     at->text.size = 0;
-    if (at->depth > MAX_DEPTH) stop(at, REFS_CORRUPT, "elements lie too deep");
+    if (at->depth > MAX_DEPTH) stop(at, REFS_CORRUPT, "elements are nested too deeply");
     if (at->depth == 1 && strcmp(name, "ListBucketResult") != 0)
-        stop(at, REFS_CORRUPT, "it is not a list of objects");
+        stop(at, REFS_CORRUPT, "expected ListBucketResult as the root element");
     if (at->depth != 2) return;
     size_t size = strlen(name);
     if (size >= sizeof at->entry) size = 0; /* none of those that matter */
@@ -74,7 +74,7 @@ static void take_item(reading *at, bool is_folder) {
     if (!at->has_name) {
         stop(at, REFS_CORRUPT, "an object has no name");
     } else if (!refs_grow((void **)&page->items, &page->capacity, page->n, sizeof *page->items)) {
-        stop(at, REFS_NOMEM, "memory ran out");
+        stop(at, REFS_NOMEM, "out of memory");
     } else {
         at->item.is_folder = is_folder;
         page->items[page->n++] = at->item;
@@ -136,7 +136,7 @@ static void refuse_doctype(void *user, const char *name, const char *system, con
     (void)system;
     (void)public;
     (void)has_subset;
-    stop(user, REFS_CORRUPT, "it has a document type");
+    stop(user, REFS_CORRUPT, "a list of objects has a document type");
 }
 
 /* -- names ------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ static refs_status set_up(refs_host *host, const char *location, upload *of, ref
     bool is_store = object.kind == REFS_OBJECT_S3 || object.kind == REFS_OBJECT_GOOGLE;
     if (is_store && object.bucket.size > 0 && object.key.size > 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: expected s3://BUCKET/KEY or gs://BUCKET/KEY as a place to write to",
+                     "%s: cannot write there: expected s3://BUCKET/KEY or gs://BUCKET/KEY",
                      location);
 }
 
@@ -263,8 +263,8 @@ refs_status refs_host_check_validator(const refs_validator *validator, const cha
     const bool is_weak = strncmp(validator->text, "W/", 2) == 0;
     if (!is_weak && strcmp(validator->text, "*") != 0) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: the store cannot tell whether another program writes it at the same "
-                     "time: expected a strong ETag, found %s: write it elsewhere",
+                     "%s: cannot replace it safely: expected a strong ETag from the store, found "
+                     "%s: write it elsewhere",
                      location, is_weak ? validator->text : "none");
 }
 

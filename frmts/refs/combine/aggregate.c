@@ -49,8 +49,8 @@ static refs_status check_steps(const cutting *at, const refs_combine_member *mem
     if (k >= axis->n) return REFS_OK;
     REFS_TRY(refs_combine__check_direction(at->combine, member, at->concat, err));
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: its steps along %s are not ascending, or those of other sources "
-                     "lie between them: they do not make a fragment",
+                     "%s: cannot be one fragment: its steps along %s are not ascending, or steps "
+                     "of other sources lie between them",
                      member->name, at->combine->options.dims[at->concat]);
 }
 
@@ -122,11 +122,11 @@ static refs_status fail_overlap(const cutting *at, const size_t members[2], refs
     const refs_combine_axis *axes[2] = {&one->axes[at->concat], &other->axes[at->concat]};
     if (axes[0]->position[0] == axes[1]->position[0])
         return refs_fail(err, REFS_INVALID,
-                         "%s: is cut otherwise than %s along %s: expected fragments that begin at "
-                         "one step to have one length, found %llu and %llu",
+                         "%s: fragments differ from those of %s along %s: expected equal lengths "
+                         "at one start, found %llu and %llu",
                          other->name, one->name, combine->options.dims[at->concat],
                          (unsigned long long)axes[1]->n, (unsigned long long)axes[0]->n);
-    return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s", one->name,
+    return refs_fail(err, REFS_INVALID, "%s and %s overlap along %s: leave one out", one->name,
                      other->name, combine->options.dims[at->concat]);
 }
 
@@ -191,7 +191,8 @@ static refs_status name_files(aggregating *at, refs_error *err) {
                                       &at->text, err));
         const refs_str url = refs_str_view((const char *)at->text.data, at->text.size);
         if (!refs_utf8_is_valid(url))
-            return refs_fail(err, REFS_UNSUPPORTED, "%.*s: is not UTF-8, which names in netCDF are",
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s: expected UTF-8, as netCDF requires for names: rename it",
                              REFS_STR_ARG(url));
         if ((at->urls[i] = refs_str_copy(url)) == NULL) return refs_fail_nomem(err);
     }
@@ -454,8 +455,8 @@ static refs_status check_numbers(const aggregating *at, const field *of,
                              other = {member, refs_combine__find(member, path)};
     if (!refs_combine__are_numbered_apart(combine, &one, &other)) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%.*s: %s and %s have one place: expected a coordinate of each dimension, or "
-                     "one split with at most one outline: combine each split on its own",
+                     "%.*s: cannot distinguish %s and %s: expected a coordinate for each "
+                     "dimension, or fragments of one split: combine each split on its own",
                      REFS_STR_ARG(refs_combine__text(combine, path)), owner->name, member->name);
 }
 
@@ -470,15 +471,15 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
         if (array == NULL || (result->n_concat == 0 && i != result->first)) continue;
         if (is_empty(result, member)) continue;
         if (array->is_piece)
-            return refs_fail(
-                err, REFS_UNSUPPORTED,
-                "%.*s of %s is an aggregation, which cannot be a fragment: give the files",
-                REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s of %s is an aggregation, which cannot be a fragment: combine "
+                             "its source files",
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
         const uint64_t place = number_of(of, member);
         const refs_combine_member *owner = at->owners[place];
         if (owner != NULL && result->n_concat == combine->n_dims)
             return refs_fail(err, REFS_INVALID,
-                             "%.*s: duplicate place in %s and %s: remove one of them",
+                             "%.*s: %s and %s cover the same region: remove one of them",
                              REFS_STR_ARG(refs_combine__text(combine, result->path)),
                              at->urls[owner - combine->members], at->urls[i]);
         if (owner == NULL) {
@@ -494,7 +495,7 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
         if (!differs && !refs_combine__have_one_digest(result, owner, member)) {
             differs = true;
             refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                      "%.*s: not the same in %s and %s: the fragment is that of the first",
+                      "%.*s: differs between %s and %s: using the fragment of the first",
                       REFS_STR_ARG(refs_combine__text(combine, result->path)),
                       at->urls[owner - combine->members], member->name);
         }
@@ -621,18 +622,17 @@ static void tell_missing(const aggregating *at, const field *of) {
     if (n_missing > 0)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   numbers->outline != NULL
-                      ? "%.*s: %zu of %zu fragments were written, and are not given: their values "
-                        "are missing"
-                      : "%.*s: %zu of %zu fragments are not there, and their values are missing: "
-                        "those that held nothing but the fill value were not written; files may "
-                        "have been lost, too",
+                      ? "%.*s: %zu of %zu fragments were written, but are not among the sources: "
+                        "their values are missing"
+                      : "%.*s: %zu of %zu fragments do not exist: their values are missing (either "
+                        "they held only the fill value and were not written, or files are missing)",
                   REFS_STR_ARG(path), n_missing, (size_t)of->grid.n);
     if (numbers->outline != NULL)
         tell_left_out(combine, result, numbers);
     else if (combine->n_parts == combine->n_members)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: its length is that of the fragments that are there: trailing fragments "
-                  "that held only the fill value, and were not written, cannot be detected",
+                  "%.*s: its length is that of the existing fragments: trailing fragments that "
+                  "held only the fill value were not written, and cannot be detected",
                   REFS_STR_ARG(path));
 }
 
@@ -735,7 +735,7 @@ static refs_status put_entry(aggregating *at, const refs_combine_member *member,
     field of = {.result = &result};
     if (entry->has_fragments) {
         refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: left out: %s lists fragments of it, and none of them is a source",
+                  "%.*s: left out: none of its fragments that %s lists is a source",
                   REFS_STR_ARG(refs_combine__text(at->combine, entry->array.path)), member->name);
         return REFS_OK;
     }
@@ -764,8 +764,8 @@ static refs_status fail_type(const aggregating *at, const refs_combine_result *r
     char dtype[64];
     refs_dtype_format(&result->like->dtype, dtype, sizeof dtype);
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %.*s has the type %s, which is not read from fragments: leave it out, or "
-                     "store numbers, those of times with units",
+                     "%s: %.*s has the type %s, which fragments cannot have: leave it out, or "
+                     "store numbers (for times, with units)",
                      at->combine->members[result->first].name,
                      REFS_STR_ARG(refs_combine__text(at->combine, result->path)), dtype);
 }
@@ -789,7 +789,7 @@ static refs_status put_array(aggregating *at, refs_combine_result *result, refs_
     }
     if (result->like->is_field) return fail_type(at, result, err);
     refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
+              "%.*s is left out: aggregations can hold only numbers",
               REFS_STR_ARG(refs_combine__text(at->combine, result->path)));
     return REFS_OK;
 }
@@ -926,10 +926,9 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     if (at->n_fields == 0 && combine->n_parts == combine->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)
-        return refs_fail(
-            err, REFS_INVALID,
-            "%s: expected some of the fragments that it lists among the sources, found none",
-            combine->members[combine->n_members - 1].name);
+        return refs_fail(err, REFS_INVALID,
+                         "%s: expected some of its fragments among the sources, found none",
+                         combine->members[combine->n_members - 1].name);
     return put_unused(at, err);
 }
 

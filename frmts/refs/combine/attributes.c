@@ -88,7 +88,7 @@ bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pai
         if (refs_str_equal(one, other)) continue;
         has_other = true;
         refs_note(notes, REFS_NOTE_WARNING,
-                  "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
+                  "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: keeping the first",
                   REFS_STR_ARG(pair->path), attributes[i], REFS_STR_ARG(one), names[0],
                   REFS_STR_ARG(other), names[1]);
     }

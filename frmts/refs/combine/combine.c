@@ -22,7 +22,7 @@ static refs_status number_dims(refs_combine *combine, refs_error *err) {
     const char *const *dims = combine->options.dims;
     for (; dims != NULL && *dims != NULL; dims++) {
         if (combine->n_dims == REFS_COMBINE_MAX_DIMS)
-            return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
+            return refs_fail(err, REFS_LIMIT, "more than %d dimensions to combine along",
                              REFS_COMBINE_MAX_DIMS);
         uint32_t *id = &combine->dims[combine->n_dims++];
         REFS_TRY(refs_intern_add(&combine->strings, refs_str_from(*dims), id, err));
@@ -357,8 +357,8 @@ refs_status refs_combine__tell_others(const refs_combine *combine,
 
 static refs_status tell_others(const refs_combine *combine, refs_error *err) {
     for (size_t i = 0; i < combine->n_members; i++)
-        REFS_TRY(refs_combine__tell_others(combine, &combine->members[i], "only arrays are joined",
-                                           err));
+        REFS_TRY(refs_combine__tell_others(combine, &combine->members[i],
+                                           "only arrays are combined", err));
     return REFS_OK;
 }
 
@@ -398,7 +398,8 @@ refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer
 }
 
 static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
-    if (combine->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
+    if (combine->n_members == 0)
+        return refs_fail(err, REFS_INVALID, "expected at least one source");
     /* Threads add them in any order. */
     qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
     combine->n_parts = combine->n_members;
@@ -426,9 +427,7 @@ refs_status refs_combine_write(refs_combine *combine, const refs_combine_sink *s
 refs_status refs_combine_aggregate(refs_combine *combine, refs_master *master, refs_error *err) {
     refs_combine_plan plan = {0};
     if (refs_combine__copies(combine))
-        return refs_fail(err, REFS_INVALID,
-                         "name the dimension along which the parts of an aggregation follow each "
-                         "other");
+        return refs_fail(err, REFS_INVALID, "name the concat dimension of the aggregation");
     refs_status status = plan_parts(combine, &plan, err);
     if (status == REFS_OK) status = refs_combine__aggregate(combine, &plan, master, err);
     refs_combine__plan_clear(&plan);

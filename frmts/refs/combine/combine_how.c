@@ -1,5 +1,6 @@
 /* combine_how.c -- see combine_how.h. */
 #include "combine_how.h"
+#include "refs/index_again.h"
 
 #include <pthread.h>
 
@@ -56,10 +57,10 @@ refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *wri
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static refs_status fail_member(const char *name, const char *expected, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT,
-                     "cannot read how it was combined: expected a %s as \"%s\" of its attribute "
-                     "\"joined\": index all sources again",
-                     expected, name);
+    return refs_fail(
+        err, REFS_CORRUPT,
+        "cannot read how it was combined: expected a %s as \"%s\" of its attribute \"joined\": %s",
+        expected, name, refs_index_again());
 }
 
 static refs_status read_list(const refs_json *object, const char *name, refs_name_list *list,
@@ -150,11 +151,11 @@ static refs_status check_dims(const char *set, const refs_combine_how *how,
     refs_status status = append_names(&how->along, &was, err);
     if (status == REFS_OK) status = append_names(some, &is, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID,
-                           "%s was combined along %.*s, but %s says %.*s: leave the option out, or "
-                           "index all sources again",
-                           set, (int)was.size, (const char *)was.data, option, (int)is.size,
-                           (const char *)is.data);
+        status =
+            refs_fail(err, REFS_INVALID,
+                      "%s was combined along %.*s, but %s says %.*s: leave the option out, or %s",
+                      set, (int)was.size, (const char *)was.data, option, (int)is.size,
+                      (const char *)is.data, refs_index_again());
     refs_buf_clear(&was);
     refs_buf_clear(&is);
     return status;

@@ -399,11 +399,11 @@ static refs_status cut_shape(const reader *in, const refs_array_meta *meta,
                              "be cut along %s: leave the selection out",
                              meta->path, cut->dim);
         if (meta->shape[dim] != cut->size)
-            return refs_fail(err, REFS_INVALID,
-                             "%s: expected %llu indices along %s, as the variable that is selected "
-                             "from has, found %llu",
-                             meta->path, (unsigned long long)cut->size, cut->dim,
-                             (unsigned long long)meta->shape[dim]);
+            return refs_fail(
+                err, REFS_INVALID,
+                "%s: expected %llu indices along %s, as for the selected variable, found %llu",
+                meta->path, (unsigned long long)cut->size, cut->dim,
+                (unsigned long long)meta->shape[dim]);
         array->shape[dim] = cut->n;
         array->n[dim] = (cut->n - 1) / key_size(meta, dim) + 1;
         array->has_inline = true; /* a small one is written as values, wherever it is cut */
@@ -545,7 +545,7 @@ static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_comb
                                          : array->has_nodata;
     if (cuts_of(in) == NULL) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: is missing in some sources of the set, and cannot be cut: leave the "
+                     "%s: cannot select a part, because some sources of the set lack it: leave the "
                      "selection out",
                      meta->path);
 }
@@ -590,7 +590,7 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
     REFS_TRY(
         number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
     if (array->document == REFS_COMBINE_NONE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata stand in .zmetadata alone",
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata are only in .zmetadata",
                          meta->path);
     array->attributes = REFS_COMBINE_NONE;
     if (added != NULL)
@@ -682,9 +682,8 @@ static refs_status check_mask(packing *at, const refs_ref *ref, refs_error *err)
     if (!at->has_mask) at->mask = ref->filter_mask;
     at->has_mask = true;
     if (at->mask == ref->filter_mask) return REFS_OK;
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "some chunks went through all filters and some did not, which sets cannot say");
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "some chunks skipped filters and some did not, which sets cannot record");
 }
 
 static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *ref,
@@ -928,10 +927,10 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_com
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
     if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
         if (is_first_warning(in->combine, meta->path))
-            refs_note(&in->combine->options.notes, REFS_NOTE_WARNING,
-                      "%s: cannot be compared with other sources, and the values of the first are "
-                      "taken: %s",
-                      meta->path, problem.message);
+            refs_note(
+                &in->combine->options.notes, REFS_NOTE_WARNING,
+                "%s: cannot be compared with other sources: using the values of the first: %s",
+                meta->path, problem.message);
         return REFS_OK;
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
@@ -1058,7 +1057,7 @@ static refs_status read_field_values(reader *in, const refs_array_meta *meta,
                    ? REFS_OK
                    : refs_fail(err, REFS_UNSUPPORTED, "its values cannot be put into a master");
     if (!array->is_field && bytes > REFS_CFA_MAX_VALUE_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
+        return refs_fail(err, REFS_LIMIT, "%s: too large for a master", meta->path);
     const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid ||
                            n_concat_dims(in, meta) == 0;
     const bool is_of_fragment = array->is_field && in->member->role == REFS_COMBINE_IS_FRAGMENT;
@@ -1139,11 +1138,10 @@ static refs_status mark_written(void *user, const refs_partition *partition, ref
 static refs_status read_entry(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_member *member = in->member;
     if (member->role == REFS_COMBINE_IS_FRAGMENT)
-        return refs_fail(
-            err, REFS_UNSUPPORTED,
-            "%s is an aggregation, and aggregations of aggregations are not read: give "
-            "the files of its fragments",
-            meta->path);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is an aggregation, and aggregations cannot be nested: use the files "
+                         "of its fragments",
+                         meta->path);
     if (!refs_grow((void **)&member->entries, &member->entry_capacity, member->n_entries,
                    sizeof *member->entries))
         return refs_fail_nomem(err);
@@ -1178,10 +1176,11 @@ static bool fragment_number(const refs_array_meta *whole, const refs_array_meta 
 
 static refs_status fail_apart(const reader *in, const refs_combine_array *array, size_t dim,
                               refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is an aggregation of fragments along %.*s: join along that, too",
-                     REFS_STR_ARG(refs_intern_get(in->strings, array->path)),
-                     REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s is an aggregation of fragments along %.*s: combine along that dimension, too",
+        REFS_STR_ARG(refs_intern_get(in->strings, array->path)),
+        REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])));
 }
 
 static bool is_concat(const reader *in, const refs_combine_array *array, size_t dim,
@@ -1423,7 +1422,7 @@ static refs_status put_coordinate(reader *in, size_t concat, const refs_pattern_
     const refs_str name = refs_str_from(in->combine->options.dims[concat]);
     if (axis->n != 1)
         return refs_fail(err, REFS_INVALID,
-                         "the pattern gives one value of %s, of which the part has %llu", name.data,
+                         "the pattern gives one value of %s, but the source has %llu", name.data,
                          (unsigned long long)axis->n);
     refs_combine_array *array = clear_coordinate(in->member, axis);
     if (array == NULL) return refs_fail_nomem(err);
@@ -1561,9 +1560,9 @@ static refs_status fail_elsewhere(const reader *in, const refs_array_meta *meta,
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++)
         if (refs_combine__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
             return refs_fail(err, REFS_CORRUPT,
-                             "%s has fragments in the set, and nothing that tells where they are",
+                             "%s has fragments in the set, but no record of their positions",
                              meta->path);
-    return refs_fail(err, REFS_UNSUPPORTED, "%s is an aggregation of other files: join those",
+    return refs_fail(err, REFS_UNSUPPORTED, "%s is an aggregation of other files: combine those",
                      meta->path);
 }
 
@@ -1607,7 +1606,7 @@ static refs_status read_arrays(reader *in, refs_error *err) {
     }
     if (in->member->n_arrays == 0 && in->member->n_left_out > 0)
         return refs_fail(
-            err, REFS_UNSUPPORTED, "no array can be taken: %.*s: %.*s",
+            err, REFS_UNSUPPORTED, "no array can be combined: %.*s: %.*s",
             REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].path)),
             REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].problem)));
     if (in->member->n_arrays == 0 && in->combine->options.group != NULL)

@@ -111,7 +111,7 @@ static refs_status copy_others(copying *at, refs_error *err) {
     const refs_combine *combine = at->packer.combine;
     const refs_combine_member *member = at->packer.member;
     if (at->sink->other == NULL)
-        return refs_combine__tell_others(combine, member, "the format holds arrays alone", err);
+        return refs_combine__tell_others(combine, member, "the format can hold only arrays", err);
     for (size_t i = 0; i < member->n_others; i++)
         REFS_TRY(copy_other(at, refs_combine__text(combine, member->others[i]), err));
     return REFS_OK;
@@ -147,7 +147,7 @@ refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *s
                                refs_error *err) {
     if (combine->n_members > 1)
         return refs_fail(err, REFS_INVALID,
-                         "%zu parts, and no dimension to join them along: name one",
+                         "%zu sources, but no dimension to combine them along: name one",
                          combine->n_members);
     return copy_member(combine, &combine->members[0], sink, err);
 }

@@ -175,7 +175,8 @@ static refs_status differ_in_default(const refs_combine *combine, const refs_com
         !refs_cf_default_fill(&a->dtype, fill) ||
         !(refs_combine__holds(combine, a, fill) || refs_combine__holds(combine, b, fill)))
         return REFS_OK;
-    return refs_buf_printf(text, err, "%snetCDF's default fill value, which is a value of one",
+    return refs_buf_printf(text, err,
+                           "%snetCDF's default fill value, which one of them has as a value",
                            text->size > 0 ? ", " : "");
 }
 

@@ -142,16 +142,18 @@ static refs_status tell_new(const refs_combine *combine, const char *requested,
     refs_status status = print_names(names, &text, err);
     const char *there = (const char *)text.data;
     if (status == REFS_OK && near.size > 0)
-        status = refs_fail(err, REFS_INVALID,
-                           "no source has a dimension \"%s\": did you mean %.*s? there are %s",
-                           requested, REFS_STR_ARG(near), there);
+        status = refs_fail(
+            err, REFS_INVALID,
+            "no source has a dimension \"%s\": did you mean %.*s? existing dimensions: %s",
+            requested, REFS_STR_ARG(near), there);
     else if (status == REFS_OK && refs_combine__is_of_fields(combine))
-        status = refs_fail(err, REFS_INVALID, "no source has a dimension \"%s\": there are %s",
-                           requested, there);
+        status = refs_fail(err, REFS_INVALID,
+                           "no source has a dimension \"%s\": existing dimensions: %s", requested,
+                           there);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "no source has a dimension \"%s\", which is added: each source is one step, in "
-                  "their order; there are %s",
+                  "no source has a dimension \"%s\": it is added, with one step for each source in "
+                  "the given order; existing dimensions: %s",
                   requested, there);
     refs_buf_clear(&text);
     return status;

@@ -414,8 +414,7 @@ static bool hold_the_same(const emission *at, const refs_combine_result *result,
 static void note_difference(const emission *at, const refs_combine_result *result, const moved *one,
                             const moved *other) {
     refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: not the same in %s and %s, which have the same steps: that of the first is "
-              "kept",
+              "%.*s: differs between %s and %s, which have the same steps: keeping the first",
               REFS_STR_ARG(refs_combine__text(at->combine, result->path)),
               at->combine->members[at->plan->order[one->member]].name,
               at->combine->members[at->plan->order[other->member]].name);

@@ -90,8 +90,8 @@ static refs_status settle_service(refs_combine *combine, uint32_t path, refs_err
                              combine->members[i].name, serving->name);
         if (array->values == REFS_COMBINE_NONE)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s serves other variables in %s, and is one of its own in %s: "
-                             "expected one of these in all sources",
+                             "%.*s describes other variables in %s, but is a data variable in %s: "
+                             "expected the same in all sources",
                              REFS_STR_ARG(refs_combine__text(combine, path)), serving->name,
                              combine->members[i].name);
         array->is_field = false;
@@ -180,7 +180,7 @@ static refs_status add_dim(refs_combine *combine, uint32_t dim, refs_error *err)
     size_t known;
     if (refs_combine__is_dim(combine, name, &known)) return REFS_OK;
     if (combine->n_dims == REFS_COMBINE_MAX_DIMS)
-        return refs_fail(err, REFS_LIMIT, "sources lie apart along more than %d dimensions",
+        return refs_fail(err, REFS_LIMIT, "sources differ along more than %d dimensions",
                          REFS_COMBINE_MAX_DIMS);
     char *copy = refs_str_copy(name);
     if (copy == NULL) return refs_fail_nomem(err);

@@ -53,7 +53,7 @@ static refs_status add_objects(const refs_names_host *host, const char *location
     if (host->list_objects == NULL) return REFS_OK;
     REFS_TRY(host->list_objects(host->user, location, names, err));
     if (names->size > before) return REFS_OK;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: no object has a name like this", location);
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no object matches", location);
 }
 
 /* Objects whose names are like one that has signs of a pattern, which but for the star may be those
@@ -125,10 +125,10 @@ static refs_status guess(many_files *all, refs_set *const sets[2], refs_error *e
     const refs_combine_part ends[2] = {
         {0, all->names[0], sets[0], REFS_COMBINE_FROM_NAME},
         {all->n - 1, all->names[all->n - 1], sets[1], REFS_COMBINE_FROM_NAME}};
-    const char *along = all->files->along != NULL
-                            ? all->files->along
-                            : "refs index --along DIM -o SET, and --pattern where names tell its "
-                              "values";
+    const char *along =
+        all->files->along != NULL
+            ? all->files->along
+            : "refs index --along DIM -o SET, and --pattern if file names contain its values";
     const refs_status status = refs_combine_guess_dims(ends, &all->options, along, &all->dims, err);
     if (status == REFS_INVALID) refs_error_prefix(err, "%s", all->files->location);
     return status;

@@ -394,22 +394,20 @@ static refs_status fail_between(const refs_combine_part *const parts[2], const c
     const char *one = parts[0]->name, *other = parts[1]->name;
     const refs_buf *times = &lists->times, *unknown = &lists->unknown;
     if (unknown->size > 0)
-        return refs_fail(err, REFS_INVALID,
-                         "coordinates of %s and %s cannot be compared (%.*s): say along which "
-                         "dimension they are joined (%s)",
-                         one, other, (int)unknown->size, (const char *)unknown->data, along);
-    if (times->size > 0)
         return refs_fail(
             err, REFS_INVALID,
-            "%s and %s differ in %.*s, and in no coordinate of a dimension: say along which "
-            "dimension they are joined (%s)",
-            one, other, (int)times->size, (const char *)times->data, along);
-    return refs_fail(err, REFS_INVALID,
-                     n_axes > 0 ? "the coordinates of %s and %s are the same: say along "
-                                  "which dimension they are joined (%s)"
-                                : "%s and %s have no coordinate in common: say along which "
-                                  "dimension they are joined (%s)",
-                     one, other, along);
+            "coordinates of %s and %s cannot be compared (%.*s): name the concat dimension (%s)",
+            one, other, (int)unknown->size, (const char *)unknown->data, along);
+    if (times->size > 0)
+        return refs_fail(err, REFS_INVALID,
+                         "%s and %s differ in %.*s, but not in the coordinate of a dimension: name "
+                         "the concat dimension (%s)",
+                         one, other, (int)times->size, (const char *)times->data, along);
+    return refs_fail(
+        err, REFS_INVALID,
+        n_axes > 0 ? "the coordinates of %s and %s are the same: name the concat dimension (%s)"
+                   : "%s and %s have no coordinate in common: name the concat dimension (%s)",
+        one, other, along);
 }
 
 static refs_status fail_without_variable(const refs_combine_source *a, const refs_combine_source *b,
@@ -420,11 +418,10 @@ static refs_status fail_without_variable(const refs_combine_source *a, const ref
     if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
     if (status == REFS_OK) status = list_variables(b, parts[1]->name, &text, err);
     if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_INVALID,
-                      "no variable in common: %.*s: join files of one data set, or, where they "
-                      "share a grid, say along which dimension (%s)",
-                      (int)text.size, (const char *)text.data, along);
+        status = refs_fail(err, REFS_INVALID,
+                           "no variable in common: %.*s: combine files of one data set, or, if "
+                           "they share a grid, name the concat dimension (%s)",
+                           (int)text.size, (const char *)text.data, along);
     refs_buf_clear(&text);
     return status;
 }
@@ -463,9 +460,7 @@ refs_status refs_combine_check_names(const char *const *names, size_t n, refs_er
         uint32_t id;
         status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
         if (status == REFS_OK && id < i)
-            status = refs_fail(err, REFS_INVALID,
-                               "%s is given twice, as source %zu and %zu: leave "
-                               "one out",
+            status = refs_fail(err, REFS_INVALID, "%s is source %zu and source %zu: leave one out",
                                names[i], (size_t)id + 1, i + 1);
     }
     refs_intern_clear(&known);

@@ -175,9 +175,8 @@ static refs_status take_declared(refs_combine *combine, refs_combine_result *res
 static refs_status fail_without_fill(const refs_combine *combine, const refs_combine_result *result,
                                      refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is not in all sources, and has no fill value that could stand for "
-                     "what is missing: leave it out (--variables names what is taken), or "
-                     "those sources",
+                     "%.*s is missing in some sources, and has no fill value for them: leave it "
+                     "out (--variables), or leave out those sources",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)));
 }
 
@@ -190,8 +189,8 @@ static refs_status widen(const refs_combine *combine, refs_combine_result *resul
     if (!refs_combine__is_aggregated(combine) &&
         combine->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: all of its integers are values: it becomes an aggregation of a "
-                  "wider type, with a fill value for what is missing",
+                  "%.*s: uses every integer of its type as a value: it becomes an aggregation of a "
+                  "wider type, with a fill value",
                   REFS_STR_ARG(path));
     return REFS_OK;
 }
@@ -307,8 +306,7 @@ static void tell_lacking(const refs_combine *combine, const refs_combine_plan *p
     const lacking lacks = find_lacking(combine, plan, result);
     if (lacks.n == 0) return;
     refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
-              "missing there",
+              "%.*s is missing in %zu of %zu sources, first in %s: it has no values there",
               REFS_STR_ARG(refs_combine__text(combine, result->path)), lacks.n, combine->n_parts,
               combine->members[lacks.first].name);
 }
@@ -330,8 +328,8 @@ refs_status refs_combine__fill_holes(refs_combine *combine, const refs_combine_p
     if (result->is_loaded) return REFS_OK;
     if (!refs_combine__may_split(combine, result))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s has chunks that are not there in some sources, which read as "
-                         "another value than what is missing in others: join those that have it",
+                         "%.*s: absent chunks of some sources have another value than steps of "
+                         "sources that lack the variable: combine only the sources that have it",
                          REFS_STR_ARG(refs_combine__text(combine, result->path)));
     *splits = true;
     result->has_hole_fill = result->tells_hole_fill = false;

@@ -98,7 +98,7 @@ const char *refs_combine_advice_for(const char *name) {
 refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
     const char *advice = refs_combine_advice_for(pattern);
     if (advice == NULL && strstr(pattern, "**") != NULL)
-        advice = "** matches one folder, as * does: name a folder to take all files below it";
+        advice = "** matches one folder, like *: name a folder to use all files below it";
     return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s%s", pattern,
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
@@ -184,14 +184,14 @@ bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
 refs_status refs_combine_check_output(const char *output, refs_error *err) {
     struct stat status;
     if (strcmp(output, "-") == 0)
-        return refs_fail(
-            err, REFS_INVALID,
-            "-: sets are not written to standard output: give a name, as all.json (./- "
-            "for a file that is called so)");
+        return refs_fail(err, REFS_INVALID,
+                         "-: cannot write a set to standard output: use a file name such as "
+                         "all.json (./- for a file named -)");
     if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-        return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", output);
+        return refs_fail(err, REFS_INVALID, "%s: expected a file, found a device or a pipe",
+                         output);
     if (refs_combine_is_data_file(refs_vfs_posix(), output))
-        return refs_fail(err, REFS_INVALID, "%s: is a data file: give the set another name",
+        return refs_fail(err, REFS_INVALID, "%s: would overwrite a data file: choose another name",
                          output);
     return REFS_OK;
 }
@@ -244,9 +244,10 @@ static bool is_resumed(const expansion *all, const char *folder, const char *nam
 static bool is_passed_over(const expansion *all, const char *folder, const char *name) {
     if (name[0] == '.' || is_resumed(all, folder, name)) return true;
     if (!refs_staged_is_unfinished(name)) return false;
-    refs_note(&all->host->notes, REFS_NOTE_WARNING,
-              "%s in %s is passed over: refs writes it, or was killed when it did: then remove it",
-              name, *folder != '\0' ? folder : ".");
+    refs_note(
+        &all->host->notes, REFS_NOTE_WARNING,
+        "%s in %s is skipped: it is an unfinished result of refs: remove it if no refs is running",
+        name, *folder != '\0' ? folder : ".");
     return true;
 }
 
@@ -306,8 +307,8 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
         status = add(all, whole, err);
     else if (is_folder(kind) && is_repository(all, whole))
         refs_note(&all->host->notes, REFS_NOTE_WARNING,
-                  "%s: is an Icechunk repository, which is not joined with others, and is passed "
-                  "over: give its own name",
+                  "%s: skipped: an Icechunk repository in a folder of sources: add its own name to "
+                  "the sources",
                   whole);
     else if (kind == REFS_NAME_FOLDER)
         status = add_inner(all, whole, at->depth + 1, err);
@@ -321,8 +322,8 @@ static refs_status add_folder(const expansion *all, const char *folder, unsigned
                               refs_error *err) {
     folder_walk at = {folder, depth};
     if (depth > MAX_DEPTH)
-        return refs_fail(err, REFS_LIMIT, "%s: more than %d folders in each other", folder,
-                         MAX_DEPTH);
+        return refs_fail(err, REFS_LIMIT, "%s: folders are nested deeper than the limit of %d",
+                         folder, MAX_DEPTH);
     return each_name(all, folder, add_entry, &at, err);
 }
 

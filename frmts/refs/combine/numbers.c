@@ -150,7 +150,7 @@ static bool has_one_outline(const refs_combine *combine, const numbered_list *li
 static refs_status fail_cut(const refs_combine *combine, const numbered *of, size_t dim,
                             refs_error *err) {
     return refs_fail(err, REFS_INVALID,
-                     "%s: is cut otherwise than another source along %.*s of %.*s",
+                     "%s: its fragments differ from those of another source along %.*s of %.*s",
                      name_of(&combine->members[of->member]),
                      REFS_STR_ARG(refs_combine__text(combine, of->array->dims[dim])),
                      REFS_STR_ARG(refs_combine__text(combine, of->array->path)));
@@ -198,9 +198,8 @@ static refs_status fail_lost(const refs_combine *combine, const numbered *first,
                              size_t i, refs_error *err) {
     return refs_fail(
         err, REFS_INVALID,
-        "%.*s: no fragment number %zu along %.*s is there: its size is not known. Give "
-        "one with that number; where all held nothing but the fill value and were not "
-        "written, split the source again",
+        "%.*s: the size of fragment number %zu along %.*s is unknown: add a fragment with that "
+        "number; if none exists (all held only the fill value), split the source again",
         REFS_STR_ARG(refs_combine__text(combine, first->array->path)), i,
         REFS_STR_ARG(refs_combine__text(combine, first->array->dims[dim])));
 }
@@ -282,9 +281,8 @@ const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *combine
 static refs_status fail_lengths(const refs_combine *combine, const uint32_t paths[2], size_t concat,
                                 const uint64_t lengths[2], refs_error *err) {
     return refs_fail(err, REFS_INVALID,
-                     "%.*s and %.*s do not have the same steps along %s (%llu and %llu), as the "
-                     "numbers in the names of files say: give all files, or those of one of the "
-                     "variables",
+                     "%.*s and %.*s have different numbers of steps along %s (%llu and %llu), "
+                     "according to their file names: use all files, or those of one variable",
                      REFS_STR_ARG(refs_combine__text(combine, paths[0])),
                      REFS_STR_ARG(refs_combine__text(combine, paths[1])),
                      combine->options.dims[concat], (unsigned long long)lengths[0],

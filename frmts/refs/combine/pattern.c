@@ -160,11 +160,11 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
             match(&at, pattern, refs_str_part(text, begin, text.size)))
             return REFS_OK;
     if (at.wrong.size > 0)
-        return refs_fail(err, REFS_INVALID,
-                         "\"%.*s\" in its name is no time of the standard calendar, in which the "
-                         "pattern \"%s\" is read: without a pattern the coordinates of the files "
-                         "tell their times",
-                         REFS_STR_ARG(at.wrong), combine->options.pattern);
+        return refs_fail(
+            err, REFS_INVALID,
+            "\"%.*s\" in its name is not a time of the standard calendar, as the pattern \"%s\" "
+            "requires: leave the pattern out to use the coordinates of the files",
+            REFS_STR_ARG(at.wrong), combine->options.pattern);
     return refs_fail(err, REFS_INVALID, "its name does not fit the pattern \"%s\"",
                      combine->options.pattern);
 }
@@ -180,10 +180,10 @@ static refs_status check_codes(const char *pattern, refs_str format, refs_error 
         if (format.data[i] != '%') continue;
         const char code = ++i < format.size ? format.data[i] : ' ';
         if (strchr("YmdjHMS", code) == NULL)
-            return refs_fail(err, REFS_INVALID,
-                             "pattern \"%s\": \"%%%c\" is not known: times are of %%Y, %%m, %%d, "
-                             "%%j, %%H, %%M and %%S",
-                             pattern, code);
+            return refs_fail(
+                err, REFS_INVALID,
+                "pattern \"%s\": unknown \"%%%c\": expected %%Y, %%m, %%d, %%j, %%H, %%M or %%S",
+                pattern, code);
     }
     return REFS_OK;
 }
@@ -208,9 +208,9 @@ refs_status refs_combine_pattern_dims(const char *pattern, refs_buf *dims, refs_
     for (const char *at = pattern; (at = strchr(at, '{')) != NULL;) {
         const refs_str field = refs_str_view(at + 1, strcspn(at + 1, "}"));
         const refs_str name = refs_str_part(field, 0, refs_str_find(field, ':'));
-        if (at[1 + field.size] == '\0')
-            return fail_pattern(pattern, "a \"{\" is not followed by \"}\"", err);
-        if (name.size == 0) return fail_pattern(pattern, "a field names no dimension", err);
+        if (at[1 + field.size] == '\0') return fail_pattern(pattern, "\"{\" without \"}\"", err);
+        if (name.size == 0)
+            return fail_pattern(pattern, "a field without the name of a dimension", err);
         REFS_TRY(check_codes(pattern, refs_str_part(field, name.size, field.size), err));
         REFS_TRY(check_new(pattern, dims, begin, name, err));
         REFS_TRY(refs_buf_append(dims, name.data, name.size, err));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "refs/clock.h"
+#include "refs/index_again.h"
 
 /* netCDF fills floats with 9.96921e36. */
 #define LEAST_FILL 9.9e36
@@ -111,11 +112,11 @@ static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) 
 
 static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other, refs_error *err) {
     const size_t first = one < other ? one : other, second = one < other ? other : one;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s and %s cannot be ordered along %s: their coordinates have other types, or "
-                     "one has none",
-                     all->combine->members[first].name, all->combine->members[second].name,
-                     all->combine->options.dims[all->concat]);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s and %s cannot be ordered along %s: their coordinates differ in type, or one has none",
+        all->combine->members[first].name, all->combine->members[second].name,
+        all->combine->options.dims[all->concat]);
 }
 
 /* Coordinates are put together as they are stored. */
@@ -133,8 +134,8 @@ static refs_status check_packing(const concat_steps *all, refs_error *err) {
         if (one.scale != other.scale || one.offset != other.offset ||
             one.is_unsigned != other.is_unsigned)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s of %s and of %s are packed otherwise (by %.15g from %.15g on, and "
-                             "by %.15g from %.15g on), and not joined",
+                             "%s of %s and of %s cannot be combined: their scale_factor and "
+                             "add_offset differ (%.15g and %.15g, %.15g and %.15g)",
                              combine->options.dims[all->concat], first->name, member->name,
                              one.scale, one.offset, other.scale, other.offset);
     }
@@ -177,14 +178,14 @@ static refs_status fail_units(const concat_steps *all, size_t other, refs_error 
                                        &combine->members[all->steps[other].member]};
     const refs_combine_array *arrays[2];
     for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->concat);
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
-                     "\"%.*s\" (%.*s)",
-                     members[0]->name, members[1]->name, combine->options.dims[all->concat],
-                     REFS_STR_ARG(refs_combine__text(combine, arrays[0]->units)),
-                     REFS_STR_ARG(calendar_of(combine, arrays[0])),
-                     REFS_STR_ARG(refs_combine__text(combine, arrays[1]->units)),
-                     REFS_STR_ARG(calendar_of(combine, arrays[1])));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s and %s differ in units or calendar of %s: \"%.*s\" (%.*s) and \"%.*s\" (%.*s)",
+        members[0]->name, members[1]->name, combine->options.dims[all->concat],
+        REFS_STR_ARG(refs_combine__text(combine, arrays[0]->units)),
+        REFS_STR_ARG(calendar_of(combine, arrays[0])),
+        REFS_STR_ARG(refs_combine__text(combine, arrays[1]->units)),
+        REFS_STR_ARG(calendar_of(combine, arrays[1])));
 }
 
 /* Whether types of steps are, or are not, those of times that have units of their own: of which one
@@ -439,7 +440,7 @@ static refs_status collect(concat_steps *all, refs_error *err) {
     all->n_plain = 0;
     for (size_t i = 0; i < all->combine->n_members; i++) REFS_TRY(add_steps(all, i, err));
     if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->combine))
-        return refs_fail(err, REFS_INVALID, "no part has a step along %s",
+        return refs_fail(err, REFS_INVALID, "no source has a step along %s",
                          all->combine->options.dims[all->concat]);
     if (!all->is_numbered) REFS_TRY(check_kinds(all, err));
     return check_packing(all, err);
@@ -657,8 +658,8 @@ static refs_status place_entries(const concat_steps *all, refs_combine_member *m
     for (uint64_t k = 0; k < axis->n; k++) n_placed += axis->position[k] != REFS_COMBINE_NOWHERE;
     if (n_placed == axis->n && steps_of_first_parts(all, axis->n) == axis->n) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s has no coordinate, and %llu steps that are not those of the files of "
-                     "%s, one behind the other: where these are is not known",
+                     "%s: cannot locate its steps: %s has no coordinate, and its %llu steps are "
+                     "not those of the files of %s in a row",
                      member->name, all->combine->options.dims[all->concat],
                      (unsigned long long)axis->n, member->name);
 }
@@ -707,11 +708,12 @@ refs_status refs_combine__check_direction(const refs_combine *combine,
     const refs_value first = refs_combine__unpacked_at(&values, 0),
                      last = refs_combine__unpacked_at(&values, member->axes[concat].n - 1);
     const bool is_ascending = refs_combine__compare_values(&first, &last) < 0;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s %s in %s and %s in %s: expected one direction in all sources: turn the "
-                     "second around (ncpdq -a -%s) or, of a set, give the files, or leave it out",
-                     dim, words[!is_ascending], combine->members[i].name, words[is_ascending],
-                     member->name, dim);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s %s in %s and %s in %s: expected one direction in all sources: reverse the second "
+        "(ncpdq -a -%s), use the files of a set instead of the set, or leave it out",
+        dim, words[!is_ascending], combine->members[i].name, words[is_ascending], member->name,
+        dim);
 }
 
 /* Lists the steps of a part that do not ascend as their positions do. */
@@ -847,10 +849,10 @@ static refs_status check_length(const concat_steps *all, const refs_combine_conc
     const uint64_t n_before = all->combine->n_before[all->concat];
     if (concat->n >= n_before) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "cannot append: the master has %llu steps along %s, and with what is added "
-                     "its sources, each read once, have %llu: index all sources again",
+                     "cannot append: the master has %llu steps along %s, but its sources, with "
+                     "those that are added, have %llu: %s",
                      (unsigned long long)n_before, all->combine->options.dims[all->concat],
-                     (unsigned long long)concat->n);
+                     (unsigned long long)concat->n, refs_index_again());
 }
 
 /* -- one dimension ----------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  */
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
+#include "refs/index_again.h"
 
 /* -- what has to be alike ---------------------------------------------------------------------- */
 
@@ -134,8 +135,8 @@ static refs_status read_steps(const refs_json *recorded, refs_combine_holes *hol
         if (!read_box(refs_json_at(steps, i), n_along, box) ||
             (i > 0 && !follows(box, box - n_along, n_along)))
             return refs_fail(err, REFS_INVALID,
-                             "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers for each "
-                             "dimension that follow those before",
+                             "\"" REFS_HOLES_MEMBER
+                             "\": steps %zu: expected two ascending numbers for each dimension",
                              i);
     }
     return REFS_OK;
@@ -279,11 +280,11 @@ refs_status refs_combine__check_holes(const refs_combine *combine, const refs_co
         for (size_t i = 0; i < holes->n; i++)
             if (holes->steps[i * n_along + k].end > n)
                 return refs_fail(err, REFS_INVALID,
-                                 "\"" REFS_HOLES_MEMBER "\": box %zu ends at step %llu of a "
-                                 "dimension: expected at most %llu, as the array has: join its "
-                                 "sources anew",
+                                 "\"" REFS_HOLES_MEMBER
+                                 "\": box %zu ends at index %llu of a dimension: expected at most "
+                                 "%llu, the size of the array: %s",
                                  i, (unsigned long long)holes->steps[i * n_along + k].end,
-                                 (unsigned long long)n);
+                                 (unsigned long long)n, refs_index_again());
     }
     return REFS_OK;
 }

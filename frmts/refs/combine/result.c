@@ -119,8 +119,7 @@ static refs_status set_shape(const refs_combine *combine, const refs_combine_pla
 static refs_status fail_differ(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_member *member, refs_str in, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
-                     "read wrong",
+                     "%.*s differs between %s and %s: %.*s: one array cannot hold chunks of both",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)),
                      combine->members[result->first].name, member->name, REFS_STR_ARG(in));
 }
@@ -143,12 +142,12 @@ static refs_status fail_shape(const refs_combine *combine, const refs_combine_re
     if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
     if (status == REFS_OK) status = append_shape(combine, at->array, &text, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_UNSUPPORTED,
-                           "%.*s has other dimensions in %s and %s, %.*s: sources of one grid are "
-                           "joined",
-                           REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                           combine->members[result->first].name, at->member->name, (int)text.size,
-                           (const char *)text.data);
+        status = refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%.*s has different dimensions in %s and %s, %.*s: expected sources on one grid",
+            REFS_STR_ARG(refs_combine__text(combine, result->path)),
+            combine->members[result->first].name, at->member->name, (int)text.size,
+            (const char *)text.data);
     refs_buf_clear(&text);
     return status;
 }
@@ -206,10 +205,10 @@ static void tell_split(const refs_combine *combine, const refs_combine_result *r
 static void tell_cut(const refs_combine *combine, const refs_combine_result *result,
                      const refs_combine_member *member, bool *has_warned) {
     if (tells_of(combine, result))
-        refs_note(
-            &combine->options.notes, REFS_NOTE_WARNING,
-            "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
-            REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: chunks of %s are not aligned with those of the other sources, and chunks "
+                  "cannot be cut" BECOMES,
+                  REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
     *has_warned = true;
 }
 
@@ -223,8 +222,8 @@ static void tell_units(const refs_combine *combine, refs_combine_result *result,
         return;
     result->has_warned_of_units = true;
     refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
-              "each other: values are read as they are",
+              "%.*s: cannot convert its units \"%.*s\" (%s) and \"%.*s\" (%s): values are read "
+              "unconverted",
               REFS_STR_ARG(refs_combine__text(combine, result->path)),
               REFS_STR_ARG(refs_combine__text(combine, one->units)),
               combine->members[result->first].name,
@@ -292,8 +291,8 @@ static refs_status fail_cut(const refs_combine *combine, const refs_combine_resu
     size_t dim = cut_dim(combine, result, at), concat = result->concat[dim];
     const refs_combine_axis *axis = &at->member->axes[concat];
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
-                     "they overlap with those of other parts, or cut chunks",
+                     "%.*s of %s: its %llu steps along %s, from %llu of %llu, in chunks of %llu, "
+                     "overlap other sources or cut chunks",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
                      (unsigned long long)axis->n, combine->options.dims[concat],
                      (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
@@ -326,8 +325,8 @@ static refs_status choose_loading(const refs_combine *combine, const refs_combin
                 refs_combine__units_of(combine, member, array) != units;
         if (array->is_v3 && !refs_combine__is_aggregated(combine))
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s of %s is of Zarr version 3: version 2, in which sets are "
-                             "combined, does not have %.*s",
+                             "%.*s of %s: sets are combined in Zarr version 2, which cannot "
+                             "express %.*s of version 3",
                              REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name,
                              REFS_STR_ARG(refs_combine__text(combine, array->problem)));
         if (array->is_piece && !refs_combine__may_split(combine, result))
@@ -431,12 +430,11 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                                     const refs_combine_place *at, refs_error *err) {
     const refs_str one = refs_combine__text(combine, result->like->units);
     const refs_str other = refs_combine__text(combine, at->array->units);
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "%.*s is in \"%.*s\" in %s and in \"%.*s\" in %s, which are not converted into "
-        "each other: join sources of one kind",
-        REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_STR_ARG(one),
-        combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: cannot convert its units \"%.*s\" (%s) and \"%.*s\" (%s): combine "
+                     "sources with convertible units",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_STR_ARG(one),
+                     combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
 /* Coordinates of which some are elsewhere are those of another grid. */
@@ -447,11 +445,11 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
     if (status == REFS_OK && is_shared_coordinate(result))
         status = refs_fail(err, REFS_UNSUPPORTED,
-                           "the grids of %s and %s differ: %s: sources of one grid are joined", one,
+                           "the grids of %s and %s differ: %s: expected sources on one grid", one,
                            other, (const char *)text.data);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: not the same in %s and %s, %s: that of the first is kept",
+                  "%.*s: differs between %s and %s, %s: keeping the first",
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
                   (const char *)text.data);
     refs_buf_clear(&text);
@@ -482,8 +480,8 @@ static refs_status fail_rows(const refs_combine *combine, const refs_combine_res
     const refs_combine_steps rows =
         refs_combine__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
-                     "sources of one grid are joined",
+                     "the grids of %s and %s differ: %.*s differs in rows %llu to %llu: expected "
+                     "sources on one grid",
                      combine->members[result->first].name, at->member->name,
                      REFS_STR_ARG(refs_combine__text(combine, result->path)),
                      (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
@@ -518,8 +516,8 @@ static refs_status compare_spots(const refs_combine *combine, const refs_combine
                                       refs_combine__unpacked_at(&other, 0)};
         return refs_fail(
             err, REFS_UNSUPPORTED,
-            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: "
-            "sources of one grid are joined",
+            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: expected sources on "
+            "one grid",
             combine->members[result->first].name, at->member->name,
             (unsigned long long)refs_combine__spot(mine->shape[0], row_elements(mine), spot),
             REFS_STR_ARG(refs_combine__text(combine, result->path)),
@@ -569,7 +567,7 @@ static void compare_texts(const refs_combine *combine, const refs_combine_result
         return;
     *has_warned = true;
     refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: not the same in %s and %s: that of the first is kept",
+              "%.*s: differs between %s and %s: keeping the first",
               REFS_STR_ARG(refs_combine__text(combine, result->path)),
               combine->members[result->first].name, at->member->name);
 }
@@ -628,13 +626,13 @@ static refs_status drop_flags(const refs_combine *combine, refs_combine_result *
     const char *one = combine->members[result->first].name;
     if (combine->options.unlike == REFS_COMBINE_REFUSE)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
-                         "flag_colors say of values: without --strict these are left out",
+                         "%.*s: %s and %s differ in flag_values, flag_masks, flag_meanings or "
+                         "flag_colors: leave out --strict to drop these",
                          REFS_STR_ARG(path), one, member->name);
     if (!result->drops_flags)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
-                  "flag_colors say of values: these are left out",
+                  "%.*s: %s and %s differ in flag_values, flag_masks, flag_meanings or "
+                  "flag_colors: these are left out",
                   REFS_STR_ARG(path), one, member->name);
     result->drops_flags = true;
     return REFS_OK;

@@ -4,6 +4,7 @@
 
 #include "combine_internal.h"
 #include "refs/fork.h"
+#include "refs/index_again.h"
 
 /* A source as it was. */
 typedef struct recorded {
@@ -172,9 +173,9 @@ refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const 
     if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
     if (status == REFS_OK && count(sources, (const char *)url.data) > 1)
         status = refs_fail(err, REFS_INVALID,
-                           "%s: is a source of %s already: leave it out or, where it has changed, "
-                           "index all sources again (refs index SOURCE... -o %s)",
-                           name, set, set);
+                           "%s: %s already has this source: leave it out or, if it has changed, %s "
+                           "(refs index SOURCE... -o %s)",
+                           name, set, refs_index_again(), set);
     refs_buf_clear(&url);
     return status;
 }

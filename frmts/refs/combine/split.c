@@ -91,8 +91,8 @@ static refs_status fail_apart(const refs_combine *combine, const refs_combine_re
                               const refs_combine_place *at, size_t concat, refs_error *err) {
     REFS_TRY(refs_combine__check_direction(combine, at->member, concat, err));
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s of %s has chunks of steps along %s between which there are steps of "
-                     "other sources: chunks cannot be cut",
+                     "%.*s of %s: steps of other sources along %s lie inside its chunks, and "
+                     "chunks cannot be cut",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
                      combine->options.dims[concat]);
 }
@@ -248,11 +248,11 @@ static refs_status check_once(const refs_combine *combine, const refs_combine_re
                                                    cells->pieces[cells->second - 1].member};
     if (result->n_concat < combine->n_dims) {
         if (!refs_combine__have_one_digest(result, members[0], members[1]))
-            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                      "%.*s: not the same in %s and %s, which have the same steps: that of the "
-                      "first is kept",
-                      REFS_STR_ARG(refs_combine__text(combine, result->path)), members[0]->name,
-                      members[1]->name);
+            refs_note(
+                &combine->options.notes, REFS_NOTE_WARNING,
+                "%.*s: differs between %s and %s, which have the same steps: keeping the first",
+                REFS_STR_ARG(refs_combine__text(combine, result->path)), members[0]->name,
+                members[1]->name);
         return REFS_OK;
     }
     for (size_t i = cells->n_concat, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
@@ -276,7 +276,7 @@ static refs_status find_cells(const refs_combine *combine, const refs_combine_pl
                          "%.*s: its sources have too many edges along %zu dimensions",
                          REFS_STR_ARG(refs_combine__text(combine, result->path)), cells->n_concat);
     if (cells->n_missing == cells->n)
-        return refs_fail(err, REFS_INVALID, "%.*s: no source has any of it",
+        return refs_fail(err, REFS_INVALID, "%.*s: no source has values of it",
                          REFS_STR_ARG(refs_combine__text(combine, result->path)));
     for (size_t k = 0; k < cells->n_pieces; k++)
         for (size_t i = 0; i < cells->n_concat; i++)

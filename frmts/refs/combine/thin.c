@@ -93,12 +93,12 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: not the same in %s and %s at %.*s: that of the first is kept",
+                  "%.*s: differs between %s and %s at %.*s: keeping the first",
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
                   other->name, (int)text.size, (const char *)text.data);
     } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
-                           "%.*s: different values of %.*s in %s and %s: remove one of them",
+                           "%.*s: values of %.*s differ between %s and %s: remove one of them",
                            REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
                            (const char *)text.data, at->member->name, other->name);
     refs_buf_clear(&text);
@@ -157,8 +157,8 @@ static refs_status fail_unlike(const gathered *to, const refs_combine_place *at,
     const refs_value value =
         refs_combine__value_at(&result->dtype, refs_str_view((const char *)moved, size), 0);
     return refs_fail(err, REFS_INVALID,
-                     "%s: element %llu of %.*s is %s, and %s in the outline: it is that of other "
-                     "fragments",
+                     "%s: element %llu of %.*s is %s, but %s in the manifest of empty fragments, "
+                     "which belongs to another split",
                      at->member->name, (unsigned long long)place,
                      REFS_STR_ARG(refs_combine__text(to->combine, result->path)),
                      refs_combine__print_value(&value, shown[0]),
@@ -525,7 +525,7 @@ static refs_status make_room(const refs_combine *combine, refs_combine_result *r
     uint8_t fill[16];
     for (size_t dim = 0; dim < result->rank; dim++)
         if (!refs_mul_u64(total, result->shape[dim], &total) || total > 1024 * REFS_MIB)
-            return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
+            return refs_fail(err, REFS_LIMIT, "%.*s has too many values to store in a set",
                              REFS_STR_ARG(refs_combine__text(combine, result->path)));
     REFS_TRY(refs_buf_resize(&result->values, (size_t)total, err));
     if (total > 0) memset(result->values.data, 0, (size_t)total);
@@ -683,7 +683,7 @@ static refs_status fill_rest(refs_combine *combine, refs_combine_result *result,
             memcpy(to->values + i * size, fill, size);
     if (n_missing == 0) return REFS_OK;
     refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: %zu of %zu values are in no source, and missing",
+              "%.*s: %zu of %zu values are missing: no source has them",
               REFS_STR_ARG(refs_combine__text(combine, result->path)), n_missing, n);
     return REFS_OK;
 }

@@ -66,8 +66,8 @@ static refs_status fail_pair(const refs_combine *combine, size_t concat, const s
     if (status == REFS_OK) status = describe_value(combine, concat, members, &value, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_UNSUPPORTED,
-                           "%s of %.*s and of %.*s differ%.*s, and not as those of parts of one "
-                           "grid do: say along which dimensions sources are to be joined",
+                           "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid: name "
+                           "the concat dimensions",
                            combine->options.dims[concat], (int)one.size, (const char *)one.data,
                            (int)other.size, (const char *)other.data, (int)value.size,
                            value.size > 0 ? (const char *)value.data : "");
@@ -153,7 +153,7 @@ static refs_status tell(const refs_combine *combine, const tiling *concat_dims, 
                                  combine->options.dims[i], concat_dims[i].n_rows);
     if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "the sources are tiles and are joined along %.*s", (int)text.size,
+                  "the sources are treated as tiles, and combined along %.*s", (int)text.size,
                   (const char *)text.data);
     refs_buf_clear(&text);
     return status;

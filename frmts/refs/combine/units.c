@@ -28,14 +28,13 @@ bool refs_combine__counts_time(const refs_combine *combine, const refs_combine_a
 }
 
 static refs_status fail_type(refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "its values are of a type whose units cannot be changed");
+    return refs_fail(err, REFS_UNSUPPORTED, "cannot convert the units of values of this type");
 }
 
 refs_status refs_combine__fail_packed(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "its values are packed (scale_factor, add_offset or _Unsigned) and in other "
-                     "units than those of the first part, and not converted");
+                     "cannot convert packed values (scale_factor, add_offset or _Unsigned) to the "
+                     "units of the first source");
 }
 
 static refs_status fail_time(const refs_value *time, refs_error *err) {

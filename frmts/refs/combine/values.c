@@ -45,7 +45,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     uint64_t bytes = 0;
     values->size = 0;
     if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: its values cannot be put into a set",
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its values cannot be stored in a set",
                          meta->path);
     REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
@@ -57,9 +57,8 @@ static refs_status fail_read(const refs_combine_source *source, refs_status stat
     if (!refs_status_is_unreadable(status) || source->is_file)
         return refs_fail(err, status, "%s", problem->message);
     return refs_fail(err, status,
-                     "%s: joining reads the coordinates and other small variables of a set, and "
-                     "this one is in that file alone: where it is gone for good, index the files "
-                     "that are left again",
+                     "%s: combining reads this variable, and only that file has it: restore the "
+                     "file, or index the remaining files again",
                      problem->message);
 }
 

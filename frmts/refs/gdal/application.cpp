@@ -131,7 +131,7 @@ bool canRead(void *, const char *location) {
     RefsInGdal section;
     const bool can = RefsVsiCanRead(location);
     if (can)
-        CPLDebug("REFS", "%s: its bucket is read by GDAL's file system: signed URLs are refused",
+        CPLDebug("REFS", "%s: signed URLs are ignored, because GDAL's file system reads its bucket",
                  location);
     return can;
 }

@@ -23,26 +23,25 @@ constexpr int sniffBytes = 64 * 1024;
  * checks them. */
 const char openOptions[] =
     "<OpenOptionList>"
-    "<Option name='ALONG' type='string' description='Dimensions along which the files are joined "
-    "that a pattern, a folder or a list names (those whose coordinates differ): name[,name]*'/>"
-    "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude "
-    "and latitude axes without a grid mapping are taken as WGS 84'/>"
+    "<Option name='ALONG' type='string' description='Concat dimensions of the files of a pattern, "
+    "a folder or a list (default: those whose coordinates differ): name[,name]*'/>"
+    "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude and "
+    "latitude axes without a grid mapping are treated as WGS 84'/>"
     "<Option name='COORDINATES' type='string-select' default='REQUIRED' description='What happens "
-    "where coordinate variables cannot be read: a failure to open the array, or a warning and an "
-    "array without georeferencing whose rows are in the order in which they are stored'>"
-    "<Value>REQUIRED</Value><Value>OPTIONAL</Value></Option>"
+    "if coordinate variables cannot be read: opening the array fails, or warns and leaves out the "
+    "georeferencing, with rows in stored "
+    "order'><Value>REQUIRED</Value><Value>OPTIONAL</Value></Option>"
     "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
-    "fewer than two dimensions and bounds variables are listed too'/>"
+    "fewer than two dimensions and bounds variables are listed, too'/>"
     "<Option name='LONGITUDES' type='string-select' default='AS_IS' description='Where grids of "
-    "longitudes begin: as they are stored, at -180 or at 0'><Value>AS_IS</Value>"
-    "<Value>-180</Value><Value>0</Value></Option>"
-    "<Option name='MISSING' type='string-select' description='What the values of an aggregation "
-    "are where the file of a fragment does not exist: nodata, the same with a warning, or a "
-    "failure (FILL for CFA-0.4 and 0.5, else ERROR)'><Value>ERROR</Value><Value>FILL</Value>"
-    "<Value>WARN</Value></Option>"
-    "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
-    "moved data: old=&gt;new[,old=&gt;new]*'/>"
-    "<Option name='*' type='string' scope='other' description='Further options, which are also "
+    "longitudes begin: as they are stored, at -180 or at "
+    "0'><Value>AS_IS</Value><Value>-180</Value><Value>0</Value></Option>"
+    "<Option name='MISSING' type='string-select' description='What is read if the file of a "
+    "fragment does not exist: nodata, nodata with a warning, or an error (default FILL for CFA-0.4 "
+    "and 0.5, else ERROR)'><Value>ERROR</Value><Value>FILL</Value><Value>WARN</Value></Option>"
+    "<Option name='URL_REWRITE' type='string' description='Prefixes of URLs to replace, for moved "
+    "data: old=&gt;new[,old=&gt;new]*'/>"
+    "<Option name='*' type='string' scope='other' description='More options, which are also "
     "configuration options with the prefix REFS_: see docs/open-options.md'/>"
     "</OpenOptionList>";
 
@@ -136,7 +135,7 @@ std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierar
         return "the bracket is not closed, as it is in " + name.array + "]";
     if (selected.empty()) return "the bracket is empty: leave it out, or write " + form;
     if (name.selection.empty()) return "nothing may follow the bracket, as in " + form;
-    return "several dimensions stand in one bracket, as in " + array + '[' + selected + ',' +
+    return "write several dimensions in one bracket, as in " + array + '[' + selected + ',' +
            name.selection + ']';
 }
 

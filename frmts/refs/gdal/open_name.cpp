@@ -107,7 +107,8 @@ bool parseOptions(const std::string &text, CPLStringList &options, std::string &
     const CPLStringList items(CSLTokenizeString2(text.c_str(), "&", 0));
     for (int i = 0; i < items.size(); i++) {
         if (!isNamed(items[i])) {
-            problem = std::string("\"") + items[i] + "\" is no open option that a name may hold";
+            problem =
+                std::string("\"") + items[i] + "\" is not an open option that a name may have";
             return false;
         }
         char *decoded = CPLUnescapeString(items[i], nullptr, CPLES_URL);
@@ -227,8 +228,7 @@ bool restoreHidden(RefsName &parsed, std::string &problem) {
         return true;
     const std::string whole = hiddenNames().get(std::stoul(digits));
     if (whole.empty() || RefsHideSecrets(whole.c_str()) != parsed.set.substr(0, mark)) {
-        problem =
-            "a part of this name was hidden when another process showed it: give the whole URL";
+        problem = "a secret in this name is hidden: use the whole URL";
         return false;
     }
     parsed.set = whole;

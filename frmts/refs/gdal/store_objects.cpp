@@ -62,8 +62,8 @@ std::string reasonOf(const std::string &said) {
     const size_t begin = said.find("<Code>"), end = said.find("</Code>");
     if (begin != std::string::npos && end != std::string::npos && end > begin)
         return said.substr(begin + strlen("<Code>"), end - begin - strlen("<Code>"));
-    return said.find("(null)") != std::string::npos ? "the server gave no answer"
-                                                    : "the server answered no list";
+    return said.find("(null)") != std::string::npos ? "the server did not respond"
+                                                    : "the server did not return a list";
 }
 
 /** The next entry, or null. GDAL has locks of its own; whoever is shown it may work. */

@@ -33,10 +33,11 @@ static refs_status take_axis(request *made, size_t dim, refs_error *err) {
     made->index[dim] = axis->kind == REFS_AXIS_INDEX ? axis->index : NULL;
     made->has_index |= axis->kind == REFS_AXIS_INDEX;
     if (is_point && made->has_points && axis->count != made->n_points)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: dimension %zu has %llu points: expected %llu, as the others have",
-                         made->array->info.path, dim, (unsigned long long)axis->count,
-                         (unsigned long long)made->n_points);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: dimension %zu has %llu points: expected %llu, as in the other sources",
+            made->array->info.path, dim, (unsigned long long)axis->count,
+            (unsigned long long)made->n_points);
     if (is_point) made->n_points = axis->count;
     made->has_points |= is_point;
     return REFS_OK;
@@ -53,7 +54,7 @@ static refs_status make_request(refs_library_array *array, const refs_axis *axes
             return refs_fail(err, REFS_LIMIT, "%s: too many elements", array->info.path);
     }
     if (!refs_mul_u64(made->point_bytes, made->n_points, &bytes) || bytes > room)
-        return refs_fail(err, REFS_INVALID, "%s: the target has room for %zu bytes, expected %llu",
+        return refs_fail(err, REFS_INVALID, "%s: the target buffer has %zu bytes: expected %llu",
                          array->info.path, room, (unsigned long long)bytes);
     return REFS_OK;
 }

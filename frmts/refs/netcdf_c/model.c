@@ -61,7 +61,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
                               refs_error *err) {
     size_t n = refs_hierarchy_n_groups(hierarchy);
     if (n > NCREFS_MAX_GROUPS)
-        return refs_fail(err, REFS_LIMIT, "%zu groups: netCDF-C can number fewer", n);
+        return refs_fail(err, REFS_LIMIT, "%zu groups: more than netCDF-C can number", n);
     const refs_group_meta **sorted = refs_calloc(n + 1, sizeof *sorted);
     model->groups = refs_calloc(n + 1, sizeof *model->groups);
     refs_status status = sorted != NULL && model->groups != NULL ? REFS_OK : refs_fail_nomem(err);

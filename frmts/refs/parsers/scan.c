@@ -263,8 +263,8 @@ static refs_status await_idle(refs_scan *scan, uint64_t until_ms, refs_error *er
     const bool is_own = pthread_equal(scan->reader, pthread_self());
     if (is_own || (n_reads > 0 && refs_now_ms() >= until_ms))
         return refs_fail(err, REFS_IO,
-                         "a progress callback cannot read this array while %s reads the index of "
-                         "the same file",
+                         "cannot read this array from a progress callback while %s reads the index "
+                         "of the same file",
                          is_own ? "the read that called it" : "a thread that waits for it");
     if (n_reads == 0) return refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
     (void)refs_wait_ms(&scan->idle, &scan->lock, REFS_CANCEL_POLL_MS);

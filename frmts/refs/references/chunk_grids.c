@@ -34,7 +34,7 @@ static bool is_plain_name(refs_str name) {
 static refs_status read_v2(refs_str prefix, refs_str json, refs_chunk_grid *grid, refs_error *err) {
     refs_json_doc *document = NULL;
     if (!is_plain_name(prefix))
-        return refs_fail(err, REFS_INVALID, "its name points outside the set");
+        return refs_fail(err, REFS_INVALID, "its name leads outside the set");
     refs_status status = refs_json_parse(json, &document, err);
     if (status == REFS_OK)
         status = refs_references__chunk_grid_read(refs_json_root(document), grid, err);

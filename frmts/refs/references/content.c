@@ -104,7 +104,7 @@ static refs_status fail_on_intake(const char *location, refs_bytes head, refs_er
 
 static refs_status fail_on_page(const char *location, refs_error *err) {
     return refs_fail(err, REFS_INVALID,
-                     "%s: the server answered a web page (HTML) instead of a set or a data file: "
+                     "%s: the server returned a web page (HTML) instead of a set or a data file: "
                      "log in, or use the URL of the file instead of its page",
                      location);
 }

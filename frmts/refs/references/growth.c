@@ -102,7 +102,7 @@ refs_status refs_growth__open(const refs_staged *place, const refs_writer_option
     opened->notes = options->notes;
     opened->reason = (refs_buf)REFS_BUF_INIT;
     if (!read_metadata(opened))
-        write_anew(opened, refs_str_view("", 0), "its .zmetadata is not as refs writes it");
+        write_anew(opened, refs_str_view("", 0), "its .zmetadata was not written by refs");
     *growth = opened;
     return REFS_OK;
 }
@@ -243,7 +243,7 @@ static void check_lost(refs_growth *growth) {
         const refs_str key = refs_json_name_at(all, i);
         const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
         if (refs_str_ends(key, ".zarray") && !is_told(growth, prefix))
-            write_anew(growth, prefix, " is not in it any more");
+            write_anew(growth, prefix, " no longer exists");
     }
 }
 

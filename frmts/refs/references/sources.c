@@ -1,21 +1,21 @@
 /* sources.c -- what a set says of the files that it refers to, see refset.h. */
+#include "refs/index_again.h"
 #include "refs/json.h"
 #include "refs/refset.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
-
-#define MAKE_ANEW ": make the set anew of its sources"
 
 /* A list of objects that have `name` each, or nothing. */
 static refs_status check_list(const refs_json *list, const char *key, const char *name,
                               refs_error *err) {
     if (list == NULL) return REFS_OK;
     if (!refs_json_is_array(list))
-        return refs_fail(err, REFS_CORRUPT, "%s: %s: expected a list" MAKE_ANEW, SOURCES_KEY, key);
+        return refs_fail(err, REFS_CORRUPT, "%s: %s: expected a list: %s", SOURCES_KEY, key,
+                         refs_index_again());
     for (size_t i = 0; i < refs_json_size(list); i++)
         if (refs_json_text(refs_json_get(refs_json_at(list, i), name)).size == 0)
-            return refs_fail(err, REFS_CORRUPT, "%s: %s[%zu] has no %s" MAKE_ANEW, SOURCES_KEY, key,
-                             i, name);
+            return refs_fail(err, REFS_CORRUPT, "%s: %s[%zu] has no %s: %s", SOURCES_KEY, key, i,
+                             name, refs_index_again());
     return REFS_OK;
 }
 
@@ -59,8 +59,8 @@ static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, ref
         status =
             refs_json_parse(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), doc, err);
     else
-        status =
-            refs_fail(err, REFS_CORRUPT, "expected the record itself, found a reference" MAKE_ANEW);
+        status = refs_fail(err, REFS_CORRUPT, "expected the record itself, found a reference: %s",
+                           refs_index_again());
     if (status != REFS_OK) refs_error_prefix(err, "%s", SOURCES_KEY);
     refs_ref_release(&ref);
     return status;
@@ -93,8 +93,8 @@ refs_status refs_joined_read(const refs_set *set, refs_buf *how, refs_error *err
     const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
     refs_status status = REFS_OK;
     if (joined != NULL && !refs_json_is_object(joined))
-        status = refs_fail(err, REFS_CORRUPT, "%s: \"joined\": expected an object" MAKE_ANEW,
-                           SOURCES_KEY);
+        status = refs_fail(err, REFS_CORRUPT, "%s: \"joined\": expected an object: %s", SOURCES_KEY,
+                           refs_index_again());
     else if (joined != NULL)
         status = refs_json_write(joined, how, err);
     refs_json_doc_free(doc);

@@ -22,7 +22,8 @@ static refs_status fail_unknown(refs_str scheme, refs_error *err) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s, ", known_scheme->name);
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "scheme \"%.*s\" is not one of %sfile, local, zip, tar",
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "unsupported scheme \"%.*s\": expected one of %sfile, local, zip, tar",
                      REFS_STR_ARG(scheme), known);
 }
 
@@ -203,7 +204,7 @@ static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *
     for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
         const char *arrow = strstr(*rewrites, "=>");
         if (arrow == NULL)
-            return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
+            return refs_fail(err, REFS_INVALID, "rewrite \"%s\": expected OLD=>NEW", *rewrites);
         refs_str old = refs_str_view(*rewrites, (size_t)(arrow - *rewrites));
         if (!take_beginning(&url, old)) continue;
         REFS_TRY(refs_buf_append_str(rewritten, refs_str_from(arrow + 2), err));

@@ -58,16 +58,16 @@ bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *ur
 const char *refs_earthdata_advice(const refs_http_login *login, const char *location) {
     const bool is_in_the_clear = strncasecmp(location, "/vsicurl/http://", 16) == 0;
     if (is_in_the_clear && login->token != NULL)
-        return "EARTHDATA_TOKEN was not sent: it goes over https alone";
+        return "EARTHDATA_TOKEN was not sent: it requires https";
     if (is_in_the_clear && login->password != NULL)
-        return "EARTHDATA_PASSWORD was not sent: it goes over https alone";
+        return "EARTHDATA_PASSWORD was not sent: it requires https";
     if (refs_earthdata_is_in_the_clear(login, location))
-        return "no login was sent, nor what .netrc says: they go over https alone";
+        return "no login was sent, also none from .netrc: it requires https";
     if (login->token != NULL)
-        return "EARTHDATA_TOKEN was not sent to this host: EARTHDATA_HOSTS names those that get it";
+        return "EARTHDATA_TOKEN was not sent to this host: add the host to EARTHDATA_HOSTS";
     bool is_earthdata = strstr(location, ".earthdata.nasa.gov") != NULL ||
                         strstr(location, ".earthdatacloud.nasa.gov") != NULL;
     if (login->password != NULL)
-        return is_earthdata ? "a licence of the data may want your consent" : NULL;
+        return is_earthdata ? "accept the licence of the data, if there is one" : NULL;
     return is_earthdata ? "log in by EARTHDATA_TOKEN" : NULL;
 }

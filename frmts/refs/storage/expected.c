@@ -37,7 +37,7 @@ static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators
     format_time(was->modified_s, then);
     if (was->modified_s == known->modified_s) format_fraction(known->modified_ns, now);
     if (was->modified_s == known->modified_s) format_fraction(was->modified_ns, then);
-    snprintf(text, size, "it was modified at %s, and before at %s", now, then);
+    snprintf(text, size, "it was modified at %s, before at %s", now, then);
 }
 
 static void tell_later(const refs_expected *expected, const refs_vfs_validators *known, char *text,

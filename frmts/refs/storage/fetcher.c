@@ -83,11 +83,10 @@ refs_status refs_fetch__compare(const refs_vfs_validators *was, const refs_vfs_v
     const char *difference = refs_validators_difference(was, now);
     if (*difference == '\0') return REFS_OK;
     if (refs_validators_contradict(was, now))
-        return refs_fail(
-            err, REFS_IO,
-            "the server cut the object or sent another one: expected %llu bytes, found "
-            "%llu with the same ETag",
-            (unsigned long long)was->size, (unsigned long long)now->size);
+        return refs_fail(err, REFS_IO,
+                         "the server truncated or replaced the object: expected %llu bytes, found "
+                         "%llu with the same ETag",
+                         (unsigned long long)was->size, (unsigned long long)now->size);
     return refs_fail(
         err, REFS_CHANGED,
         "the object was replaced while it was read: its %s differs; open the set again",

@@ -280,7 +280,7 @@ refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err) 
     refs_status status = refs_json_parse(text, &doc, err);
     if (status == REFS_OK) status = read_root(made, refs_json_root(doc), err);
     if (status == REFS_OK && !has_known_version(refs_json_root(doc)))
-        made->warning = "expected version \"9\": it is read as if it were";
+        made->warning = "expected version \"9\": reading it as version 9";
     if (status == REFS_OK)
         *config = made;
     else
@@ -389,7 +389,7 @@ void refs_s3nc_advice(const refs_s3nc_host *host, refs_str name, const char *fil
     if (host == NULL)
         snprintf(text, size, "no alias s3://%.*s is defined in %s", REFS_STR_ARG(name), file);
     else if (*host->access_key != '\0')
-        snprintf(text, size, "s3://%s is asked with the credentials of %s", host->alias, file);
+        snprintf(text, size, "s3://%s uses the credentials of %s", host->alias, file);
     else
         snprintf(text, size, "s3://%s has no credentials in %s", host->alias, file);
 }

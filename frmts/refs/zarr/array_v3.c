@@ -53,7 +53,7 @@ static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta,
     if (refs_json_size(order) != meta->rank)
         return refs_fail(
             err, REFS_INVALID,
-            "transpose has an order of %zu numbers: expected %zu, as the array has dimensions",
+            "transpose has an order of %zu numbers: expected %zu, one for each dimension",
             refs_json_size(order), meta->rank);
     memcpy(before, meta->order, sizeof before);
     for (size_t i = 0; i < meta->rank; i++) {

@@ -193,7 +193,7 @@ static refs_status read_documents(reading *job, struct refs_store *store, refs_e
         if (is_read(document)) continue;
         if (n_bad == REFS_MAX_BAD_DOCUMENTS)
             REFS_TRY(set_problem(job->tree, document, REFS_IO,
-                                 "too many other metadata could not be read", err));
+                                 "too much of the other metadata cannot be read", err));
         else
             REFS_TRY(read_alone(job, store, i, err));
         if (document->problem != NULL && n_bad < REFS_MAX_BAD_DOCUMENTS) n_bad++;

@@ -33,7 +33,7 @@ int refs_cfa__nc_leave(int code) {
 refs_status refs_cfa__nc_check_name(const char *path, const char *shown, refs_error *err) {
     if (strchr(path, '\\') == NULL) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: expected a name without a backslash, which libnetcdf takes for a slash: "
+                     "%s: expected a name without a backslash, which libnetcdf reads as a slash: "
                      "choose another name or folder",
                      shown);
 }

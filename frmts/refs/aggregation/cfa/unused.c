@@ -80,8 +80,8 @@ refs_status refs_cfa__describe_field(nc_file *file, nc_place place,
     refs_cfa_variable named = *variable;
     if (!name_missing(seen, &named, fill) && refs_cfa__file_format(file) == REFS_CFA_NETCDF3)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: %s has all integers of its type as values, of which readers of "
-                         "netCDF-3 take %s for a missing one: write netCDF-4",
+                         "%s: %s uses every integer of its type as a value, but readers of "
+                         "netCDF-3 treat %s as missing: write netCDF-4",
                          refs_cfa__file_shown(file), variable->path,
                          refs_cf_default_fill_text(&variable->dtype));
     return refs_cfa__describe(file, place, &named, err);

@@ -24,6 +24,6 @@ static const char *const aliases[] = {"imagecodecs_blosc", NULL};
 const refs_codec_type refs_codec_blosc = {
     .name = "blosc",
     .aliases = aliases,
-    .reads = "Blosc 1 containers: every compressor and shuffle of theirs",
+    .reads = "Blosc 1 containers, with all compressors and shuffles",
     .library = "libblosc",
     .decode = decode};

@@ -141,13 +141,13 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 static refs_status take_section(refs_bytes *rest, unsigned number, refs_bytes *section,
                                 refs_error *err) {
     if (rest->size < 5)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no section %u", rest->size, number);
+        return refs_fail(err, REFS_CORRUPT, "expected section %u, found %zu bytes", number, rest->size);
     uint32_t size = refs_load_be32(rest->data);
     if (rest->data[4] != number)
         return refs_fail(err, REFS_CORRUPT, "expected section %u of a GRIB message, found %u",
                          number, rest->data[4]);
     if (size < 5 || size > rest->size)
-        return refs_fail(err, REFS_CORRUPT, "section %u has %u bytes, of which %zu are here",
+        return refs_fail(err, REFS_CORRUPT, "section %u is truncated: it has %u bytes, found %zu",
                          number, (unsigned)size, rest->size);
     *section = refs_bytes_view(rest->data, size);
     *rest = refs_bytes_view(rest->data + size, rest->size - size);

@@ -68,7 +68,8 @@ static refs_status write_1(const refs_grib_message *message, refs_buf *alone, re
     REFS_TRY(append_grid(message, alone, err));
     REFS_TRY(append(alone, end_1, sizeof end_1, err));
     if (alone->size >> 24 != 0)
-        return refs_fail(err, REFS_LIMIT, "a grid description of %zu bytes", message->grid.size);
+        return refs_fail(err, REFS_LIMIT, "the grid description is too short: %zu bytes",
+                         message->grid.size);
     store_be(alone->size, 3, alone->data + SIZE_AT_1);
     return REFS_OK;
 }

@@ -85,8 +85,8 @@ static refs_status decode_known(struct aec_stream *library, refs_bytes encoded,
     library->avail_out = output->capacity;
     REFS_TRY(refs_codec__output_add(output, output->capacity, &library->next_out, err));
     if (aec_decode(library, AEC_FLUSH) == AEC_OK && library->avail_out == 0) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the codes of %zu bytes do not decode to %zu", encoded.size,
-                     output->capacity);
+    return refs_fail(err, REFS_CORRUPT, "the stream of %zu bytes does not decode to %zu",
+                     encoded.size, output->capacity);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,

@@ -86,7 +86,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_fill_hdf_strings = {.name = "fill_hdf_strings",
-                                                     .reads = "HDF5 strings whose places are given",
+                                                     .reads = "HDF5 strings at given addresses",
                                                      .library = "REFS",
                                                      .open = open_codec,
                                                      .decode = decode,

@@ -67,7 +67,7 @@ static refs_status measure(description *from, uint32_t *size, uint64_t *bits, re
     *size = next(from);
     *bits = 8 * (uint64_t)*size;
     if (*size == 0 || ++from->level > MAX_LEVELS)
-        return refs_fail(err, REFS_INVALID, "parameters are not the filter's");
+        return refs_fail(err, REFS_INVALID, "the parameters do not fit this filter");
     if (class == ARRAY) {
         REFS_TRY(measure_array(from, *size, bits, err));
     } else if (class == COMPOUND) {
@@ -93,7 +93,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     if (refs_json_size(list) < FIRST || refs_json_size(list) > MAX_PARAMETERS)
-        return refs_fail(err, REFS_INVALID, "parameters are not the filter's");
+        return refs_fail(err, REFS_INVALID, "the parameters do not fit this filter");
     opened->n = (uint32_t)refs_json_size(list);
     for (size_t i = 0; i < opened->n; i++) {
         uint64_t number;
@@ -178,7 +178,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 const refs_codec_type refs_codec_nbit = {
     .name = "hdf5_nbit",
-    .reads = "HDF5 filter 5: the bits of numbers that mean something, one behind the other",
+    .reads = "HDF5 filter 5: the significant bits of numbers, packed",
     .library = "REFS",
     .open = open_codec,
     .decode = decode,

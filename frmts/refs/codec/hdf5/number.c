@@ -108,7 +108,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 const refs_codec_type refs_codec_number = {
     .name = "hdf5_number",
-    .reads = "HDF5 numbers with bits to spare, and floats of any layout",
+    .reads = "HDF5 numbers with padding bits, and floats of any layout",
     .library = "REFS",
     .open = open_codec,
     .decode = decode,

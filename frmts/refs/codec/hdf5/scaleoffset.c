@@ -49,7 +49,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     if (refs_json_size(list) < FILL)
-        return refs_fail(err, REFS_INVALID, "parameters are not the filter's");
+        return refs_fail(err, REFS_INVALID, "the parameters do not fit this filter");
     for (size_t i = 0; i < N_PARAMETERS && i < refs_json_size(list); i++) {
         uint64_t number;
         if (!refs_json_u64(refs_json_at(list, i), &number) || number > UINT32_MAX)
@@ -136,7 +136,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 const refs_codec_type refs_codec_scaleoffset = {
     .name = "hdf5_scaleoffset",
-    .reads = "HDF5 filter 6: numbers above the least of them, in as few bits as that takes",
+    .reads = "HDF5 filter 6: offsets from the minimum, in as few bits as possible",
     .library = "REFS",
     .open = open_codec,
     .decode = decode,

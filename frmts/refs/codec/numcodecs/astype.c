@@ -21,7 +21,7 @@ static const char *const aliases[] = {"cast_value", NULL};
 
 const refs_codec_type refs_codec_astype = {.name = "astype",
                                            .aliases = aliases,
-                                           .reads = "numbers of one type that stand for another",
+                                           .reads = "numbers stored as another type",
                                            .library = "REFS",
                                            .open = open_codec,
                                            .decode = decode,

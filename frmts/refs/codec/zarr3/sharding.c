@@ -38,7 +38,7 @@ static refs_status read_shapes(const refs_codec_context *context, sharding *code
                          "sharding of elements of variable length is not supported");
     if (refs_json_size(given) != array->rank)
         return refs_fail(err, REFS_INVALID,
-                         "chunk_shape has %zu numbers: expected %zu, as the array has dimensions",
+                         "chunk_shape has %zu numbers: expected %zu, one for each dimension",
                          refs_json_size(given), array->rank);
     codec->rank = array->rank;
     codec->element_size = codec->inner_bytes = array->element_size;

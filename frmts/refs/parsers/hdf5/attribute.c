@@ -9,7 +9,7 @@
 #include "refs/own_attributes.h"
 
 _Static_assert(REFS_SOURCES_MAX_BYTES < REFS_HDF5_MAX_STRUCTURE_BYTES - 64 * REFS_KIB,
-               "what a master records of its fragments is read, with name, type and shape");
+               "expected a name, a type and a shape in the record of fragments");
 
 /* -- dataspaces -------------------------------------------------------------------------------- */
 

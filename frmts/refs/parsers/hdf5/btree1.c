@@ -34,7 +34,7 @@ static refs_status read_node(walk *job, uint64_t address, refs_error *err) {
     if (n > 2u * job->chunks->file->chunk_k ||
         job->head_size + n * job->entry_size > job->node.size)
         return refs_hdf5__corrupt(err, "B-tree node", address,
-                                  "has more entries than there is room for");
+                                  "has more entries than fit its size");
     return REFS_OK;
 }
 

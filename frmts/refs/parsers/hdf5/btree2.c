@@ -96,13 +96,13 @@ static refs_status read_node(walk *job, size_t depth, const refs_hdf5_node *node
     const char *signature = depth > 0 ? "BTIN" : "BTLF";
     if (node->number > job->levels[depth].max_records)
         return refs_hdf5__corrupt(err, "B-tree node", node->address,
-                                  "has more records than there is room for");
+                                  "has more records than fit its size");
     REFS_TRY(refs_hdf5__read(
         job->file, (refs_source_range){node->address, used_bytes(job, depth, node->number)},
         &job->node, "B-tree node", err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&job->node), signature, node->address, err));
     if (job->node.data[4] == 0 && job->node.data[5] == job->tree->type) return REFS_OK;
-    return refs_hdf5__corrupt(err, "B-tree node", node->address, "is of another tree");
+    return refs_hdf5__corrupt(err, "B-tree node", node->address, "belongs to another tree");
 }
 
 static refs_status add_children(const walk *job, size_t depth, uint64_t n, refs_hdf5_nodes *below,

@@ -99,7 +99,7 @@ static refs_status lay_out(extensible_array *array, unsigned max_bits, unsigned 
         !log2_of(array->min_pointers, &pointer_bits) || max_bits > MAX_POSITION_BITS ||
         max_bits < element_bits || page_bits > max_bits || page_bits >= MAX_POSITION_BITS)
         return refs_hdf5__corrupt(err, what, array->chunks->layout->address,
-                                  "has blocks of sizes that cannot be");
+                                  "has invalid block sizes");
     array->position_bytes = (uint8_t)((max_bits + 7) / 8);
     array->n_in_page = UINT64_C(1) << page_bits;
     array->n_supers = 1 + max_bits - element_bits;
@@ -131,7 +131,7 @@ static refs_status read_header(extensible_array *array, refs_error *err) {
     refs_hdf5__take(&cursor, 6u * file->length_size); /* what was made so far */
     array->index = refs_hdf5__address(file, &cursor);
     if (version != 0 || client > 1)
-        return refs_hdf5__corrupt(err, what, address, "is of an unknown kind");
+        return refs_hdf5__corrupt(err, what, address, "has an unknown type");
     return lay_out(array, max_bits, page_bits, err);
 }
 
@@ -172,7 +172,8 @@ static refs_status add_pages(extensible_array *array, const data_block *block,
     if (block->address > array->chunks->file->size) page.address = block->address;
     for (uint64_t i = 0; i < n_pages; i++) {
         if (page.address > array->chunks->file->size)
-            return refs_hdf5__corrupt(err, what, block->address, "has pages behind the file");
+            return refs_hdf5__corrupt(err, what, block->address,
+                                      "has pages past the end of the file");
         if (refs_hdf5__page_is_set(bitmap, block->i * n_pages + i))
             REFS_TRY(refs_hdf5__nodes_add(&array->pages, page, err));
         page.address += size;

@@ -34,7 +34,7 @@ static refs_status read_header(fixed_array *array, refs_buf *buf, refs_error *er
     array->n = refs_hdf5__length(file, &cursor);
     array->block = refs_hdf5__address(file, &cursor);
     if (version != 0 || client > 1 || page_bits > MAX_PAGE_BITS)
-        return refs_hdf5__corrupt(err, what, address, "is of an unknown kind");
+        return refs_hdf5__corrupt(err, what, address, "has an unknown type");
     array->n_in_page = UINT64_C(1) << page_bits;
     return refs_hdf5__elements_check(array->chunks, &array->elements, err);
 }
@@ -65,7 +65,8 @@ static refs_status add_pages(const fixed_array *array, refs_buf *buf, refs_hdf5_
         if (!refs_mul_u64(i, page_bytes, &page.address) ||
             !refs_add_u64(page.address, array->block + size, &page.address) ||
             page.address > file->size)
-            return refs_hdf5__corrupt(err, what, array->block, "has pages behind the file");
+            return refs_hdf5__corrupt(err, what, array->block,
+                                      "has pages past the end of the file");
         REFS_TRY(refs_hdf5__nodes_add(pages, page, err));
     }
     return REFS_OK;

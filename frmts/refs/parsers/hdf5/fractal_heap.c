@@ -27,7 +27,7 @@ static refs_status check_sizes(const refs_hdf5_fractal_heap *heap, refs_error *e
         !is_power_of_two(heap->max_direct_size) || heap->max_direct_size < heap->start_size ||
         heap->max_direct_size > REFS_HDF5_MAX_STRUCTURE_BYTES || heap->max_bits > 64 ||
         heap->n_root_rows > MAX_ROWS || heap->id_size == 0)
-        return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd sizes");
+        return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has invalid sizes");
     if (heap->has_filters)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "the fractal heap at address %llu is compressed, which is not supported",
@@ -163,10 +163,10 @@ static refs_status find_block(refs_hdf5_file *file, const refs_hdf5_fractal_heap
         if (at->size <= heap->max_direct_size) return REFS_OK;
         uint64_t first_row = heap->start_size * heap->width;
         if (at->size < first_row)
-            return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd sizes");
+            return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has invalid sizes");
         unsigned int next = log2_of(at->size) - log2_of(first_row) + 1;
         if (next >= at->n_rows)
-            return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd blocks");
+            return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has invalid blocks");
         at->n_rows = next;
     }
     return REFS_OK;
@@ -296,8 +296,7 @@ refs_status refs_hdf5__heap_get(refs_hdf5_file *file, refs_hdf5_fractal_heap *he
     refs_hdf5_cursor cursor = refs_hdf5__cursor(id);
     uint8_t first = refs_hdf5__u8(&cursor);
     if (cursor.is_short || first >> 6 != 0)
-        return refs_hdf5__corrupt(err, "fractal heap", heap->address,
-                                  "has no object of such an ID");
+        return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has no object with this ID");
     switch (first >> 4 & 3) {
     case MANAGED:
         return get_managed(file, heap, cursor, object, err);
@@ -306,6 +305,7 @@ refs_status refs_hdf5__heap_get(refs_hdf5_file *file, refs_hdf5_fractal_heap *he
     case TINY:
         return get_tiny(heap, cursor, first, object, err);
     default:
-        return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has an object of no kind");
+        return refs_hdf5__corrupt(err, "fractal heap", heap->address,
+                                  "has an object of an unknown type");
     }
 }

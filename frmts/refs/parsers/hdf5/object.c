@@ -150,7 +150,7 @@ static refs_status read_version_2(header_reader *reader, refs_hdf5_cursor cursor
     size_t begin, prefix = (size_t)(cursor.at - start);
     REFS_TRY(refs_hdf5__finish(&cursor, "object header", object->address, err));
     if (size > REFS_HDF5_MAX_STRUCTURE_BYTES)
-        return refs_hdf5__corrupt(err, "object header", object->address, "has an absurd size");
+        return refs_hdf5__corrupt(err, "object header", object->address, "has an invalid size");
     object->bytes.size = 0;
     REFS_TRY(
         append_block(reader, (refs_source_range){object->address, prefix + size + 4}, &begin, err));

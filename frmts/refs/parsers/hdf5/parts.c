@@ -258,10 +258,10 @@ static refs_status pair_chunks(parts *job, size_t i, const span_pair *spans, ref
         if (v >= layout->shape[i] || s >= spans->source_size) break;
         run = layout->shape[i] - v < chunk ? layout->shape[i] - v : chunk;
         if (v % chunk != 0 || s % chunk != 0)
-            return do_not_fit("a part begins within a chunk", err);
+            return do_not_fit("a source dataset begins within a chunk", err);
         if (refs_hdf5__span_run(here, at) < run || refs_hdf5__span_run(source, at) < run ||
             spans->source_size - s < run)
-            return do_not_fit("a part ends within a chunk", err);
+            return do_not_fit("a source dataset ends within a chunk", err);
         if (!refs_grow((void **)&along->pairs, &along->capacity, along->n, sizeof *along->pairs))
             return refs_fail_nomem(err);
         along->pairs[along->n++] = (chunk_pair){v / chunk, s / chunk};
@@ -304,7 +304,7 @@ static refs_status add_chunk(parts *job, const part_source *from, uint64_t here,
     if (!refs_chunk_index_find(&job->stored, there, &entry)) {
         if (is_same_json(refs_hdf5__fill_value(job->dataset), refs_hdf5__fill_value(from->dataset)))
             return REFS_OK;
-        return do_not_fit("what was not written there has another fill value", err);
+        return do_not_fit("unwritten elements there have another fill value", err);
     }
     uint32_t location = refs_chunk_index_location(&job->stored, there);
     if (location == REFS_SCAN_INLINE) {
@@ -350,7 +350,7 @@ static refs_status place(parts *job, const part_source *from, const refs_hdf5_ma
         return refs_fail(err, REFS_UNSUPPORTED,
                          "a mapping of it selects different shapes in source and virtual dataset");
     if (!is_same_json(refs_hdf5__filters(job->dataset), refs_hdf5__filters(from->dataset)))
-        return do_not_fit("they are encoded otherwise", err);
+        return do_not_fit("they use other filters", err);
     for (size_t i = 0; i < mapping->here.rank; i++) {
         const span_pair spans = pair_spans(from, mapping, pairs, i);
         REFS_TRY(pair_chunks(job, i, &spans, err));

@@ -104,7 +104,7 @@ static refs_status add_links(walk *w, size_t parent, const refs_hdf5_links *link
         const refs_hdf5_link *link = &links->links[i];
         const char *path = w->tree->items[parent].path;
         if (!is_good_name(link->name))
-            refs_hdf5__note(w->file, "/%s has a member of no good name, which is left out", path);
+            refs_hdf5__note(w->file, "/%s: a member with an invalid name is left out", path);
         else if (link->kind == REFS_HDF5_OTHER_LINK)
             REFS_TRY(add_other_link(w, parent, link, err));
         else
@@ -185,7 +185,7 @@ static refs_status read_group(walk *w, size_t number, const refs_hdf5_object *ob
                               refs_error *err) {
     w->tree->items[number].kind = REFS_HDF5_ITEM_NOTHING;
     if (is_in_itself(w->tree, number)) {
-        refs_hdf5__note(w->file, "/%s is left out: it is a group in itself",
+        refs_hdf5__note(w->file, "/%s is left out: it is a link to a group that contains it",
                         w->tree->items[number].path);
         return REFS_OK;
     }

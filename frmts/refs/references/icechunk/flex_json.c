@@ -91,9 +91,10 @@ static refs_status write_text(const refs_flex_value *value, refs_buf *json, refs
 static refs_status write_value(const refs_flex_value *value, unsigned depth, refs_buf *json,
                                refs_error *err) {
     if (depth > MAX_DEPTH || json->size > MAX_JSON)
-        return refs_fail(err, REFS_LIMIT,
-                         "the configuration has values more than %d deep, or more than %zu bytes",
-                         MAX_DEPTH, MAX_JSON);
+        return refs_fail(
+            err, REFS_LIMIT,
+            "the configuration is nested deeper than %d levels, or has more than %zu bytes",
+            MAX_DEPTH, MAX_JSON);
     switch (value->type) {
     case TYPE_NULL:
         return refs_buf_printf(json, err, "null");
@@ -111,8 +112,8 @@ static refs_status write_value(const refs_flex_value *value, unsigned depth, ref
         return write_members(value, depth, json, err);
     default:
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "the configuration has a value of type %u, which no Icechunk up to 2.3 "
-                         "writes: add containers with Icechunk",
+                         "the configuration has a value of unknown type %u (Icechunk up to 2.3 "
+                         "does not write it): add containers with Icechunk",
                          value->type);
     }
 }

@@ -162,7 +162,7 @@ static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err
         if (refs_str_is(name, tag))
             return refs_fail(err, REFS_INVALID,
                              "expected a new tag, found \"%s\", which was deleted and cannot be "
-                             "reused: give another name",
+                             "reused: choose another name",
                              tag);
     }
     for (*place = 0; *place < tags->n; ++*place) {
@@ -171,7 +171,8 @@ static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err
         REFS_TRY(ref_at(tags, *place, &name, &snapshot, err));
         if (refs_str_is(name, tag))
             return refs_fail(err, REFS_INVALID,
-                             "there is a tag \"%s\", and tags do not move: give another name", tag);
+                             "the tag \"%s\" exists, and tags do not move: choose another name",
+                             tag);
         if (is_before(refs_str_from(tag), name)) break;
     }
     return REFS_OK;
@@ -456,7 +457,7 @@ refs_status refs_icechunk__info_change(const refs_repo_info *before, const refs_
         REFS_TRY(find_id(&at, change->snapshot->id.bytes, &at.inserted, &is_there, err));
     if (is_there)
         return refs_fail(err, REFS_INVALID,
-                         "the repository has the snapshot of the commit already");
+                         "the repository already has the snapshot of the commit");
     return write_changed(&at, err);
 }
 

@@ -71,8 +71,7 @@ static refs_status check_count(const manifest *opened, const refs_manifest_file 
         n_refs += refs.n;
     }
     if (n_refs == file->n_refs) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT,
-                     "it has %llu references: expected %llu, as the snapshot says",
+    return refs_fail(err, REFS_CORRUPT, "it has %llu references: expected %llu, as in the snapshot",
                      (unsigned long long)n_refs, (unsigned long long)file->n_refs);
 }
 
@@ -100,7 +99,7 @@ static refs_status read_manifest(const refs_icechunk_source *source,
     if (was_read) status = open_manifest(read, id, err);
     if (status == REFS_OK && file->is_known && file->size != which.size)
         status =
-            refs_fail(err, REFS_CORRUPT, "it has %llu bytes: expected %llu, as the snapshot says",
+            refs_fail(err, REFS_CORRUPT, "it has %llu bytes: expected %llu, as in the snapshot",
                       (unsigned long long)which.size, (unsigned long long)file->size);
     if (status == REFS_OK) status = check_count(read, file, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
@@ -238,7 +237,7 @@ static refs_status check_place(const refs_icechunk_wanted *wanted, const referen
         if (at < first || at >= end)
             return refs_fail(err, REFS_CORRUPT,
                              "reference %u of the manifest has chunk index %u along dimension %zu: "
-                             "expected %u to %u, as the snapshot says",
+                             "expected %u to %u, as in the snapshot",
                              (unsigned)number, (unsigned)at, dim, (unsigned)first,
                              (unsigned)end - 1);
     }
@@ -282,9 +281,8 @@ static refs_status find_refs(const manifest *held, const refs_icechunk_wanted *w
     refs_flat_table array;
     refs_status status = find_array(held, wanted->node->id, array_number, &array, err);
     if (status == REFS_NOT_FOUND)
-        return refs_fail(
-            err, REFS_CORRUPT,
-            "the manifest lacks the references of this array that the snapshot announces");
+        return refs_fail(err, REFS_CORRUPT,
+                         "the manifest lacks the references of this array that the snapshot lists");
     REFS_TRY(status);
     return refs_icechunk__flat_vector(&array, MANIFEST_ARRAY_REFS, 4, refs, err);
 }

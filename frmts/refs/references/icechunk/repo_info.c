@@ -177,7 +177,7 @@ static refs_status go_back(const refs_repo_info *info, int64_t place, const char
     }
     return refs_fail(
         err, REFS_CORRUPT,
-        "snapshots of the repository form a circle: expected each to have an older parent");
+        "the snapshots of the repository form a loop: expected each to have an older parent");
 }
 
 static refs_status choose_ref(const refs_repo_info *info, const refs_icechunk_version *version,

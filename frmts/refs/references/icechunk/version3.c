@@ -17,10 +17,10 @@ typedef struct numpy_type {
 } numpy_type;
 
 static refs_status fail_type(refs_str text, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "type \"%.*s\" has no name in Zarr version 3, which Icechunk holds: write "
-                     "JSON",
-                     REFS_STR_ARG(text));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "type \"%.*s\" does not exist in Zarr version 3, which Icechunk requires: write JSON",
+        REFS_STR_ARG(text));
 }
 
 static refs_status parse_type(const refs_json *value, numpy_type *type, refs_error *err) {
@@ -214,11 +214,10 @@ static refs_status write_filters_of_bytes(const refs_json *filters, size_t begin
         const refs_json *codec = refs_json_at(filters, i);
         const refs_str id = refs_json_text(refs_json_get(codec, "id"));
         if (is_of_arrays(id) || is_of_strings(id))
-            return refs_fail(
-                err, REFS_UNSUPPORTED,
-                "filter \"%.*s\" comes behind one that makes bytes, which Zarr version "
-                "3 has no word for: write JSON",
-                REFS_STR_ARG(id));
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "Zarr version 3, which Icechunk requires, cannot have filter \"%.*s\" "
+                             "after one that makes bytes: write JSON",
+                             REFS_STR_ARG(id));
         REFS_TRY(write_codec(codec, v3, err));
     }
     return REFS_OK;
@@ -238,8 +237,8 @@ static refs_status write_bytes(const numpy_type *type, const refs_json *filters,
     const refs_str id = refs_json_text(refs_json_get(refs_json_at(filters, *n), "id"));
     if (type->kind == 'O' && id.size > 0 && !is_of_strings(id))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "filter \"%.*s\" makes bytes of objects, which Zarr version 3 has no word "
-                         "for: write JSON",
+                         "Zarr version 3, which Icechunk requires, cannot have filter \"%.*s\", "
+                         "which makes bytes of objects: write JSON",
                          REFS_STR_ARG(id));
     if (type->kind == 'O' || is_of_strings(id)) {
         *n += is_of_strings(id);

@@ -88,8 +88,8 @@ static refs_status find_entry(void *user, int folder, const char *name, refs_err
 
 static refs_status fail_found(const char *path, refs_str found, refs_error *err) {
     return refs_fail(err, REFS_INVALID,
-                     "%s: cannot be written to: expected an Icechunk repository of format 2, or "
-                     "nothing, found %.*s: give another name",
+                     "%s: cannot write to it: expected an Icechunk repository of format 2, or "
+                     "nothing, found %.*s: choose another name",
                      path, REFS_STR_ARG(found));
 }
 
@@ -320,10 +320,10 @@ static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t r
     }
     refs_buf_clear(&path);
     if (writer->node != REFS_INTERN_NONE) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s: chunks of an array without metadata have no place in Icechunk "
-                     "repositories: write JSON",
-                     REFS_STR_ARG(prefix));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s: Icechunk repositories cannot hold chunks of an array without metadata: write JSON",
+        REFS_STR_ARG(prefix));
 }
 
 /* Manifests are divided along the first dimension of which one step is not too large for one. */
@@ -407,8 +407,8 @@ static refs_status locate(icechunk_writer *writer, const refs_write_chunk *chunk
     if (writer->has_url && writer->url_id == chunk->url_id) return REFS_OK;
     if (writer->store != NULL && refs_file_name_is_local(chunk->url))
         return refs_fail(err, REFS_INVALID,
-                         "%.*s: is a file of this machine, which a repository in an object store "
-                         "cannot name: copy it to where others read it, and index it there",
+                         "%.*s: a repository in an object store cannot refer to a local file: copy "
+                         "it to a URL, and index it there",
                          REFS_STR_ARG(chunk->url));
     const uint32_t number = refs_intern_find(&writer->urls, chunk->url);
     writer->of_url =
@@ -435,10 +435,9 @@ static refs_status add_reference(icechunk_writer *writer, const refs_write_chunk
     ref.modified_s = writer->of_url.modified_s;
     if (chunk->kind == REFS_REF_WHOLE) ref.length = writer->of_url.size;
     if (chunk->kind == REFS_REF_WHOLE && ref.length == REFS_SOURCE_UNKNOWN)
-        return refs_fail(
-            err, REFS_UNSUPPORTED,
-            "%.*s: the size of the file is not known, which Icechunk needs: write JSON",
-            REFS_STR_ARG(chunk->url));
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: unknown file size, which Icechunk requires: write JSON",
+                         REFS_STR_ARG(chunk->url));
     return refs_icechunk__manifest_add(&writer->manifest, &ref, refs_buf_view(&writer->location),
                                        err);
 }

@@ -61,7 +61,7 @@ static refs_status take_document(refs_written_node *node, refs_str name, refs_by
                                                       : NULL;
     if (text == NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "Icechunk repositories hold metadata and chunks alone: write JSON");
+                         "Icechunk repositories can hold only metadata and chunks: write JSON");
     text->size = 0;
     node->is_array = node->is_array || text == &node->v2;
     return refs_buf_append(text, document.data, document.size, err);
@@ -88,8 +88,8 @@ refs_status refs_icechunk__nodes_document(refs_written_nodes *nodes, refs_str ke
 
 static refs_status fail_grid(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "it has no regular chunk grid of fewer than 2^32 chunks along each dimension, "
-                     "as Icechunk needs: write JSON");
+                     "expected a regular chunk grid of fewer than 2^32 chunks along each "
+                     "dimension, as Icechunk requires: write JSON");
 }
 
 /* Lengths, and numbers of chunks, from the metadata of an array. */

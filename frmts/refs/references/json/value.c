@@ -43,14 +43,14 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
     if (token == REFS_JSON_NULL && target != NULL)
         text = refs_str_from(target);
     else if (token == REFS_JSON_NULL)
-        mark_broken(values, "the URL is null: -oo TARGET=url says what such references mean");
+        mark_broken(values, "the URL is null: set the open option TARGET to the URL that is meant");
     else if (token != REFS_JSON_STRING)
         mark_broken(values, "the URL is not a string");
     else if (refs_json_reader_lone_surrogate(values->reader))
         mark_broken(values, "the URL holds a lone surrogate");
     else if (refs_str_is(text, LOST_INLINE))
-        mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
-                            "the file: it has to be written again");
+        mark_broken(values, "the inline data are missing, as in files of VirtualiZarr before "
+                            "2.6.1: write the set again");
     if (values->problem.status != REFS_OK) return REFS_OK;
     array->is_data = refs_references__is_data_url(text) && !refs_references__holds_template(text);
     if (array->is_data) return read_data_url(values, text, err);
@@ -108,7 +108,7 @@ static refs_status read_array(refs_json_value_reader *values, const refs_slot *s
         REFS_TRY(read_element(values, &array, token, text, err));
     }
     if (array.n != 1 && array.n != 3)
-        mark_broken(values, "a reference is [url] or [url, offset, length], of 1 or 3 elements");
+        mark_broken(values, "expected [url] or [url, offset, length], 1 or 3 elements");
     if (values->problem.status != REFS_OK) return REFS_OK;
     if (array.is_data) return put_data(values, slot, &array, err);
     return array.n == 1
@@ -147,7 +147,7 @@ static refs_status read_base64(refs_json_value_reader *values, const refs_slot *
 static refs_status read_string(refs_json_value_reader *values, const refs_slot *slot, refs_str text,
                                refs_error *err) {
     if (refs_json_reader_lone_surrogate(values->reader)) {
-        mark_broken(values, "the text holds a lone surrogate, which no bytes stand for");
+        mark_broken(values, "the text has a lone surrogate, which UTF-8 cannot represent");
         return REFS_OK;
     }
     if (refs_str_starts(text, "base64:"))
@@ -195,7 +195,7 @@ refs_status refs_references__json_value_read(refs_json_value_reader *values, ref
     else if (token == REFS_JSON_OBJECT_BEGIN)
         REFS_TRY(read_object(values, &slot, err));
     else
-        mark_broken(values, "a reference is a string, an object or an array");
+        mark_broken(values, "expected a string, an object or an array as reference");
     if (values->problem.status == REFS_OK) return REFS_OK;
     refs_status status =
         refs_references__builder_put_broken(values->builder, &slot, &values->problem, err);

@@ -274,7 +274,7 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
         if (!refs_add_u64(n_rows, footer->group_rows[i], &n_rows)) n_rows = UINT64_MAX;
     if (n_rows != (uint64_t)metadata->n_rows)
         return refs_fail(err, REFS_CORRUPT,
-                         "its row groups have %llu rows: expected %lld, as the footer says",
+                         "its row groups have %llu rows: expected %lld, as in the footer",
                          (unsigned long long)n_rows, (long long)metadata->n_rows);
     /* Otherwise there were two schemas. */
     if (footer->n_pieces != footer->n_groups * footer->n_leaves)

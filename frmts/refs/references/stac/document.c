@@ -232,8 +232,9 @@ refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *er
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
     const refs_json *root = refs_json_root(doc);
-    refs_status status = refs_json_is_object(root) ? read_document(root, found, err)
-                                                   : refs_fail(err, REFS_CORRUPT, "no JSON object");
+    refs_status status = refs_json_is_object(root)
+                             ? read_document(root, found, err)
+                             : refs_fail(err, REFS_CORRUPT, "not a JSON object");
     refs_json_doc_free(doc);
     return status;
 }

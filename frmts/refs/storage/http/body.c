@@ -294,7 +294,7 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
         transfer->checked = true;
         if (is_page_for_data(transfer, bytes))
             return refs_fail(err, REFS_IO,
-                             "the server answered a web page (text/html) instead of the file: it "
+                             "the server returned a web page (text/html) instead of the file: it "
                              "may require a login (HTTP 200)");
         REFS_TRY(refs_transfer__check_response(transfer, err));
     }

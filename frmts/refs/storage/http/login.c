@@ -79,7 +79,7 @@ const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, con
     (void)refs_origin_of(url, &origin);
     switch (part_for(login, &origin)) {
     case REFS_LOGIN_TOKEN:
-        return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
+        return "EARTHDATA_TOKEN may have expired, or the data have a licence that you must accept";
     case REFS_LOGIN_PASSWORD:
         return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
     default:
