@@ -226,7 +226,7 @@ class Stac(Folder):
 
     def test_without_data_say_so(self):
         self.assert_says(self.item({"t": {"href": "t.png", "type": "image/png"}}), "no asset of this STAC document is a set or a data file")
-        self.assert_says(self.write("b.json", '{"stac_version": '), "b.json: line 1, column 18: the text ends")
+        self.assert_says(self.write("b.json", '{"stac_version": '), "b.json: line 1, column 18: expected a value, found the end of the text")
 
 
 class Names(unittest.TestCase):

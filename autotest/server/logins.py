@@ -214,7 +214,7 @@ class Earthdata(Case):
     def test_by_netrc_says_that_it_sends_nothing_in_the_clear(self):
         self.write_netrc()
         server = self.serve(faults={"/refs.json": {"status": 401}})
-        self.assertIn("they go over https alone",
+        self.assertIn("it requires https",
                       self.read(f"http://localhost:{server.port}/refs.json", EARTHDATA_LOGIN_HOST="localhost"))
 
     def test_by_netrc(self):

@@ -344,7 +344,7 @@ TEST(RefsetUrl, IsRewrittenFirst) {
         << "an empty beginning is that of names without protocol";
     EXPECT_EQ(Map("/d/r.json", "/vsizip/a.zip/b", rewrites), "/vsizip/a.zip/b");
     EXPECT_EQ(Map("/d/r.json", "b/k.nc", {"=>s3://", nullptr}), "/vsis3/b/k.nc");
-    EXPECT_EQ(Map("/d/r.json", "a", {"b", nullptr}), "invalid: rewrite \"b\" has no \"=>\"");
+    EXPECT_EQ(Map("/d/r.json", "a", {"b", nullptr}), "invalid: rewrite \"b\": expected OLD=>NEW");
     EXPECT_EQ(Map("/vsis3/b/r.json", "s3://x/a", {"s3://x=>/etc", nullptr}).substr(0, 40),
               "invalid: a remote set may not name the l")
         << "what it is rewritten to is checked";

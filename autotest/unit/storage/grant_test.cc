@@ -112,7 +112,7 @@ TEST(Login, AdviceIsOfWhatWasSent) {
             EXPECT_EQ(refs_login__advice(login, 1, url), nullptr) << url;
     EXPECT_EQ(refs_login__advice(&none, 0, "https://login.org/"), nullptr);
     const char data[] = "/vsicurl/https://d.earthdatacloud.nasa.gov/";
-    EXPECT_NE(strstr(refs_earthdata_advice(&password, data), "a licence"), nullptr);
+    EXPECT_NE(strstr(refs_earthdata_advice(&password, data), "the licence"), nullptr);
     EXPECT_NE(strstr(refs_earthdata_advice(&token, data), "was not sent"), nullptr);
     EXPECT_NE(strstr(refs_earthdata_advice(&none, data), "log in"), nullptr);
     EXPECT_EQ(refs_earthdata_advice(&password, "/vsicurl/https://b.org/"), nullptr);
