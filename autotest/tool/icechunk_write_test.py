@@ -5,6 +5,7 @@
 
 import base64
 import json
+import math
 import os
 import shutil
 import signal
@@ -135,6 +136,22 @@ class Repositories(Steps):
                     if isinstance(declared, str):
                         declared = struct.unpack("<d", base64.b64decode(declared))[0]
                     self.assertEqual(declared, fill, f"{verb} {name} {zero}")
+
+    def test_declare_fill_values_that_are_not_finite_as_xarray_reads_them(self):
+        words = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for dtype in "f4", "f8":
+            for word in words:
+                refs[f"{dtype}{word}/.zarray"] = json.dumps({**document([2], [2], "<" + dtype), "fill_value": word})
+                refs[f"{dtype}{word}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["x"]})
+        with open("k.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        run("convert", "k.json", "-o", "k.icechunk")
+        for dtype in "f4", "f8":
+            for word, value in words.items():
+                text = run("cat", "k.icechunk", f"{dtype}{word}/zarr.json")
+                declared = base64.b64decode(json.loads(text)["attributes"]["_FillValue"], validate=True)
+                self.assertEqual(declared, struct.pack("<d", value), f"{dtype} {word}")
 
     def test_get_equal_files_of_equal_sets(self):
         run("convert", self.write(0, 3), "-o", "one.icechunk")

@@ -70,7 +70,8 @@ bool refs_url_is_http(refs_str url);
 bool refs_url_take_file(refs_str *name);
 
 /** Moves *name to what follows `old`, where it begins with that, or where both name paths and the
- * path does: "file:///a/b" begins with "/a", and "/a/b" with "file:///a". */
+ * path does: "file:///a/b" begins with "/a", and "/a/b" with "file:///a". Names of GDAL's file
+ * systems ("/vsis3/b/a") begin with such alone, not with "/". */
 bool refs_url_take_beginning(refs_str *name, refs_str old);
 
 /** The path that a URL "file:///path" names; other names as they are. */

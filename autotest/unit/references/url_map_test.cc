@@ -350,6 +350,35 @@ TEST(RefsetUrl, IsRewrittenFirst) {
         << "what it is rewritten to is checked";
 }
 
+TEST(RefsetUrl, BeginningsOfPathsAreNoneOfUrls) {
+    const struct {
+        const char *name, *old, *rest;
+    } rows[] = {
+        {"file:///a/b", "/a/", "b"},
+        {"/a/b", "file:///a/", "b"},
+        {"file:///a/b", "file://", "/a/b"},
+        {"/a/b", "file://", "/a/b"},
+        {"/a/b", "/", "a/b"},
+        {"a/b", "a/", "b"},
+        {"a/b", "file://", nullptr},
+        {"https://h/a", "file://", nullptr},
+        {"s3://b/a", "file://", nullptr},
+        {"s3://b/a", "/", nullptr},
+        {"/vsis3/b/a", "/", nullptr},
+        {"/vsis3/b/a", "file:///", nullptr},
+        {"/vsis3/b/a", "/vsis3/b/", "a"},
+        {"s3://b/a", "s3://b/", "a"},
+        {"https://h/a", "https://", "h/a"},
+        {"/a/b", "", nullptr},
+    };
+    for (const auto &row : rows) {
+        refs_str name = refs_str_from(row.name);
+        const bool begins = refs_url_take_beginning(&name, refs_str_from(row.old));
+        EXPECT_EQ(begins, row.rest != nullptr) << row.name << " " << row.old;
+        EXPECT_EQ(std::string(name.data, name.size), begins ? row.rest : row.name) << row.old;
+    }
+}
+
 TEST(RefsetUrl, IsShownAsUsersWriteIt) {
     const struct {
         const char *text, *shown;

@@ -178,13 +178,23 @@ bool refs_url_take_file(refs_str *name) {
     return false;
 }
 
+/* Moves *name to the path that it is; false for names with another protocol, and GDAL's own. */
+static bool take_path(refs_str *name) {
+    refs_str scheme, rest;
+    if (refs_str_starts(*name, "/vsi")) return false;
+    return refs_url_take_file(name) || !refs_file_name_split(*name, &scheme, &rest) ||
+           scheme.size == 1;
+}
+
 bool refs_url_take_beginning(refs_str *name, refs_str old) {
     refs_str path = *name, beginning = old;
     if (old.size == 0) return false;
     if (!refs_str_equal(refs_str_part(*name, 0, old.size), old)) {
-        const bool is_url = refs_url_take_file(&path), is_of_url = refs_url_take_file(&beginning);
-        if (!is_url && !is_of_url) return false;
+        if (!take_path(&path) || !take_path(&beginning)) return false;
         if (!refs_str_equal(refs_str_part(path, 0, beginning.size), beginning)) return false;
+        if (beginning.size == 0 && !refs_str_starts(path, "/")) return false;
+    } else if (refs_str_starts(*name, "/vsi") && !refs_str_starts(old, "/vsi")) {
+        return false;
     }
     *name = drop(path, beginning.size);
     return true;
