@@ -596,6 +596,34 @@ class Times(InFolder):
         run("append", "late.json", runs[0][2], runs[1][0])
         self.assertEqual(read("late.json", "time").tolist(), [0, 24])
 
+    def member(self, time, step, number):
+        """One field of one member of an ensemble."""
+        return write(f"{time}_{step}_{number}.json",
+                     array("number", [], np.int64(number), units="1", standard_name="realization"),
+                     array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                     array("valid_time", [], np.float64(24 * time + step), units="hours since 2020-01-01", standard_name="time"),
+                     array("v", ["y", "x"], np.full((2, 3), 100 * time + step + number, "<f4"), coordinates="number time step valid_time"))
+
+    def check_growth(self, before, added, *along):
+        """What is added, whichever way, makes the same set as all at once."""
+        run("index", *before, *added, "-q", "-o", "once.json", *(word for dim in along for word in ("--along", dim)))
+        for groups in ([added], [added[::-1]], [[name] for name in added]):
+            run("index", *before, "-o", "grown.json")
+            for group in groups:
+                run("append", "grown.json", *group)
+            self.assertEqual(attempt("diff", "grown.json", "once.json").stdout, "")
+            for variable in ("v", "time", "step", "number", "valid_time"):
+                np.testing.assert_array_equal(read("grown.json", variable), read("once.json", variable))
+
+    def test_of_the_next_member_are_added_to_a_set_of_one_member(self):
+        self.check_growth([self.member(0, step, 0) for step in (0, 6)], [self.member(0, step, 1) for step in (0, 6)], "number", "step")
+        self.check_growth([self.member(time, 6, 0) for time in (0, 1)], [self.member(time, 6, 1) for time in (0, 1)], "number", "time")
+
+    def test_of_the_next_run_are_added_to_a_set_of_members(self):
+        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(1, 6, number) for number in (0, 1)], "time", "number")
+        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(0, 12, number) for number in (0, 1)], "step", "number")
+
     def test_of_the_next_lead_time_are_added_to_a_set_of_one_lead_time(self):
         names = [[self.forecast(time, step) for time in range(2)] for step in (6, 12)]
         run("index", *names[0], "-o", "all.json")

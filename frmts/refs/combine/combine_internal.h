@@ -104,7 +104,7 @@ typedef struct refs_combine_array {
     uint32_t whole;   /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;    /**< dimensions that the part does not have are put before its own */
     bool is_time;     /**< it counts since an instant */
-    bool is_repeated; /**< likewise, and it gets all concat dimensions that count times */
+    uint8_t repeats;  /**< concat dimensions that it gets likewise, as bits: bit 0 is the first */
     bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
     bool are_texts;   /**< values are strings of any length, each with a NUL … */
     uint32_t problem; /**< … or NONE, for this reason */

@@ -23,8 +23,7 @@ static size_t list_new(const refs_combine *combine, const refs_combine_member *m
             return array->rank == 0;
     }
     for (size_t concat = 0; concat < combine->n_dims; concat++)
-        if ((array->gets_new && member->axes[concat].is_new) ||
-            (array->is_repeated && combine->counts_time[concat]))
+        if ((array->gets_new && member->axes[concat].is_new) || (array->repeats >> concat & 1) != 0)
             concat_dims[n++] = concat;
     return n;
 }
@@ -35,11 +34,13 @@ static size_t count_new(const refs_combine *combine, const refs_combine_member *
     return list_new(combine, member, array, concat_dims);
 }
 
-/* Whether a part has one value of the array for all its steps along a concat dimension. */
+/* Whether a part has one value of the array for all its steps along a concat dimension, or values
+ * along one that get another. */
 static bool has_one_for_all(const refs_combine *combine, const refs_combine_member *member,
                             const refs_combine_array *array) {
-    for (size_t concat = 0; array->is_repeated && concat < combine->n_dims; concat++)
-        if (combine->counts_time[concat] && !member->axes[concat].is_new) return true;
+    if (array->rank > 0 && array->repeats != 0) return true;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        if ((array->repeats >> concat & 1) != 0 && !member->axes[concat].is_new) return true;
     return false;
 }
 

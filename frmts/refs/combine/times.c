@@ -1,6 +1,8 @@
 /* times.c -- times of parts that are on no concat dimension, such as the valid time of a forecast,
  * or those of its steps: where they differ, they vary along the concat dimensions that count times.
  */
+#include <assert.h>
+
 #include "combine_internal.h"
 
 /* Whether the coordinate of a concat dimension counts instants or durations. */
@@ -85,10 +87,49 @@ static refs_status varies(const refs_combine *combine, uint32_t path, bool *does
     return REFS_OK;
 }
 
-static void repeat(const refs_combine *combine, uint32_t path) {
+/* Concat dimensions, as bits. */
+static_assert(REFS_COMBINE_MAX_DIMS <= 8, "each is a bit of a byte");
+
+static uint8_t new_axes(const refs_combine *combine, const refs_combine_member *member) {
+    uint8_t found = 0;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        found |= (uint8_t)(member->axes[concat].is_new << concat);
+    return found;
+}
+
+/* What single values of a path get in some part. */
+static uint8_t gained(const refs_combine *combine, uint32_t path) {
+    uint8_t found = 0;
     for (size_t i = 0; i < combine->n_members; i++) {
-        refs_combine_array *array = refs_combine__find(&combine->members[i], path);
-        if (array != NULL) array->is_repeated = !has_concat_dim(combine, array);
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_array *array = refs_combine__find(member, path);
+        if (array != NULL && array->gets_new && !has_concat_dim(combine, array))
+            found |= new_axes(combine, member);
+    }
+    return found;
+}
+
+/* Times that a set has along one concat dimension. */
+static bool is_row(const refs_combine_array *array) {
+    return array->is_time && array->rank == 1 && !array->is_piece &&
+           array->values != REFS_COMBINE_NONE;
+}
+
+/* Single values get what those of any part get, and all that counts times: a set of members has one
+ * time for all of them, to which that of the next run is added for each. Those along a concat
+ * dimension get what their part does not have. */
+static void repeat(const refs_combine *combine, uint32_t path) {
+    const uint8_t others = gained(combine, path);
+    uint8_t times = 0;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        times |= (uint8_t)(combine->counts_time[concat] << concat);
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        refs_combine_array *array = refs_combine__find(member, path);
+        if (array != NULL && !has_concat_dim(combine, array))
+            array->repeats = times | others;
+        else if (array != NULL && is_row(array))
+            array->repeats = others & new_axes(combine, member);
     }
 }
 
