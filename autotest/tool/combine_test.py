@@ -596,6 +596,25 @@ class Times(InFolder):
         run("append", "late.json", runs[0][2], runs[1][0])
         self.assertEqual(read("late.json", "time").tolist(), [0, 24])
 
+    def test_of_the_next_run_are_found_among_sources_in_any_order(self):
+        runs = [[self.forecast(time, step) for step in (0, 6, 12, 18)] for time in range(2)]
+        expected = [[0, 6, 12, 18], [24, 30, 36, 42]]
+        for mixed in ([runs[0][2], *runs[1], runs[0][3]], [runs[0][2], *runs[1][::-1], runs[0][3]], [*runs[1][:2], runs[0][2], *runs[1][2:], runs[0][3]]):
+            run("index", *runs[0][:2], "-o", "all.json")
+            run("append", "all.json", *mixed)
+            self.assertEqual(read("all.json", "valid_time").tolist(), expected)
+            self.assertEqual(read("all.json", "time").tolist(), [0, 24])
+
+    def test_of_another_run_between_sources_are_told(self):
+        """All sources that are joined at once are looked at, but only the first and the last tell along what."""
+        names = [self.forecast(0, 0), self.forecast(1, 6), self.forecast(0, 12)]
+        told = ("time: differs between 0_0.json and 1_6.json, which are combined along step alone: for a dimension of its own, "
+                "add --along time --along step")
+        self.assertIn(told, run("index", *names, "-o", "all.json"))
+        self.assertNotIn(told, run("index", *names, "--along", "step", "-o", "all.json"))
+        run("index", *names, "-q", "--along", "time", "--along", "step", "-o", "all.json")
+        self.assertEqual(read("all.json", "v").shape, (2, 3, 2, 3))
+
     def member(self, time, step, number):
         """One field of one member of an ensemble."""
         return write(f"{time}_{step}_{number}.json",

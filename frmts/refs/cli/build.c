@@ -521,17 +521,57 @@ static refs_status guess_dims(build *all, refs_error *err) {
     return status;
 }
 
-/* What the source tells of more dimensions, along which the set is to be combined from now on. */
-static refs_status gain_from(build *all, const refs_set *grown, size_t by, refs_error *err) {
-    size_t number = by == 1 ? all->n_own : all->names.n - 1;
+/* What a source tells of more dimensions, along which the set is to be combined from now on. One
+ * that cannot be read tells nothing, if it is left out later. */
+static refs_status gain_from(build *all, const refs_set *grown, size_t number, refs_buf *dims,
+                             refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
     refs_set *set = NULL;
-    refs_status status = open_readable(all, &number, by, &set, err);
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = open_source(all, number, &location, &set, &problem);
     const refs_combine_part ends[2] = {
         {0, all->output, grown, REFS_COMBINE_FROM_SET},
         {number, all->names.items[number], set, REFS_COMBINE_FROM_NAME}};
     if (status == REFS_OK)
-        status = refs_combine_gain_dims(ends, &all->options, &all->how.along, &all->dim_names, err);
+        status = refs_combine_gain_dims(ends, &all->options, &all->how.along, dims, err);
+    else
+        status =
+            may_skip(all, number, status) ? REFS_OK : refs_fail(err, status, "%s", problem.message);
     close_source(all, set);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* What each new source tells, in their order, so that no thread chooses the order of dimensions. */
+typedef struct gains {
+    build *all;
+    const refs_set *grown;
+    refs_buf *dims;
+} gains;
+
+static refs_status run_gain(void *user, size_t i, refs_error *err) {
+    const gains *of = user;
+    return gain_from(of->all, of->grown, of->all->n_own + i, &of->dims[i], err);
+}
+
+static refs_status gain_from_each(build *all, const refs_set *grown, refs_error *err) {
+    const size_t n = all->names.n - all->n_own;
+    const char *const *names = (const char *const *)all->names.items;
+    gains of = {all, grown, refs_calloc(n, sizeof *of.dims)};
+    const tool_work work = {.arguments = all->arguments,
+                            .items = "sources",
+                            .n = n,
+                            .n_threads = refs_combine_n_threads(names, all->names.n),
+                            .run = run_gain,
+                            .user = &of};
+    if (of.dims == NULL) return refs_fail_nomem(err);
+    refs_status status = tool_work_run(&work, err);
+    for (size_t i = 0; i < n; i++) {
+        if (status == REFS_OK)
+            status = refs_buf_append(&all->dim_names, of.dims[i].data, of.dims[i].size, err);
+        refs_buf_clear(&of.dims[i]);
+    }
+    refs_free(of.dims);
     return status;
 }
 
@@ -560,8 +600,7 @@ static refs_status gain_dims(build *all, refs_error *err) {
     if (grown == NULL || is_told || all->names.n == all->n_own) return REFS_OK;
     REFS_TRY(refs_combine_may_gain_dims(grown, &all->options, &all->how.along, &may, err));
     if (!may) return REFS_OK;
-    REFS_TRY(gain_from(all, grown, 1, err));
-    if (all->names.n - all->n_own > 1) REFS_TRY(gain_from(all, grown, SIZE_MAX, err));
+    REFS_TRY(gain_from_each(all, grown, err));
     return all->grown == NULL && all->dim_names.size > 0 ? fail_master(all, err) : REFS_OK;
 }
 
