@@ -487,7 +487,7 @@ class Requests(Case):
                 self.assertIn("True", done.stdout, done.stderr)
 
     def test_time_outs_end_what_gdal_itself_reads_of_a_silent_server(self):
-        """Which nothing else ends: a call of GDAL's file systems asks nobody whether to go on (docs/security.md)."""
+        """Nothing else ends them: a call of GDAL's file systems cannot be cancelled (docs/security.md)."""
         stall = {"stall_s": 60}
         server = self.serve(faults={"/silent.json": stall, "/silent.zip": stall, "/target.zip": stall}, name="unasked")
         target = {"version": 1, "refs": {"v/.zarray": json.dumps({

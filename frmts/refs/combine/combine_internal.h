@@ -29,7 +29,7 @@
 /** Steps along one concat dimension: of a coordinate, each takes 80 bytes while they are sorted. */
 #define REFS_COMBINE_MAX_STEPS ((uint64_t)1 << 25)
 
-/** Places along several concat dimensions of which it is told one by one whether they are holes. */
+/** Places along several concat dimensions, each of which is tested for being a hole. */
 #define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
 /** Values of a thin array of one part. */
@@ -58,10 +58,9 @@ typedef struct refs_combine_steps {
 /** The holes of a joined array, and its metadata as they were without that: of the fields of an
  * array that are called so. */
 typedef struct refs_combine_holes {
-    size_t n_along,
-        concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions along which they are told */
-    refs_combine_steps *steps;         /**< boxes, each of n_along, ascending and apart */
-    size_t n; /**< boxes; none: along several dimensions they are not known */
+    size_t n_along, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions along which they lie */
+    refs_combine_steps *steps; /**< boxes, each of n_along, ascending and apart */
+    size_t n;                  /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
     bool has_fill, has_nodata, keeps_default;
     bool adds_fill; /**< the attribute _FillValue was added with the first of them */

@@ -183,8 +183,8 @@ static refs_status tell_other_run(const refs_combine *combine, uint32_t path,
     return status;
 }
 
-/* What the first source and the last differ in need not be all: where nobody named the dimensions,
- * a run that comes between lead times of another is told. */
+/* Dimensions are guessed from the first source and the last, which may be of one run: warns of a
+ * source between them that is of another. */
 static refs_status check_runs(const refs_combine *combine, uint32_t path, refs_error *err) {
     refs_combine_place first = {NULL, NULL};
     for (size_t i = 0; i < combine->n_parts; i++) {
