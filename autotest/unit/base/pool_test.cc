@@ -241,6 +241,76 @@ TEST_F(Pool, TellsTheFirstFailureAndLeavesOutTheRest) {
     refs_group_free(tasks);
 }
 
+/** A context that counts its calls, and of which either side may lack memory. */
+struct CountedContext {
+    static inline std::atomic<int> captured{0}, entered{0}, left{0}, released{0};
+    static inline bool canCapture = true, canEnter = true;
+    static void *capture() {
+        captured++;
+        return canCapture ? &captured : nullptr;
+    }
+    static void *enter(void *) { return canEnter ? (entered++, &entered) : nullptr; }
+    static void leave(void *) { left++; }
+    static void release(void *) { released++; }
+};
+
+TEST_F(Pool, TakesAContextAlongWithEachTask) {
+    const struct {
+        bool canCapture, canEnter;
+        refs_status added, waited;
+        int done, entered, released;
+    } rows[] = {{true, true, REFS_OK, REFS_OK, 1, 1, 1},
+                {true, false, REFS_OK, REFS_NOMEM, 0, 0, 1},
+                {false, true, REFS_NOMEM, REFS_OK, 0, 0, 0}};
+    const refs_task_context context = {CountedContext::capture, CountedContext::enter,
+                                       CountedContext::leave, CountedContext::release};
+    open(1);
+    refs_pool_set_context(pool_, &context);
+    for (const auto &row : rows) {
+        CountedContext::captured = CountedContext::entered = 0;
+        CountedContext::left = CountedContext::released = 0;
+        CountedContext::canCapture = row.canCapture;
+        CountedContext::canEnter = row.canEnter;
+        Work work;
+        refs_group *tasks = group();
+        EXPECT_EQ(refs_group_add(tasks, note, drop, &work, nullptr), row.added);
+        EXPECT_EQ(refs_group_wait(tasks, nullptr), row.waited);
+        refs_group_free(tasks);
+        EXPECT_EQ(work.done, row.done);
+        EXPECT_EQ(work.dropped, 1) << "whether or not it was run";
+        EXPECT_EQ(CountedContext::captured, 1);
+        EXPECT_EQ(CountedContext::entered, row.entered);
+        EXPECT_EQ(CountedContext::left, row.entered);
+        EXPECT_EQ(CountedContext::released, row.released);
+    }
+}
+
+TEST_F(Pool, DropsEachTaskOnceWhenItIsFreed) {
+    open(1);
+    Gate gate;
+    refs_pool_run(
+        pool_, passGate, [](void *) {}, &gate);
+    gate.awaitWaiter();
+    for (int i = 0; i < 3; i++) refs_pool_run(pool_, note, drop, &work_);
+    std::thread freer([this] { refs_pool_free(pool_); });
+    gate.letAllPass();
+    freer.join();
+    pool_ = nullptr;
+    EXPECT_EQ(work_.dropped, 3);
+    EXPECT_LE(work_.done, 3);
+}
+
+TEST(PoolOfNone, RunsTasksWhereTheyAreAdded) {
+    Work work;
+    refs_group *tasks = nullptr;
+    ASSERT_EQ(refs_group_open(nullptr, &tasks, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_add(tasks, note, drop, &work, nullptr), REFS_OK);
+    EXPECT_EQ(work.dropped, 1);
+    EXPECT_EQ(work.threads, std::set<pthread_t>{pthread_self()});
+    EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
+    refs_group_free(tasks);
+}
+
 /** Items that note who ran them, of which one may fail. */
 struct Items {
     std::mutex lock;
