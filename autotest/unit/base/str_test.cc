@@ -94,6 +94,14 @@ TEST(Str, ReadsPlainDecimalNumbersOnly) {
         EXPECT_FALSE(refs_str_to_u64(View(bad), &number)) << bad;
     EXPECT_EQ(number, UINT64_MAX) << "left alone";
 }
+TEST(Str, IsCutInMessagesAndWholeInNames) {
+    const std::string text(500, 'x');
+    const refs_str str = refs_str_view(text.data(), text.size());
+    char shown[600];
+    EXPECT_EQ(snprintf(shown, sizeof shown, "%.*s", REFS_STR_ARG(str)), 400);
+    EXPECT_EQ(snprintf(shown, sizeof shown, "%.*s", REFS_STR_WHOLE(str)), 500);
+}
+
 TEST(Str, IsCutIntoLines) {
     const auto lines = [](const char *text) {
         refs_str rest = refs_str_from(text), line;

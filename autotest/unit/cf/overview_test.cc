@@ -78,4 +78,19 @@ TEST_F(Overview, HasTheRasterOfTheFullResolution) {
     EXPECT_EQ(refs_cf_find_overviews(bands.hierarchy(), bands.find("t"), overviews), 1u);
 }
 
+TEST_F(Overview, AreAtMostAsManyAsTheLimit) {
+    constexpr size_t n = REFS_CF_MAX_OVERVIEWS + 6;
+    Dataset levels;
+    std::string layout = R"({"asset":"0"})";
+    for (size_t i = 1; i < n; i++) layout += R"(,{"asset":")" + std::to_string(i) + "\"}";
+    levels.global(R"("multiscales":{"layout":[)" + layout + "]}");
+    for (size_t i = 0; i < n; i++) {
+        levels.group(std::to_string(i), "");
+        levels.array(std::to_string(i) + "/t", {{"y", "x"}, {2 * n - i, 2 * n - i}});
+    }
+    const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS];
+    EXPECT_EQ(refs_cf_find_overviews(levels.hierarchy(), levels.find("0/t"), overviews),
+              size_t{REFS_CF_MAX_OVERVIEWS} - 1);
+}
+
 } // namespace

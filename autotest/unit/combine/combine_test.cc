@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "memory_vfs.h"
@@ -105,6 +106,55 @@ TEST(Join, KeepsArraysWithoutElements) {
         REFS_OK)
         << error.message;
     EXPECT_EQ(out.text.find(".zgroup e/.zarray e/.zattrs t/.zarray"), 0u) << out.text;
+}
+
+// combine.h: any number of threads may add parts and states of sources, in any order.
+TEST(JoinThreads, AddPartsAndSourcesAtOnce) {
+    constexpr size_t n = 8;
+    MemoryVfs vfs;
+    for (size_t i = 0; i < n; i++) vfs.files[std::to_string(i + 1) + ".json"] = Part(int(i) + 1);
+    const char *const dims[] = {"time", nullptr};
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
+    options.dims = dims;
+    options.vfs = vfs.get();
+    refs_combine *join = nullptr;
+    refs_combine_sources *sources = nullptr;
+    ASSERT_EQ(refs_combine_open(&options, &join, nullptr), REFS_OK);
+    ASSERT_EQ(refs_combine_sources_open(vfs.get(), &options.urls, &sources, nullptr), REFS_OK);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < n; i++)
+        threads.emplace_back([&, i] {
+            const std::string name = std::to_string(i + 1) + ".json";
+            refs_set *set = nullptr;
+            ASSERT_EQ(refs_set_open(vfs.get(), name.c_str(), nullptr, &set, nullptr), REFS_OK);
+            const refs_combine_part part = {n - 1 - i, name.c_str(), set, REFS_COMBINE_FROM_NAME};
+            EXPECT_EQ(refs_combine_add(join, &part, nullptr), REFS_OK);
+            refs_set_free(set);
+            refs_vfs_validators now = {};
+            now.size = i + 1;
+            now.has_size = true;
+            EXPECT_EQ(refs_combine_sources_add_state(sources, ("/d/" + std::to_string(i)).c_str(),
+                                                     &now, nullptr),
+                      REFS_OK);
+        });
+    for (std::thread &thread : threads) thread.join();
+    Text out, sequential;
+    const refs_combine_sink sink = {&out, Text::Document, Text::Array, Text::Chunk, nullptr};
+    EXPECT_EQ(refs_combine_write(join, &sink, nullptr), REFS_OK);
+    ASSERT_EQ(Join(vfs, {1, 2, 3, 4, 5, 6, 7, 8}, sequential, nullptr), REFS_OK);
+    EXPECT_EQ(out.text, sequential.text);
+    uint64_t sizes = 0;
+    const refs_source_visitor visitor = {
+        [](void *user, const refs_source_state *source, refs_error *) {
+            auto *sum = static_cast<uint64_t *>(user);
+            *sum = *sum * 10 + source->size;
+            return REFS_OK;
+        },
+        &sizes};
+    EXPECT_EQ(refs_combine_sources_each(sources, &visitor, nullptr), REFS_OK);
+    EXPECT_EQ(sizes, 12345678u) << "each once, ordered by their names";
+    refs_combine_sources_free(sources);
+    refs_combine_free(join);
 }
 
 int g_left = 0;

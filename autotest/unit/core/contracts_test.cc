@@ -5,6 +5,8 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -211,6 +213,62 @@ TEST(Memory, OfSetsAndHierarchiesIsWhatTheyTell) {
     EXPECT_EQ(liveBytes, 0u);
 }
 
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+/* vfs.h: a host without open_whole and peek. */
+TEST(Vfs, WithoutOptionalMembersIsOpenedAndNotLookedAt) {
+    MemoryVfs vfs;
+    vfs.files["digits"] = "0123456789";
+    void *handle = nullptr;
+    ASSERT_EQ(refs_vfs_open_whole(vfs.get(), "digits", &handle, nullptr), REFS_OK);
+    refs_buf content = REFS_BUF_INIT;
+    EXPECT_EQ(refs_vfs_read_opened(vfs.get(), handle, 9, &content, nullptr), REFS_LIMIT);
+    EXPECT_EQ(refs_vfs_read_opened(vfs.get(), handle, 10, &content, nullptr), REFS_OK);
+    EXPECT_EQ(text(content), "0123456789");
+    refs_buf_clear(&content);
+    vfs.get()->close(vfs.get()->self, handle);
+    refs_vfs_validators seen;
+    EXPECT_FALSE(refs_vfs_look(vfs.get(), "digits", &seen));
+}
+
+/* fetch.h: cancelling ends later calls, too; a size that is not known is no failure. */
+TEST(Fetching, EndsOnceItIsCancelled) {
+    MemoryVfs vfs;
+    vfs.files["digits"] = "0123456789";
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), nullptr, &fetcher, nullptr), REFS_OK);
+    refs_sized_location locations[] = {{0, "digits", 0}, {1, "missing", 0}};
+    EXPECT_EQ(refs_fetcher_measure(fetcher, locations, 2, nullptr), REFS_OK);
+    EXPECT_EQ(locations[1].size, REFS_FETCH_WHOLE);
+    size_t n = 0;
+    const refs_range range = {0, "digits", 2, 3, 0, REFS_RANGE_REQUIRED};
+    const refs_fetch_client client = {
+        [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
+            *static_cast<size_t *>(user) += bytes.size;
+            return REFS_OK;
+        },
+        &n, nullptr};
+    EXPECT_EQ(refs_fetch(fetcher, &range, 1, &client, nullptr), REFS_OK);
+    EXPECT_EQ(n, 3u);
+    refs_fetcher_cancel(fetcher);
+    EXPECT_EQ(refs_fetch(fetcher, &range, 1, &client, nullptr), REFS_CANCELLED);
+    EXPECT_EQ(n, 3u);
+    refs_fetcher_free(fetcher);
+}
+
+/* fetch.h: one note for each location, whichever thread comes first, on the thread that checks. */
+struct NotesOfThreads {
+    std::mutex lock;
+    std::map<std::thread::id, int> made;
+
+    static void fn(void *user, refs_note_kind, const char *) {
+        auto *self = static_cast<NotesOfThreads *>(user);
+        const std::lock_guard<std::mutex> guard(self->lock);
+        self->made[std::this_thread::get_id()]++;
+    }
+};
+
 /* -- threads -------------------------------------------------------------------------------------
  */
 
@@ -315,6 +373,34 @@ TEST(Locations, ThatAreForgottenGetNewNumbers) {
     ASSERT_EQ(refs_locations_number(locations, "0", &number, nullptr), REFS_OK);
     EXPECT_EQ(numbers.count(number), 0u) << "of those that were forgotten";
     refs_locations_free(locations);
+}
+
+/* fetch.h: refs_fetcher_check. */
+TEST(SharedByThreads, FetchersWarnOnceOfALocation) {
+    MemoryVfs vfs;
+    NotesOfThreads notes;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.notes = {NotesOfThreads::fn, &notes};
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    std::set<std::thread::id> threads;
+    std::mutex lock;
+    inThreads([&](unsigned) {
+        {
+            const std::lock_guard<std::mutex> guard(lock);
+            threads.insert(std::this_thread::get_id());
+        }
+        refs_seen_location seen = {"/file", 7, {}, {}};
+        seen.expected.size = 10;
+        seen.known.size = 11;
+        seen.known.has_size = true;
+        ASSERT_EQ(refs_fetcher_check(fetcher, REFS_CHANGED_WARN, &seen, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_check(fetcher, REFS_CHANGED_ERROR, &seen, nullptr), REFS_CHANGED);
+    });
+    ASSERT_EQ(notes.made.size(), 1u);
+    EXPECT_EQ(notes.made.begin()->second, 1);
+    EXPECT_EQ(threads.count(notes.made.begin()->first), 1u);
+    refs_fetcher_free(fetcher);
 }
 
 /* host.h */
