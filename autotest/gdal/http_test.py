@@ -20,6 +20,7 @@ import time
 import unittest
 import zlib
 from contextlib import contextmanager
+from email.utils import formatdate
 
 import netCDF4
 import numpy as np
@@ -646,6 +647,22 @@ class Requests(Case):
         begin, last = re.fullmatch(r"bytes=(\d+)-(\d+)", second).groups()
         self.assertTrue(0 < int(begin) <= 5000, second)
         self.assertEqual(last, "11999")
+
+    def test_the_rest_of_an_object_is_not_asked_for_where_it_may_have_changed_since(self):
+        """Its date is of the second of the answer, or nearly so where the server does not date answers."""
+        now = time.time()
+        meta = {"zarr_format": 2, "shape": [len(self.values)], "chunks": [len(self.values)], "dtype": "<i4", "compressor": None,
+                "filters": None, "fill_value": None, "order": "C"}  # fmt: skip
+        self.folder.write("whole.json", json.dumps({".zgroup": '{"zarr_format":2}', "v/.zarray": json.dumps(meta),
+                                                    "v/.zattrs": '{"_ARRAY_DIMENSIONS":["x"]}', "v/0": ["v.bin"]}))  # fmt: skip
+        for name, ago, date, resumes in (("now", 0, None, False), ("minute", 30, None, False), ("hour", 3600, None, True),
+                                         ("dated", 0, now, False), ("then", 30, now, True)):
+            headers = {"ETag": None, "Last-Modified": formatdate(now - ago, usegmt=True), "Date": formatdate(date, usegmt=True) if date else None}
+            with self.subTest(name):
+                server = self.serve(faults={"/v.bin": [{"reset_after": 5000, "times": 1, "headers": headers}, {"headers": headers}]}, name=name)
+                self.assertEqual(read(server.url("whole.json")), self.values)
+                asked = [request["headers"].get("range") for request in server.requests("v.bin")]
+                self.assertEqual(asked, [None, "bytes=5000-" if resumes else None])
 
     def test_a_server_without_ranges_is_asked_once_for_each_file(self):
         server = self.serve(faults={"/v.bin": {"ignore_range": True}})

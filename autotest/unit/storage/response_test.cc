@@ -84,6 +84,23 @@ TEST(Response, DoesNotTrustADateOfNow) {
               946684808);
 }
 
+TEST(Response, DoesNotTrustADateOfNowFromServersThatDateNoAnswer) {
+    const auto modified_ago = [](time_t seconds) {
+        char text[64];
+        const time_t at = time(nullptr) - seconds;
+        strftime(text, sizeof text, "Last-Modified: %a, %d %b %Y %H:%M:%S GMT", gmtime(&at));
+        return response_of({text, "\r\n"}).validators;
+    };
+    for (time_t ago : {-3600, 0, 1, 50}) {
+        EXPECT_EQ(modified_ago(ago).modified_s, 0) << ago;
+        EXPECT_NE(modified_ago(ago).fresh_s, 0) << ago;
+    }
+    EXPECT_NE(modified_ago(3600).modified_s, 0);
+    EXPECT_EQ(response_of({"ETag: \"1\"", "\r\n"}).validators.fresh_s, 0);
+    const refs_vfs_validators before = modified_ago(40), after = modified_ago(20);
+    EXPECT_STREQ(refs_validators_difference(&before, &after), "Last-Modified");
+}
+
 TEST(Response, ForgetsWhatCameBeforeAStatusLine) {
     const refs_response response =
         response_of({"HTTP/1.1 401 x", "ETag: \"1\"", "Retry-After: 5", "HTTP/1.1 206 x"});

@@ -13,6 +13,9 @@
 
 #define BLANKS " \t\r\n"
 
+/* Seconds by which the clock of a server may be wrong (RFC 7232, section 2.2.2). */
+#define CLOCKS_DIFFER_S 60
+
 static bool starts(refs_str text, const char *with) {
     size_t size = strlen(with);
     return text.size >= size && strncasecmp(text.data, with, size) == 0;
@@ -118,11 +121,14 @@ void refs_response__element(refs_str body, const char *name, char *content, size
 }
 
 /* An object that was modified as the response was made has no useful date: it may change again
- * within the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
+ * within the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2).
+ * A server that does not date its answers is judged by the clock of this machine. */
 static void settle(refs_response *response) {
     refs_vfs_validators *validators = &response->validators;
-    validators->date_s = response->date_s;
-    if (validators->date_s == 0 || validators->modified_s < validators->date_s - 1) return;
+    const bool is_dated = response->date_s != 0;
+    const int64_t fresh_for_s = is_dated ? 1 : CLOCKS_DIFFER_S;
+    validators->date_s = is_dated ? response->date_s : (int64_t)time(NULL);
+    if (validators->modified_s < validators->date_s - fresh_for_s) return;
     validators->fresh_s = validators->modified_s;
     validators->modified_s = 0;
 }
