@@ -11,7 +11,7 @@ import sys
 import unittest
 
 import numpy
-from osgeo import gdal, osr
+from osgeo import gdal, gdal_array, osr
 
 try:
     import netCDF4
@@ -244,6 +244,30 @@ class Values(Case):
                 with self.subTest(kind=kind, layout=layout):
                     path = self.copy(source, f"{kind}_{layout}.nc", LAYOUT=layout)
                     self.check(gdal.Open(f'REFS:"{path}"'), data)
+
+    def created(self, data, name, **options):
+        """The path of a raster of `data` that Create() writes."""
+        path = self.path(name)
+        options = [f"{key}={value}" for key, value in options.items()]
+        kind = gdal_array.NumericTypeCodeToGDALTypeCode(data.dtype)
+        raster = gdal.GetDriverByName("REFS").Create(path, data.shape[1], data.shape[0], 1, kind, options)
+        raster.GetRasterBand(1).WriteArray(data)
+        return path
+
+    def test_stay_values_in_masters_of_netcdf_3(self):
+        for kind, default in self.DEFAULTS.items():
+            if kind.startswith("U"):
+                continue
+            source = gdal.GetDriverByName("MEM").Create("", 4, 3, 1, gdal.GetDataTypeByName(kind))
+            data = numpy.full((3, 4), 5, source.GetRasterBand(1).ReadAsArray().dtype)
+            data[1, 1] = default
+            source.GetRasterBand(1).WriteArray(data)
+            for version in ("0.4", "1.13"):
+                options = {"LAYOUT": "CFA", "FORMAT": "NETCDF3", "CFA_VERSION": version}
+                with self.subTest(kind=kind, version=version, how="copy"):
+                    self.check(gdal.Open(self.copy(source, f"{kind}_{version}.nca", **options)), data)
+                with self.subTest(kind=kind, version=version, how="create"):
+                    self.check(gdal.Open(self.created(data, f"{kind}_{version}_new.nca", **options)), data)
 
     def test_of_arrays_too(self):
         source = gdal.GetDriverByName("MEM").CreateMultiDimensional("")

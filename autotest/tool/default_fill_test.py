@@ -120,6 +120,13 @@ class DefaultFill(VerbsInOwnFolder):
             self.run_verb(*arguments)
             yield arguments[-1], " ".join(arguments)
 
+    def masters_of_netcdf_3(self, source, dtype):
+        """None where netCDF-3 has no such type."""
+        for version in ("0.4", "1.13") if dtype in ("i2", "i4", "f4", "f8") else ():
+            arguments = ("split", source, "--format", "NETCDF3", "--cfa-version", version, "-o", "o.nca")
+            self.run_verb(*arguments)
+            yield "o.nca", " ".join(arguments)
+
     def rows(self, name):
         """As rasters show them: rows of numbers, None where one is missing."""
         dataset = gdal.Open(f'REFS:"{name}":/v')
@@ -206,7 +213,16 @@ class DefaultFill(VerbsInOwnFolder):
         for dtype in TYPES[:6]:
             fill, info = default_of(dtype), np.iinfo(dtype)
             source = netcdf(None)("0", 0, np.array([fill, 1, 2], dtype), valid_range=[info.min, info.max])
-            for name, what in self.forms(source):
+            for name, what in itertools.chain(self.forms(source), self.masters_of_netcdf_3(source, dtype)):
+                self.assertEqual(self.rows(name), [[None, 1, 2]], f"{dtype}: {what}")
+
+    def test_is_missing_in_masters_of_netcdf_3_of_others(self):
+        """They record no fragments, and missing ones are filled with the default."""
+        for dtype in ("i2", "i4"):
+            fill = default_of(dtype)
+            for name, what in self.masters_of_netcdf_3(zarr2(0)("0", 0, np.array([fill, 1, 2], dtype)), dtype):
+                with netCDF4.Dataset(name, "a") as file:
+                    file.delncattr("_refs_sources")
                 self.assertEqual(self.rows(name), [[None, 1, 2]], f"{dtype}: {what}")
 
     def test_is_a_value_in_a_valid_range_of_sources(self):
@@ -219,11 +235,15 @@ class DefaultFill(VerbsInOwnFolder):
     def test_is_a_value_of_netcdf_3_too(self):
         for dtype in ("i2", "i4", "f4", "f8"):
             fill = default_of(dtype)
-            source = zarr2(0)("0", 0, np.array([fill, 1, 2], dtype))
-            self.run_verb("split", source, "--format", "NETCDF3", "--cfa-version", "0.4", "-o", "o.nca")
-            (fragment,) = glob.glob("o/*.v.*.nc")
-            self.assertEqual(self.library(fragment), [[fill, 1, 2]])
-            self.assertEqual(self.rows(fragment), [[fill, 1, 2]])
+            for attributes in {}, {"valid_max": 9}, {"valid_min": fill}:
+                if attributes and dtype[0] == "f":
+                    continue
+                source = zarr2(0)("0", 0, np.array([fill, 1, 2], dtype), **attributes)
+                for name, what in self.masters_of_netcdf_3(source, dtype):
+                    self.assertEqual(self.rows(name), [[fill, 1, 2]], f"{dtype} {attributes}: {what}")
+                    (fragment,) = glob.glob("o/*.v.*.nc")
+                    self.assertEqual(self.library(fragment), [[fill, 1, 2]])
+                    self.assertEqual(self.rows(fragment), [[fill, 1, 2]])
 
     def test_is_a_value_beside_all_others(self):
         """No value is left that an attribute _FillValue could name: netCDF-4 says that filling is off."""

@@ -131,6 +131,9 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
  * be filled with zero, too. */
 bool refs_cf_has_only_values(const refs_array_meta *array);
 
+/** Whether the attribute valid_range names all integers of the array's type. */
+bool refs_cf_has_whole_range(const refs_array_meta *array);
+
 /** Whether elements that are netCDF's default fill value of their type are values where attributes
  * say nothing of missing ones: the array's own fill value is another, or it has none and is not of
  * netCDF's kind. All bytes are values. False for types that netCDF does not fill. */

@@ -142,6 +142,9 @@ refs_status refs_store_each_name(const refs_store *store,
                                  refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                  void *user, refs_error *err);
 
+/** Whether the set records its sources (REFS_SOURCES_GROUP), as all sets and masters of REFS do. */
+bool refs_store_records_sources(const refs_store *store);
+
 /** Whether everything that a file declares is also an attribute in the set: the set is a data
  * file's own index, or its writer recorded its sources (REFS_SOURCES_GROUP). Others move attributes
  * into the metadata of arrays. */

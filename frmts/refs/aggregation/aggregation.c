@@ -380,6 +380,15 @@ bool refs_aggregation__is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
+/* A container of netCDF-3, big-endian, has no place that tells that it is filled with zero: in
+ * masters of REFS a valid range of all integers does. */
+static bool is_filled_with_zero(const refs_aggregation *aggregation) {
+    const refs_array_meta *container = &aggregation->container;
+    return container->dtype.big_endian && !container->has_fill &&
+           refs_cf_has_whole_range(container) &&
+           refs_store_records_sources(refs_hierarchy_store(aggregation->hierarchy));
+}
+
 /* The missing value: that of the container, or netCDF's default for its type; where all are values,
  * what the container is filled with stays. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
@@ -398,6 +407,10 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     if (!has_fill &&
         (refs_cf_fill_is_chosen(meta) || refs_cf_has_only_values(&aggregation->container))) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
+        has_fill = true;
+    }
+    if (!has_fill && is_filled_with_zero(aggregation)) {
+        memset(aggregation->fill, 0, sizeof aggregation->fill);
         has_fill = true;
     }
     if (!has_fill) has_fill = refs_cf_default_fill(&meta->dtype, aggregation->fill);

@@ -598,6 +598,12 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
 }
 
+bool refs_cf_has_whole_range(const refs_array_meta *array) {
+    valid_range range;
+    return array->dtype.type != REFS_TYPE_FLOAT && read_valid_range(array, &range) &&
+           !range.unpacked && is_whole(&array->dtype, &range);
+}
+
 /* Whether integers that netCDF fills with are valid ones, signed or unsigned. */
 static bool holds_default(const refs_array_meta *array) {
     refs_dtype as = array->dtype;

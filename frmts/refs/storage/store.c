@@ -150,13 +150,16 @@ refs_status refs_store_recorded(const refs_store *store, refs_str url, refs_expe
     return REFS_OK;
 }
 
-bool refs_store_keeps_attributes(const refs_store *store) {
+bool refs_store_records_sources(const refs_store *store) {
     refs_ref ref;
-    if (refs_set_is_file(store->set)) return true;
     const refs_status status =
         refs_set_find(store->set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, NULL);
     refs_ref_release(&ref);
     return status == REFS_OK;
+}
+
+bool refs_store_keeps_attributes(const refs_store *store) {
+    return refs_set_is_file(store->set) || refs_store_records_sources(store);
 }
 
 const char *refs_store_name(const refs_store *store) {

@@ -100,6 +100,10 @@ bool refs_cfa__has_only_values(const refs_cfa_variable *variable);
 /** NaN of a type. It is missing whatever else is: as a fill value it takes no value away. */
 const uint8_t *refs_cfa__nan(const refs_dtype *dtype);
 
+/** Gives the container of an aggregation a fill value where readers would take netCDF's default for
+ * a missing one that is a value, or the other way round. `fill` becomes that value. */
+void refs_cfa__name_missing(refs_cfa_format format, refs_cfa_variable *container, uint8_t *fill);
+
 /** The greatest integers of a type, one of which becomes a fill value. */
 #define CFA_CANDIDATES 65536
 

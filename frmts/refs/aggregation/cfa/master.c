@@ -390,8 +390,8 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
     refs_cfa_variable container = *variable;
     cfa_job job = {.file = master->file, .variable = &container, .grid = grid};
     cfa_unpacked unpacked = {.attributes = NULL};
-    if (refs_cfa__has_only_values(variable) && variable->dtype.type == REFS_TYPE_FLOAT)
-        container.fill = refs_cfa__nan(&variable->dtype);
+    uint8_t fill[sizeof(double)];
+    refs_cfa__name_missing(refs_cfa__file_format(master->file), &container, fill);
     if (is_empty(grid))
         return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
     REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, err));

@@ -58,6 +58,36 @@ void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_see
     }
 }
 
+/* An integer outside the valid range, which is missing whatever else is. */
+static bool store_invalid(const refs_cfa_variable *variable, uint8_t *fill) {
+    const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
+    refs_dtype as = variable->dtype;
+    refs_cf_range valid;
+    if (refs_cf_has_unsigned_elements(&meta)) as.type = REFS_TYPE_UINT;
+    if (!refs_cf_valid_range(&meta, &as, &valid)) return false;
+    const uint64_t top = top_of(&as);
+    const bool is_above = valid.high<(double)top, is_below = valid.low>(
+        as.type == REFS_TYPE_INT ? -(double)top - 1 : 0);
+    if (is_above || is_below) store(is_above ? top : top + 1, as.size, fill);
+    return is_above || is_below;
+}
+
+/* netCDF-3 records no filling that is off: there a valid range of all integers tells that none is
+ * missing, and where one is missing all the same, an attribute names it. */
+void refs_cfa__name_missing(refs_cfa_format format, refs_cfa_variable *container, uint8_t *fill) {
+    const refs_array_meta meta = {.dtype = container->dtype, .attributes = container->attributes};
+    const bool is_netcdf3 = format == REFS_CFA_NETCDF3 && container->fill == NULL;
+    if (refs_cfa__has_only_values(container)) {
+        if (meta.dtype.type == REFS_TYPE_FLOAT)
+            container->fill = refs_cfa__nan(&meta.dtype);
+        else if (is_netcdf3 && store_invalid(container, fill))
+            container->fill = fill;
+    } else if (is_netcdf3 && meta.dtype.size > 1 && refs_cf_has_whole_range(&meta) &&
+               refs_cf_default_fill(&meta.dtype, fill)) {
+        container->fill = fill;
+    }
+}
+
 static bool name_missing(const cfa_seen *seen, refs_cfa_variable *variable, uint8_t *fill) {
     if (!seen->has_default) return true;
     if (variable->dtype.type == REFS_TYPE_FLOAT) {
