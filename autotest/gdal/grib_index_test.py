@@ -352,8 +352,21 @@ class Refusals(Indices):
         self.assertIn('line 2: expected one of wgrib2 ("1:0:d=', done.stderr)
 
     def test_without_the_file(self):
-        os.remove(self.path("gfs.f003"))
-        self.assertIn("gfs.f003: No such file", self.index(self.path("gfs.f003.idx")).stderr)
+        """Also of an index that says lengths, so that the file would not have to be opened."""
+        for index, name in ("gfs.f003.idx", "gfs.f003"), ("3.index", "3.grib2"):
+            os.remove(self.path(name))
+            names = [self.path(index.replace("3", step)) for step in "23"]
+            said = self.index(*names).stderr
+            self.assertIn(f"{index}: GRIB index: expected its GRIB file {self.path(name)} beside it, found no such file: "
+                          "fetch the file, or leave the index out", said)
+
+    def test_of_a_file_that_is_incomplete(self):
+        for index, name, key in (("gfs.f003.idx", "gfs.f003", "TMP:850 mb:fcst:"), ("3.index", "3.grib2", '{"levelist":"850"')):
+            for size in os.path.getsize(self.path(name)) - 1, 6000, 0:
+                os.truncate(self.path(name), size)
+                said = self.index(*(self.path(index.replace("3", step)) for step in "23")).stderr
+                self.assertIn(f"{index}: GRIB index: line 3: expected {key}", said)
+                self.assertIn(f" of {self.path(name)}, found a file of {size} bytes: fetch the file again", said)
 
     def test_of_a_later_file_that_is_another(self):
         """Known words are compared with a message of the first file that they are applied to."""
@@ -403,6 +416,98 @@ class Refusals(Indices):
             os.rename(self.path("9" + ending), self.path("0p4/9" + ending))
         names[9] = self.path("0p4/9.index")
         self.check_grid(*names)
+
+
+class Checks(Indices):
+    """`refs check --deep` compares each message with what the index said, of which few were read."""
+
+    def check_deep(self, *expected):
+        done = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1 if expected else 0, done.stdout + done.stderr)
+        for text in expected:
+            self.assertIn(text, done.stdout)
+
+    def change_lines(self, step, change):
+        """Lines of 5.index, which is neither the first file nor one of new words."""
+        with open(self.path(f"{step}.index")) as file:
+            lines = [json.loads(line) for line in file]
+        change(lines)
+        with open(self.path(f"{step}.index"), "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+
+    def index_lines(self, n=STEPS):
+        done = self.index(*(self.path(f"{step}.index") for step in range(n)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_find_nothing_in_a_set_that_is_right(self):
+        self.index_lines()
+        self.check_deep()
+        os.remove(self.set)
+        done = self.index(*(self.path(f"gfs.f{step:03}.idx") for step in range(STEPS)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_deep()
+
+    def test_find_messages_of_another_level(self):
+        def swap(lines):
+            for name in "_offset", "_length":
+                lines[0][name], lines[1][name] = lines[1][name], lines[0][name]
+        self.change_lines(5, swap)
+        self.index_lines()
+        self.check_deep("5.grib2: 2 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.5.0.0.0: expected "
+                        "isobaricInhPa 500 hPa, found 700 hPa in the message at byte ", "make the set again", ", 1 problem\n")
+
+    def test_find_messages_of_another_step(self):
+        def move(lines):
+            for line in lines[:-1]:
+                line["step"] = "9"
+        self.change_lines(5, move)
+        self.index_lines(6)
+        self.check_deep("5.grib2: 2 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.6.0.0.0: expected "
+                        "step 9 hours, found 5 hours in the message at byte 0: ")
+
+    def test_find_messages_of_another_reference_time(self):
+        self.index_lines(2)
+        with open(self.set) as file:
+            refs = json.load(file)
+        refs["refs"]["time/0"] = "base64:" + base64.b64encode(np.array([1785628800.0]).tobytes()).decode()
+        with open(self.set, "w") as file:
+            json.dump(refs, file)
+        self.check_deep("0.grib2: 3 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.0.0.0.0: "
+                        "expected time 2026-08-02T00:00:00, found 2026-08-01T00:00:00 in the message at byte 0: ")
+
+    def test_find_messages_of_another_parameter(self):
+        """Files have temperature and humidity at one level, of which 5.index has one for the other."""
+        for step in range(6):
+            contents = [message(step, 500, 10), bytearray(message(step, 500, 20)), message(step, 850, 10)]
+            at = 16
+            while contents[1][at + 4] != 4:
+                at += int.from_bytes(contents[1][at:at + 4], "big")
+            contents[1][at + 9:at + 11] = bytes((1, 0))
+            with open(self.path(f"{step}.grib2"), "wb") as file:
+                file.write(b"".join(contents))
+            sizes = [len(content) for content in contents]
+            with open(self.path(f"{step}.index"), "w") as file:
+                for i, name in enumerate(("qt" if step == 5 else "tq") + "t"):
+                    file.write(json.dumps({"date": "20260801", "time": "0000", "step": str(step), "levtype": "pl",
+                                           "levelist": "850" if i == 2 else "500", "param": name,
+                                           "_offset": sum(sizes[:i]), "_length": sizes[i]}) + "\n")
+        self.index_lines(6)
+        self.check_deep("5.grib2: 2 reads failed, the first: /q_isobaricInhPa: q_isobaricInhPa/0.5.0.0: "
+                        "expected GRIB_parameterCategory 1, found 0 in the message at byte 0: ")
+
+    def test_find_nothing_in_the_set_of_another_program_that_is_right(self):
+        """Attributes and levels are those of ecCodes there, and are not compared."""
+        self.index_lines(2)
+        with open(self.set) as file:
+            refs = json.load(file)
+        attributes = json.loads(refs["refs"]["t_isobaricInhPa/.zattrs"])
+        for name in list(attributes):
+            if name.startswith("GRIB_"):
+                del attributes[name]
+        refs["refs"]["t_isobaricInhPa/.zattrs"] = json.dumps(attributes)
+        with open(self.set, "w") as file:
+            json.dump(refs, file)
+        self.check_deep()
 
 
 class Lengths(Indices):

@@ -1,5 +1,6 @@
 /* check.h -- the parts of the verb check: targets and their states (check.c), reads
- * (check_reads.c), chunks (check_chunks.c), fragments of masters (check_fragments.c). */
+ * (check_reads.c), chunks (check_chunks.c), messages of GRIB (check_messages.c), fragments of
+ * masters (check_fragments.c). */
 #ifndef REFS_CLI_CHECK_H
 #define REFS_CLI_CHECK_H
 
@@ -38,6 +39,31 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
 /** Threads that work at a time: more than there are processors where targets are remote. */
 unsigned tool_check_n_threads(const tool_checking *at);
 
+/* -- check_messages.c -----------------------------------------------------------------------------
+ */
+
+/** What an array says of the messages of GRIB that it is made of. */
+typedef struct tool_messages tool_messages;
+
+/** Reads the coordinates; *messages is NULL for arrays of anything else. To be freed also after a
+ * failure. */
+refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *meta,
+                               tool_messages **messages, refs_error *err);
+void tool_messages_free(tool_messages *messages);
+
+/** The message at bytes [offset, offset + length) of a file, whose values are the elements of the
+ * array from `start` on. */
+typedef struct tool_message {
+    const tool_messages *messages;
+    const char *location;
+    uint64_t offset, length;
+    const uint64_t *start;
+} tool_message;
+
+/** REFS_CHANGED, with the key and the first property that is not what the array says. Messages that
+ * cannot be read are left to reads of their values. Thread-safe. */
+refs_status tool_message_compare(const tool_message *message, refs_error *err);
+
 /* -- check_reads.c --------------------------------------------------------------------------------
  *
  * Regions of arrays are read several at a time, and their values dropped. */
@@ -50,6 +76,8 @@ typedef struct tool_read {
     const uint64_t *start, *count; /**< copied */
     uint64_t encoded;              /**< bytes that are held besides the values; 0: unknown */
     uint32_t target;               /**< failures are reported for it; TOOL_NO_TARGET: the array */
+    const tool_messages *messages; /**< that the values are one of, or NULL … */
+    uint64_t offset, length;       /**< … in these bytes of the target */
     atomic_bool *is_unsupported;   /**< of the array, borrowed: set by the first read that finds no
                                         codec, which is reported as TOOL_NOT_DECODED; others are
                                         skipped. NULL: such reads fail like others */

@@ -11,10 +11,12 @@
 typedef struct stored_array {
     tool_checking *at;
     const refs_array_meta *meta;
-    refs_array *array; /* or NULL: it cannot be opened */
+    refs_array *array;       /* or NULL: it cannot be opened */
+    tool_messages *messages; /* or NULL: it is not of GRIB */
     tool_reads *reads;
-    uint32_t target;  /* of the key that is visited */
-    uint64_t encoded; /* bytes of its value; 0: it is in the set, or a shard */
+    uint32_t target;         /* of the key that is visited … */
+    uint64_t offset, length; /* … in which its bytes are these, if `length` is not 0 */
+    uint64_t encoded;        /* bytes of its value; 0: it is in the set, or a shard */
     atomic_bool is_unsupported;
     uint64_t most;             /* chunks to be decoded */
     uint64_t n_chunks, n_seen; /* stored chunks: all; visited by the second pass */
@@ -108,6 +110,9 @@ static refs_status queue_chunk(stored_array *in, const refs_region *region, refs
                             .count = region->count,
                             .encoded = in->encoded,
                             .target = in->target,
+                            .messages = in->length > 0 ? in->messages : NULL,
+                            .offset = in->offset,
+                            .length = in->length,
                             .is_unsupported = &in->is_unsupported};
     return tool_reads_add(in->reads, &read, err);
 }
@@ -124,6 +129,8 @@ static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *
     in->encoded = target == NULL || in->meta->shard != NULL ? 0
                   : ref->kind == REFS_REF_RANGE             ? ref->length
                                                             : target->now.size;
+    in->offset = ref->kind == REFS_REF_RANGE ? ref->offset : 0;
+    in->length = in->encoded;
     return each_chunk_of_key(in, index, queue_chunk, err);
 }
 
@@ -155,6 +162,7 @@ static refs_status count_chunks(stored_array *in, refs_error *err) {
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
     const tool_found found = {TOOL_NOT_DECODED, status, problem.message};
     if (status != REFS_OK) return tool_findings_add(&in->at->findings, in->meta->path, found, err);
+    REFS_TRY(tool_messages_open(in->at, in->meta, &in->messages, err));
     const refs_status counted = refs_set_each_chunk(in->at->set.set, &keys, &counter, &problem);
     if (counted != REFS_INVALID) return refs_fail(err, counted, "%s", problem.message);
     /* A name that means nothing, which check.c has found as well. */
@@ -200,8 +208,10 @@ refs_status tool_check_chunks(tool_checking *at, refs_error *err) {
     stored_array *arrays = refs_calloc(n + 1, sizeof *arrays);
     if (arrays == NULL) return refs_fail_nomem(err);
     const refs_status status = check_arrays(at, arrays, err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (arrays[i].array != NULL) refs_array_free(arrays[i].array);
+        tool_messages_free(arrays[i].messages);
+    }
     refs_free(arrays);
     return status;
 }

@@ -12,6 +12,7 @@ typedef struct tool_queued_read {
     const refs_array_meta *meta;
     refs_array *array;
     uint32_t target;
+    tool_message message; /* without `messages`, where there is none */
     atomic_bool *is_unsupported;
     uint64_t *region; /* start, then count */
     uint64_t bytes;   /* of values */
@@ -33,9 +34,11 @@ static refs_status queue(tool_reads *reads, const tool_read *read, refs_error *e
     }
     if (!refs_add_u64(bytes, read->encoded, &held)) held = UINT64_MAX;
     if (held > reads->largest) reads->largest = held;
+    const tool_message message = {read->messages, NULL, read->offset, read->length, region};
     reads->queued[reads->n++] = (tool_queued_read){.meta = read->meta,
                                                    .array = read->array,
                                                    .target = read->target,
+                                                   .message = message,
                                                    .is_unsupported = read->is_unsupported,
                                                    .region = region,
                                                    .bytes = bytes};
@@ -56,11 +59,21 @@ static refs_status read_region(const tool_queued_read *read, refs_error *err) {
     return status;
 }
 
+static refs_status compare_message(const tool_reads *reads, const tool_queued_read *read,
+                                   refs_error *err) {
+    tool_message message = read->message;
+    if (message.messages == NULL || read->target == TOOL_NO_TARGET) return REFS_OK;
+    message.location = refs_intern_get(&reads->at->locations, read->target).data;
+    return tool_message_compare(&message, err);
+}
+
 static refs_status run_read(void *user, size_t number, refs_error *err) {
-    tool_queued_read *read = &((tool_reads *)user)->queued[number];
+    const tool_reads *reads = user;
+    tool_queued_read *read = &reads->queued[number];
     refs_error problem = REFS_ERROR_INIT;
     if (read->is_unsupported != NULL && atomic_load(read->is_unsupported)) return REFS_OK;
-    read->status = read_region(read, &problem);
+    read->status = compare_message(reads, read, &problem);
+    if (read->status == REFS_OK) read->status = read_region(read, &problem);
     if (read->status == REFS_NOMEM || read->status == REFS_CANCELLED)
         return refs_fail(err, read->status, "%s", problem.message);
     const bool is_unsupported = read->status == REFS_UNSUPPORTED && read->is_unsupported != NULL;

@@ -38,6 +38,17 @@ static refs_status fail_mismatch(const indexed *at, const grib_entry *entry, con
                      at->location, found);
 }
 
+static refs_status fail_short(const indexed *at, const grib_entry *entry, uint64_t size,
+                              refs_error *err) {
+    const refs_str key = key_of(at, entry);
+    return refs_fail(
+        err, REFS_CORRUPT,
+        "line %zu: expected %.*s at byte %llu of %s, found a file of %llu bytes: fetch "
+        "the file again if it is incomplete, else make the index again",
+        entry->line, REFS_STR_ARG(key), (unsigned long long)entry->offset, at->location,
+        (unsigned long long)size);
+}
+
 /* The name of the GRIB file: without ".idx" or ".index", and where no ending of GRIB is left, with
  * ".grib2". */
 static refs_status name_file(const char *location, refs_buf *name, refs_error *err) {
@@ -86,10 +97,28 @@ static refs_status see_file(const indexed *at, refs_error *err) {
     return is_seen ? refs_scan_files_note(at->job->files, at->number, &seen, err) : REFS_OK;
 }
 
-/* Opens the GRIB file where that was not done: it may never be needed. */
+/* Whether the file has what the index lists. */
+static refs_status check_size(const indexed *at, refs_error *err) {
+    const grib_entry *last = &at->index.entries[at->index.n - 1];
+    uint64_t size, end;
+    REFS_TRY(refs_source_size(at->file, &size, err));
+    const bool is_in_file = refs_add_u64(last->offset, last->length > 0 ? last->length : 1, &end);
+    return is_in_file && end <= size ? REFS_OK : fail_short(at, last, size, err);
+}
+
+/* Opens the GRIB file where that was not done: a remote one may never be needed. */
 static refs_status open_file(indexed *at, refs_error *err) {
     if (at->file != NULL) return REFS_OK;
-    REFS_TRY(refs_source_open(refs_scan_files_vfs(at->job->files), at->location, &at->file, err));
+    refs_error why = REFS_ERROR_INIT;
+    const refs_status status =
+        refs_source_open(refs_scan_files_vfs(at->job->files), at->location, &at->file, &why);
+    if (status == REFS_NOT_FOUND)
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "expected its GRIB file %s beside it, found no such file: fetch the file, "
+                         "or leave the index out",
+                         at->location);
+    if (status != REFS_OK) return refs_fail(err, status, "%s", why.message);
+    REFS_TRY(check_size(at, err));
     return see_file(at, err);
 }
 
@@ -143,9 +172,11 @@ static refs_status find_padding(indexed *at, uint64_t begin, uint64_t end, bool 
 /* An index is of this file where no message of the file, of `size` bytes, follows the last one, of
  * `length` bytes. One that was made of an incomplete file lacks messages, too. */
 static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_error *err) {
-    uint64_t end = at->index.entries[at->index.n - 1].offset;
+    const grib_entry *last = &at->index.entries[at->index.n - 1];
+    uint64_t end = last->offset;
     bool is_end = false;
-    if (refs_add_u64(end, length, &end)) REFS_TRY(find_padding(at, end, size, &is_end, err));
+    if (!refs_add_u64(end, length, &end) || end > size) return fail_short(at, last, size, err);
+    REFS_TRY(find_padding(at, end, size, &is_end, err));
     if (is_end) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
                      "expected the end of %s at byte %llu, behind the last message, found %llu "
@@ -377,7 +408,11 @@ refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list
     if (status == REFS_OK && at.shared == NULL) status = refs_scan_shared_open(&own, err);
     if (own != NULL) at.shared = own;
     *file = at.number;
-    if (status == REFS_OK) status = see_file(&at, err);
+    const refs_vfs *vfs = refs_scan_files_vfs(job->files);
+    if (status == REFS_OK && vfs->is_local != NULL && vfs->is_local(vfs->self, at.location))
+        status = open_file(&at, err);
+    else if (status == REFS_OK)
+        status = see_file(&at, err);
     if (status == REFS_OK) status = list_fields(&at, list, err);
     refs_scan__grib_index_clear(&at.index);
     refs_scan__grib_list_clear(&at.read);
