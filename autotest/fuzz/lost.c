@@ -41,7 +41,7 @@ typedef struct comparison {
 } comparison;
 
 /* Returns true, for callers to return. */
-static bool report(comparison *at, const char *format, ...) {
+REFS_PRINTF(2, 3) static bool report(comparison *at, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(at->what, at->size, format, arguments);

@@ -285,8 +285,7 @@ bool HasNode(const refs_icechunk *opened, std::string path) {
             return REFS_OK;
         },
         &path};
-    refs_icechunk_each_node(opened, &visitor, nullptr);
-    return path.empty();
+    return refs_icechunk_each_node(opened, &visitor, nullptr) == REFS_OK && path.empty();
 }
 
 // Snapshots are stored without compression, so that a flip is one of what they say.

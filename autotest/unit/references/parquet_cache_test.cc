@@ -282,7 +282,8 @@ class SlowServer : public ParquetUnderTest {
         self_ = this;
     }
     refs_status OpenFolder() {
-        ParquetUnderTest::OpenFolder();
+        const refs_status status = ParquetUnderTest::OpenFolder();
+        EXPECT_EQ(status, REFS_OK) << error.message;
         refs_set_free(set);
         set = nullptr;
         n_asked_ = 0;
