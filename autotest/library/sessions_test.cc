@@ -17,7 +17,7 @@ int nOpen = 0, nOpened = 0;
 
 extern "C" {
 
-refs_status refs_session_open(const refs_host_options *, refs_session **session, refs_error *) {
+refs_status refs_session_open(const refs_cloud_options *, refs_session **session, refs_error *) {
     nOpen++;
     nOpened++;
     *session = reinterpret_cast<refs_session *>(new int(nOpened));

@@ -1,15 +1,16 @@
-/* application_test.cc -- a host that asks an application for settings, signatures and files. */
+/* application_test.cc -- a refs_cloud that asks an application for settings, signatures and files.
+ */
 #include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "refs/host.h"
+#include "refs/cloud.h"
 #include "temporary_folder.h"
 
 extern "C" {
-#include "host_internal.h"
+#include "cloud_internal.h"
 }
 
 namespace {
@@ -18,12 +19,12 @@ namespace {
 class Application : public testing::Test {
   protected:
     void SetUp() override {
-        refs_host_options options = REFS_HOST_OPTIONS_INIT;
+        refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
         options.application = &functions;
-        ASSERT_EQ(refs_host_open(&options, &host, nullptr), REFS_OK);
-        asked = refs_host_functions(host);
+        ASSERT_EQ(refs_cloud_open(&options, &cloud, nullptr), REFS_OK);
+        asked = refs_cloud_functions(cloud);
     }
-    void TearDown() override { refs_host_free(host); }
+    void TearDown() override { refs_cloud_free(cloud); }
 
     std::string url(const char *location) const {
         refs_buf text = REFS_BUF_INIT;
@@ -41,10 +42,10 @@ class Application : public testing::Test {
         refs_object object = {};
         refs_buf text = REFS_BUF_INIT;
         refs_error error = REFS_ERROR_INIT;
-        EXPECT_EQ(refs_host__parse(host, location, &object, nullptr), REFS_OK);
+        EXPECT_EQ(refs_cloud__parse(cloud, location, &object, nullptr), REFS_OK);
         object.grant = &grant;
-        EXPECT_TRUE(refs_host__is_signed_here(&object));
-        const refs_status status = refs_host__url(host, &object, &text, &error);
+        EXPECT_TRUE(refs_cloud__is_signed_here(&object));
+        const refs_status status = refs_cloud__url(cloud, &object, &text, &error);
         const std::string made(text.data, text.data + text.size);
         refs_buf_clear(&text);
         return status == REFS_OK ? made.substr(0, made.find('?')) : error.message;
@@ -67,7 +68,7 @@ class Application : public testing::Test {
     std::map<std::string, std::string> settings;
     bool canRead = false;
     int nTried = 0;
-    refs_host *host = nullptr;
+    refs_cloud *cloud = nullptr;
     const refs_http_host *asked = nullptr;
 
   private:

@@ -7,7 +7,7 @@
 #include <vector>
 
 extern "C" {
-#include "host_internal.h"
+#include "cloud_internal.h"
 }
 
 namespace {
@@ -22,7 +22,8 @@ std::string prepare(std::vector<std::string> items, const char *url = "https://h
     const refs_http_object object = {url, url};
     void *headers = nullptr;
     refs_error error = REFS_ERROR_INIT;
-    const refs_status status = refs_host__prepare(&settings, &object, easy.get(), &headers, &error);
+    const refs_status status =
+        refs_cloud__prepare(&settings, &object, easy.get(), &headers, &error);
     curl_slist_free_all(static_cast<curl_slist *>(headers));
     EXPECT_EQ(status, error.status);
     return error.message;
@@ -42,9 +43,9 @@ TEST(Handle, IsNotUsedWithoutASettingThatLibcurlDoesNotTake) {
 TEST(Handle, TakesTimesOfAnyLength) {
     for (const char *time : {"0.5", "2147483", "5000000", "999999999"})
         EXPECT_EQ(prepare({std::string("GDAL_HTTP_TIMEOUT=") + time}), "") << time;
-    EXPECT_EQ(refs_host__ms(0.5), 500u);
-    EXPECT_EQ(refs_host__ms(5e6), 2147483647u);
-    EXPECT_EQ(refs_host__ms(1e300), 2147483647u);
+    EXPECT_EQ(refs_cloud__ms(0.5), 500u);
+    EXPECT_EQ(refs_cloud__ms(5e6), 2147483647u);
+    EXPECT_EQ(refs_cloud__ms(1e300), 2147483647u);
 }
 
 } // namespace

@@ -1,20 +1,20 @@
-/* urls_test.cc -- which URL a host gives for a location, by its settings. */
+/* urls_test.cc -- which URL a refs_cloud gives for a location, by its settings. */
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "refs/host.h"
+#include "refs/cloud.h"
 #include "temporary_folder.h"
 
 namespace {
 
 struct Free {
-    void operator()(refs_host *host) const { refs_host_free(host); }
+    void operator()(refs_cloud *cloud) const { refs_cloud_free(cloud); }
 };
 
-/** A host that sees these settings and no files. */
+/** A refs_cloud that sees these settings and no files. */
 class Host {
   public:
     explicit Host(std::vector<std::string> settings) {
@@ -24,16 +24,16 @@ class Host {
         std::vector<const char *> items;
         for (const std::string &setting : settings) items.push_back(setting.c_str());
         items.push_back(nullptr);
-        refs_host_options options = REFS_HOST_OPTIONS_INIT;
+        refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
         options.settings = items.data();
-        refs_host *made = nullptr;
-        EXPECT_EQ(refs_host_open(&options, &made, nullptr), REFS_OK);
+        refs_cloud *made = nullptr;
+        EXPECT_EQ(refs_cloud_open(&options, &made, nullptr), REFS_OK);
         host_.reset(made);
     }
 
     /** Without its signature; or the failure, or "-" where it is none of HTTP. */
     std::string url(const char *location) const {
-        const refs_http_host *functions = refs_host_functions(host_.get());
+        const refs_http_host *functions = refs_cloud_functions(host_.get());
         refs_buf text = REFS_BUF_INIT;
         refs_error err = REFS_ERROR_INIT;
         const refs_status status = functions->url(functions->self, location, &text, &err);
@@ -46,32 +46,32 @@ class Host {
     }
 
     bool isSigned(const char *location) const {
-        const refs_http_host *functions = refs_host_functions(host_.get());
+        const refs_http_host *functions = refs_cloud_functions(host_.get());
         refs_http_rules rules = {};
         EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
         return rules.is_signed;
     }
 
     std::string bearer(const char *location) const {
-        const refs_http_host *functions = refs_host_functions(host_.get());
+        const refs_http_host *functions = refs_cloud_functions(host_.get());
         refs_http_rules rules = {};
         EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
         return rules.proofs.bearer != nullptr ? rules.proofs.bearer : "";
     }
 
     bool answer(const char *location, const refs_http_signed_answer &answer) const {
-        const refs_http_host *functions = refs_host_functions(host_.get());
+        const refs_http_host *functions = refs_cloud_functions(host_.get());
         return functions->signed_answer(functions->self, location, &answer);
     }
 
     std::string advice(const char *location, long status) const {
-        const refs_http_host *functions = refs_host_functions(host_.get());
+        const refs_http_host *functions = refs_cloud_functions(host_.get());
         const char *text = functions->advice(functions->self, location, status);
         return text != nullptr ? text : "";
     }
 
   private:
-    std::unique_ptr<refs_host, Free> host_;
+    std::unique_ptr<refs_cloud, Free> host_;
 };
 
 const char keys[] = "AWS_ACCESS_KEY_ID=A";

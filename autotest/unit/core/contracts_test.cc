@@ -15,9 +15,9 @@
 #include "memory_array.h"
 #include "refs/aggregation.h"
 #include "refs/cf.h"
+#include "refs/cloud.h"
 #include "refs/codec.h"
 #include "refs/combine.h"
-#include "refs/host.h"
 #include "refs/json.h"
 #include "refs/write.h"
 #include "temporary_folder.h"
@@ -54,7 +54,7 @@ TEST(Ownership, FreeingNothingIsAllowed) {
     refs_combine_free(nullptr);
     refs_combine_sources_free(nullptr);
     refs_fetcher_free(nullptr);
-    refs_host_free(nullptr);
+    refs_cloud_free(nullptr);
     refs_http_free(nullptr);
     refs_http_vfs_free(nullptr);
     refs_json_reader_free(nullptr);
@@ -95,25 +95,25 @@ TEST(Ownership, OfATextStaysWithTheCallerOfTheJsonParser) {
     refs_json_doc_free(doc);
 }
 
-/* host.h: what the options of a host point to is copied. */
-TEST(Ownership, OfSettingsStaysWithTheCallerOfTheHost) {
+/* cloud.h: what its options point to is copied. */
+TEST(Ownership, OfSettingsStaysWithTheCallerOfTheCloud) {
     std::string settings[] = {"AWS_NO_SIGN_REQUEST=YES", "AWS_REGION=eu-west-1", "S3NC_CONFIG=NONE",
                               "AWS_CONFIG_FILE=/nonexistent"};
     std::vector<const char *> items;
     for (const std::string &setting : settings) items.push_back(setting.c_str());
     items.push_back(nullptr);
-    refs_host_options options = REFS_HOST_OPTIONS_INIT;
+    refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
     options.settings = items.data();
-    refs_host *host = nullptr;
-    ASSERT_EQ(refs_host_open(&options, &host, nullptr), REFS_OK);
+    refs_cloud *cloud = nullptr;
+    ASSERT_EQ(refs_cloud_open(&options, &cloud, nullptr), REFS_OK);
     for (std::string &setting : settings) std::fill(setting.begin(), setting.end(), '#');
     items.assign(items.size(), nullptr);
-    const refs_http_host *functions = refs_host_functions(host);
+    const refs_http_host *functions = refs_cloud_functions(cloud);
     refs_buf url = REFS_BUF_INIT;
     EXPECT_EQ(functions->url(functions->self, "/vsis3/bucket/key", &url, nullptr), REFS_OK);
     EXPECT_EQ(text(url), "https://bucket.s3.eu-west-1.amazonaws.com/key");
     refs_buf_clear(&url);
-    refs_host_free(host);
+    refs_cloud_free(cloud);
 }
 
 /* -- memory --------------------------------------------------------------------------------------
@@ -403,16 +403,16 @@ TEST(SharedByThreads, FetchersWarnOnceOfALocation) {
     refs_fetcher_free(fetcher);
 }
 
-/* host.h */
+/* cloud.h */
 TEST(SharedByThreads, HostsSignEachUrl) {
     const char *settings[] = {"AWS_ACCESS_KEY_ID=id",     "AWS_SECRET_ACCESS_KEY=secret",
                               "AWS_REGION=eu-west-1",     "S3NC_CONFIG=NONE",
                               "AWS_CONFIG_FILE=/missing", nullptr};
-    refs_host_options options = REFS_HOST_OPTIONS_INIT;
+    refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
     options.settings = settings;
-    refs_host *host = nullptr;
-    ASSERT_EQ(refs_host_open(&options, &host, nullptr), REFS_OK);
-    const refs_http_host *functions = refs_host_functions(host);
+    refs_cloud *cloud = nullptr;
+    ASSERT_EQ(refs_cloud_open(&options, &cloud, nullptr), REFS_OK);
+    const refs_http_host *functions = refs_cloud_functions(cloud);
     inThreads([&](unsigned thread) {
         for (int round = 0; round < 50; round++) {
             const std::string key = std::to_string(thread * 50 + round);
@@ -426,7 +426,7 @@ TEST(SharedByThreads, HostsSignEachUrl) {
             refs_buf_clear(&url);
         }
     });
-    refs_host_free(host);
+    refs_cloud_free(cloud);
 }
 
 /* vfs.h: members are called from several threads, each with handles of its own. */

@@ -704,7 +704,7 @@ static refs_status set_commit(build *all, refs_writer_options *options, refs_err
 
 /* Where one is, and the state of its info when it was noted. */
 typedef struct remote_repository {
-    refs_host *host;
+    refs_cloud *cloud;
     const char *location;
     refs_validator was;
 } remote_repository;
@@ -720,9 +720,10 @@ static refs_status look_at_object(void *self, const char *name, refs_error *err)
     refs_buf location = REFS_BUF_INIT;
     refs_status status = append_object(remote, name, &location, err);
     if (status == REFS_OK)
-        status = refs_host_validator(remote->host, (const char *)location.data, &remote->was, err);
+        status =
+            refs_cloud_validator(remote->cloud, (const char *)location.data, &remote->was, err);
     if (status == REFS_OK)
-        status = refs_host_check_validator(&remote->was, (const char *)location.data, err);
+        status = refs_cloud_check_validator(&remote->was, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -733,7 +734,7 @@ static refs_status put_object(void *self, const char *path, const char *name, re
     refs_status status = tool_check_interrupted(err);
     if (status == REFS_OK) status = append_object(remote, name, &location, err);
     if (status == REFS_OK)
-        status = refs_host_upload(remote->host, path, (const char *)location.data, err);
+        status = refs_cloud_upload(remote->cloud, path, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -743,7 +744,7 @@ static refs_status replace_object(void *self, const char *path, const char *name
     refs_buf location = REFS_BUF_INIT;
     refs_status status = append_object(remote, name, &location, err);
     const refs_replacement replacement = {path, (const char *)location.data, remote->was};
-    if (status == REFS_OK) status = refs_host_replace(remote->host, &replacement, err);
+    if (status == REFS_OK) status = refs_cloud_replace(remote->cloud, &replacement, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -752,7 +753,7 @@ static void remove_object(void *self, const char *name) {
     const remote_repository *remote = self;
     refs_buf location = REFS_BUF_INIT;
     if (append_object(remote, name, &location, NULL) == REFS_OK)
-        (void)refs_host_remove(remote->host, (const char *)location.data, NULL);
+        (void)refs_cloud_remove(remote->cloud, (const char *)location.data, NULL);
     refs_buf_clear(&location);
 }
 
@@ -761,7 +762,7 @@ static refs_status open_remote(build *all, remote_repository *remote, refs_write
                                const char **path, refs_error *err) {
     REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
     *path = all->sending.path;
-    *remote = (remote_repository){.host = all->session.host, .location = all->sending.location};
+    *remote = (remote_repository){.cloud = all->session.cloud, .location = all->sending.location};
     *store = (refs_write_store){.vfs = all->session.vfs,
                                 .location = remote->location,
                                 .self = remote,

@@ -55,7 +55,7 @@ static refs_status add_objects(const tool_session *session, tool_names *names, c
 }
 
 static bool is_of_store(const char *name) {
-    return refs_host_can_list(refs_str_from(name)) &&
+    return refs_cloud_can_list(refs_str_from(name)) &&
            (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
 }
 

@@ -43,7 +43,7 @@ static refs_status show_history(const refs_set *set, const tool_arguments *argum
 }
 
 tool_exit tool_history(const tool_arguments *arguments) {
-    tool_session session = {.host = NULL};
+    tool_session session = {.cloud = NULL};
     refs_error err = REFS_ERROR_INIT;
     refs_buf location = REFS_BUF_INIT;
     refs_set *set = NULL;

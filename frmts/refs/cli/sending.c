@@ -36,7 +36,7 @@ static refs_status open_remote(tool_sending *sending, const char *name, refs_err
     sending->location = refs_buf_take_text(&text);
     refs_buf_clear(&text);
     if (sending->location == NULL) return refs_fail_nomem(err);
-    if (!refs_host_can_list(refs_str_from(sending->location)))
+    if (!refs_cloud_can_list(refs_str_from(sending->location)))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: cannot write there (expected s3://BUCKET/KEY or gs://BUCKET/KEY): "
                          "write a local file, and copy it",
@@ -58,8 +58,8 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
 refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     sending->is_guarded = true;
-    REFS_TRY(refs_host_validator(sending->session->host, sending->location, &sending->was, err));
-    return refs_host_check_validator(&sending->was, sending->location, err);
+    REFS_TRY(refs_cloud_validator(sending->session->cloud, sending->location, &sending->was, err));
+    return refs_cloud_check_validator(&sending->was, sending->location, err);
 }
 
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
@@ -76,12 +76,13 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
 static refs_status send_file(const tool_sending *sending, const char *path, refs_error *err) {
     const char *slash = strrchr(sending->location, '/');
     const char *within = path + strlen(sending->folder);
-    refs_host *host = sending->session->host;
+    refs_cloud *cloud = sending->session->cloud;
     refs_buf location = REFS_BUF_INIT;
     REFS_TRY(tool_check_interrupted(err));
     refs_status status = refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
                                          sending->location, within);
-    if (status == REFS_OK) status = refs_host_upload(host, path, (const char *)location.data, err);
+    if (status == REFS_OK)
+        status = refs_cloud_upload(cloud, path, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -136,7 +137,7 @@ static bool has_arrived(const tool_sending *sending) {
 static refs_status replace_object(const tool_sending *sending, refs_error *err) {
     const refs_replacement replacement = {sending->path, sending->location, sending->was};
     refs_error problem = REFS_ERROR_INIT;
-    const refs_status status = refs_host_replace(sending->session->host, &replacement, &problem);
+    const refs_status status = refs_cloud_replace(sending->session->cloud, &replacement, &problem);
     if (status == REFS_OK || (status == REFS_INVALID && has_arrived(sending))) return REFS_OK;
     return refs_fail(err, status, "%s", problem.message);
 }

@@ -101,19 +101,19 @@ refs_status tool_read_input(refs_buf *text, refs_error *err) {
 refs_status tool_session_open(tool_session *session, refs_error *err) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     memset(session, 0, sizeof *session);
-    refs_host_options of_host = REFS_HOST_OPTIONS_INIT;
+    refs_cloud_options of_host = REFS_CLOUD_OPTIONS_INIT;
     of_host.notes = (refs_notes){tool_note, NULL};
     of_host.cancel = (refs_cancel_check){tool_go_on, NULL};
-    REFS_TRY(refs_host_open(&of_host, &session->host, err));
-    const refs_http_options requests = refs_host_http_options(session->host);
-    REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
+    REFS_TRY(refs_cloud_open(&of_host, &session->cloud, err));
+    const refs_http_options requests = refs_cloud_http_options(session->cloud);
+    REFS_TRY(refs_http_open(refs_cloud_functions(session->cloud), &requests, &session->http, err));
     REFS_TRY(refs_watch_open(refs_vfs_posix(), &session->watch, err));
     REFS_TRY(
         refs_file_pool_open(refs_watch_functions(session->watch), 0, &session->file_pool, err));
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
                                 REFS_HTTP_MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
-    session->lister = (refs_object_lister){session->host, session->vfs,
+    session->lister = (refs_object_lister){session->cloud, session->vfs,
                                            (refs_cancel_check){tool_go_on, NULL}, NULL};
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
@@ -130,12 +130,12 @@ void tool_session_close(tool_session *session) {
     refs_file_pool_free(session->file_pool);
     refs_watch_free(session->watch);
     refs_http_free(session->http);
-    refs_host_free(session->host);
+    refs_cloud_free(session->cloud);
 }
 
 refs_set_options tool_set_options(const tool_session *session) {
     refs_set_options options = REFS_SET_OPTIONS_INIT;
-    options.remote_to_local = refs_host_allows_remote_to_local(session->host);
+    options.remote_to_local = refs_cloud_allows_remote_to_local(session->cloud);
     return options;
 }
 

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "arrays.h"
-#include "refs/host.h"
+#include "refs/cloud.h"
 #include "refs/s3nc.h"
 #include "refs/staged.h"
 
 /* The destination of files that are not local. */
 typedef struct sending {
-    refs_host *host;
+    refs_cloud *cloud;
     char folder[4096], shown[4096], scratch[TOOL_SCRATCH_BYTES];
 } sending;
 
@@ -18,7 +18,7 @@ static refs_status deliver(void *self, const char *path, const char *name, refs_
     refs_buf location = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&location, err, "%s%s", to->folder, name);
     if (status == REFS_OK)
-        status = refs_host_upload(to->host, path, (const char *)location.data, err);
+        status = refs_cloud_upload(to->cloud, path, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -27,7 +27,7 @@ static void withdraw(void *self, const char *name) {
     sending *to = self;
     refs_buf location = REFS_BUF_INIT;
     if (refs_buf_printf(&location, NULL, "%s%s", to->folder, name) == REFS_OK)
-        (void)refs_host_remove(to->host, (const char *)location.data, NULL);
+        (void)refs_cloud_remove(to->cloud, (const char *)location.data, NULL);
     refs_buf_clear(&location);
 }
 
@@ -39,7 +39,7 @@ static void copy_folder(const char *name, char *folder, size_t room) {
 static refs_status open_sending(const tool_session *session, const char *shown,
                                 const char *location, sending *to, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
-    to->host = session->host;
+    to->cloud = session->cloud;
     copy_folder(location, to->folder, sizeof to->folder);
     refs_status status = tool_append_shown(shown, &name);
     if (status == REFS_OK) copy_folder((const char *)name.data, to->shown, sizeof to->shown);
@@ -51,7 +51,7 @@ static refs_status open_sending(const tool_session *session, const char *shown,
 static refs_status write_arrays(const tool_session *session, const char *output,
                                 const refs_cfa_source *source, refs_cfa_write_options *options,
                                 refs_error *err) {
-    sending to = {.host = NULL, .scratch = ""};
+    sending to = {.cloud = NULL, .scratch = ""};
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(output, &location, err);
     const char *path = (const char *)location.data;

@@ -4,10 +4,10 @@
 
 #include <limits.h>
 
+#include "refs/cloud.h"
 #include "refs/combine.h"
 #include "refs/fetch.h"
 #include "refs/file_pool.h"
-#include "refs/host.h"
 #include "refs/http.h"
 #include "refs/intern.h"
 #include "refs/session.h"
@@ -30,7 +30,7 @@ tool_exit tool_print(const char *what);
 
 /** How files are read, and whether to go on. */
 typedef struct tool_session {
-    refs_host *host;
+    refs_cloud *cloud;
     refs_http *http;
     refs_watch *watch; /**< what is replaced while it is read is an error, not a mixture */
     refs_file_pool *file_pool;

@@ -1,7 +1,7 @@
-/* grants.c -- access that a service gives out for a while, see host_internal.h. */
+/* grants.c -- access that a service gives out for a while, see cloud_internal.h. */
 #include <time.h>
 
-#include "host_internal.h"
+#include "cloud_internal.h"
 #include "refs/cancel_wait.h"
 #include "refs/earthdata.h"
 #include "refs/fork.h"
@@ -12,7 +12,7 @@
 struct refs_granted {
     char *service;
     uint64_t identity; /* of who asks it: what was given to one is not another's */
-    bool is_asked;     /* by a thread that no other one need wait for but by host->answered */
+    bool is_asked;     /* by a thread that no other one need wait for but by cloud->answered */
     pthread_t asker;   /* ... which one */
     bool is_known;     /* grant is one, unless it has expired */
     refs_grant grant;
@@ -36,19 +36,19 @@ static refs_status append_name(const refs_object *object, refs_buf *name, refs_e
 }
 
 /* The identity that asks a service, by the settings of its own location and those of all. */
-static refs_status identify(const refs_host *host, const char *service, uint64_t *identity,
+static refs_status identify(const refs_cloud *cloud, const char *service, uint64_t *identity,
                             refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     *identity = 0;
-    if (host->settings.application == NULL) return REFS_OK; /* settings stay as they are */
+    if (cloud->settings.application == NULL) return REFS_OK; /* settings stay as they are */
     REFS_TRY(refs_buf_printf(&location, err, "/vsicurl/%s", service));
-    const refs_settings at = refs_settings__at(&host->settings, (const char *)location.data);
-    *identity = 31 * refs_host__access_number(&at) + refs_host__access_number(&host->settings);
+    const refs_settings at = refs_settings__at(&cloud->settings, (const char *)location.data);
+    *identity = 31 * refs_cloud__access_number(&at) + refs_cloud__access_number(&cloud->settings);
     refs_buf_clear(&location);
     return REFS_OK;
 }
 
-static refs_status add(refs_host *host, char *service, uint64_t identity, refs_granted **found,
+static refs_status add(refs_cloud *cloud, char *service, uint64_t identity, refs_granted **found,
                        refs_error *err) {
     refs_granted *made = refs_calloc(1, sizeof *made);
     if (made == NULL) {
@@ -57,17 +57,17 @@ static refs_status add(refs_host *host, char *service, uint64_t identity, refs_g
     }
     made->service = service;
     made->identity = identity;
-    made->next = host->granted;
-    host->granted = *found = made;
+    made->next = cloud->granted;
+    cloud->granted = *found = made;
     return REFS_OK;
 }
 
 /* The service of a location, or an empty one. A URL alone, without a prefix, must be set for a part
  * of the name space: what it gives out is for that part. */
-static refs_status find_service(const refs_host *host, const refs_object *object, refs_str *service,
-                                refs_error *err) {
+static refs_status find_service(const refs_cloud *cloud, const refs_object *object,
+                                refs_str *service, refs_error *err) {
     const char *list = refs_settings__get(&object->settings, "REFS_TOKEN_URL");
-    const char *everywhere = refs_settings__get(&host->settings, "REFS_TOKEN_URL");
+    const char *everywhere = refs_settings__get(&cloud->settings, "REFS_TOKEN_URL");
     refs_buf name = REFS_BUF_INIT;
     *service = refs_str_from("");
     if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
@@ -80,19 +80,19 @@ static refs_status find_service(const refs_host *host, const refs_object *object
     return status;
 }
 
-static refs_status find(refs_host *host, const refs_object *object, refs_granted **found,
+static refs_status find(refs_cloud *cloud, const refs_object *object, refs_granted **found,
                         refs_error *err) {
     refs_str service;
     uint64_t identity;
     *found = NULL;
-    REFS_TRY(find_service(host, object, &service, err));
+    REFS_TRY(find_service(cloud, object, &service, err));
     if (service.size == 0) return REFS_OK;
     char *url = refs_str_copy(service);
     if (url == NULL) return refs_fail_nomem(err);
-    refs_status status = identify(host, url, &identity, err);
-    for (refs_granted *at = host->granted; at != NULL; at = at->next)
+    refs_status status = identify(cloud, url, &identity, err);
+    for (refs_granted *at = cloud->granted; at != NULL; at = at->next)
         if (strcmp(at->service, url) == 0 && at->identity == identity) *found = at;
-    if (status == REFS_OK && *found == NULL) return add(host, url, identity, found, err);
+    if (status == REFS_OK && *found == NULL) return add(cloud, url, identity, found, err);
     refs_free(url);
     return status;
 }
@@ -101,10 +101,10 @@ static refs_status find(refs_host *host, const refs_object *object, refs_granted
 
 /* A service is asked as any server, but for grants. */
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
-    const refs_host *host = self;
+    const refs_cloud *cloud = self;
     refs_str name = refs_str_from(location);
-    const refs_settings settings = refs_settings__at(&host->settings, location);
-    REFS_TRY(refs_host__check_identity(&settings, err));
+    const refs_settings settings = refs_settings__at(&cloud->settings, location);
+    REFS_TRY(refs_cloud__check_identity(&settings, err));
     if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
     if (refs_url_is_http(name)) return refs_buf_append_str(url, name, err);
     return refs_fail(err, REFS_INVALID, "%s is not an http or https URL", location);
@@ -112,34 +112,34 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
 
 static refs_status rules(void *self, const char *location, refs_http_rules *changed,
                          refs_error *err) {
-    const refs_host *host = self;
-    const refs_settings settings = refs_settings__at(&host->settings, location);
+    const refs_cloud *cloud = self;
+    const refs_settings settings = refs_settings__at(&cloud->settings, location);
     (void)err;
-    refs_host__set_rules(&settings, location, changed);
+    refs_cloud__set_rules(&settings, location, changed);
     return REFS_OK;
 }
 
 static refs_status prepare(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err) {
-    const refs_host *host = self;
-    const refs_settings settings = refs_settings__at(&host->settings, object->location);
-    return refs_host__prepare(&settings, object, easy, headers, err);
+    const refs_cloud *cloud = self;
+    const refs_settings settings = refs_settings__at(&cloud->settings, object->location);
+    return refs_cloud__prepare(&settings, object, easy, headers, err);
 }
 
 static const char *advice(void *self, const char *location, long status) {
-    const refs_host *host = self;
-    const refs_settings settings = refs_settings__at(&host->settings, location);
-    return status != 404 ? refs_host__login_advice(&settings, location) : NULL;
+    const refs_cloud *cloud = self;
+    const refs_settings settings = refs_settings__at(&cloud->settings, location);
+    return status != 404 ? refs_cloud__login_advice(&settings, location) : NULL;
 }
 
 /* Another thread may have opened it meanwhile: with the lock held. */
-static refs_status open_engine(refs_host *host, refs_error *err) {
-    if (host->services_http != NULL) return REFS_OK;
+static refs_status open_engine(refs_cloud *cloud, refs_error *err) {
+    if (cloud->services_http != NULL) return REFS_OK;
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
-    options.cancel = host->cancel;
-    host->services = (refs_http_host){
-        .self = host, .url = url_of, .rules = rules, .prepare = prepare, .advice = advice};
-    return refs_http_open(&host->services, &options, &host->services_http, err);
+    options.cancel = cloud->cancel;
+    cloud->services = (refs_http_host){
+        .self = cloud, .url = url_of, .rules = rules, .prepare = prepare, .advice = advice};
+    return refs_http_open(&cloud->services, &options, &cloud->services_http, err);
 }
 
 /* The vfs keeps what it looked at: each question has its own. */
@@ -176,46 +176,46 @@ static bool is_good(const refs_granted *granted) {
 
 /* One thread asks, without the lock; the others wait for it. A progress callback that it calls
  * meanwhile, and that reads, asks again: it would wait for its own thread. */
-static refs_status renew(refs_host *host, refs_granted *granted, refs_error *err) {
+static refs_status renew(refs_cloud *cloud, refs_granted *granted, refs_error *err) {
     refs_grant grant = {0};
     while (granted->is_asked && !pthread_equal(granted->asker, pthread_self()))
-        REFS_TRY(refs_cancel_scope_wait(&host->answered, &host->lock, err));
+        REFS_TRY(refs_cancel_scope_wait(&cloud->answered, &cloud->lock, err));
     if (is_good(granted)) return REFS_OK;
-    REFS_TRY(open_engine(host, err));
+    REFS_TRY(open_engine(cloud, err));
     granted->is_asked = true;
     granted->asker = pthread_self();
-    refs_unlock(&host->lock);
-    refs_status status = ask(host->services_http, granted->service, &grant, err);
-    refs_lock(&host->lock);
+    refs_unlock(&cloud->lock);
+    refs_status status = ask(cloud->services_http, granted->service, &grant, err);
+    refs_lock(&cloud->lock);
     granted->is_asked = false;
     refs_grant_clear(&granted->grant);
     granted->grant = grant;
     granted->since_s = time(NULL);
     granted->is_known = status == REFS_OK;
-    pthread_cond_broadcast(&host->answered);
+    pthread_cond_broadcast(&cloud->answered);
     return status;
 }
 
 /* -- what they are for ------------------------------------------------------------------------- */
 
-refs_status refs_host__renew_grant(refs_host *host, refs_object *object, refs_error *err) {
+refs_status refs_cloud__renew_grant(refs_cloud *cloud, refs_object *object, refs_error *err) {
     refs_granted *granted;
     object->grant = NULL;
-    REFS_TRY(find(host, object, &granted, err));
+    REFS_TRY(find(cloud, object, &granted, err));
     if (granted == NULL) return REFS_OK;
-    REFS_TRY(renew(host, granted, err));
+    REFS_TRY(renew(cloud, granted, err));
     object->grant = &granted->grant;
     return REFS_OK;
 }
 
-bool refs_host__has_grant(refs_host *host, const refs_object *object) {
+bool refs_cloud__has_grant(refs_cloud *cloud, const refs_object *object) {
     refs_granted *granted;
-    return find(host, object, &granted, NULL) == REFS_OK && granted != NULL;
+    return find(cloud, object, &granted, NULL) == REFS_OK && granted != NULL;
 }
 
-void refs_host__forget_grant(refs_host *host, const refs_object *object) {
+void refs_cloud__forget_grant(refs_cloud *cloud, const refs_object *object) {
     refs_granted *granted;
-    if (find(host, object, &granted, NULL) != REFS_OK || granted == NULL) return;
+    if (find(cloud, object, &granted, NULL) != REFS_OK || granted == NULL) return;
     const int64_t now_s = time(NULL);
     if (!refs_grant_may_renew(granted->renewed_s, now_s)) return;
     granted->renewed_s = now_s;
@@ -226,27 +226,27 @@ void refs_host__forget_grant(refs_host *host, const refs_object *object) {
 
 /* Nobody answers there what was asked. */
 static void in_child(void *self) {
-    refs_host *host = self;
-    pthread_mutex_init(&host->lock, NULL);
-    refs_cond_init(&host->answered);
-    for (refs_granted *at = host->granted; at != NULL; at = at->next) at->is_asked = false;
+    refs_cloud *cloud = self;
+    pthread_mutex_init(&cloud->lock, NULL);
+    refs_cond_init(&cloud->answered);
+    for (refs_granted *at = cloud->granted; at != NULL; at = at->next) at->is_asked = false;
 }
 
-void refs_host__open_grants(refs_host *host) {
-    refs_cond_init(&host->answered);
-    host->forked = (refs_forked){in_child, host, NULL, NULL};
-    refs_fork_register(&host->forked);
+void refs_cloud__open_grants(refs_cloud *cloud) {
+    refs_cond_init(&cloud->answered);
+    cloud->forked = (refs_forked){in_child, cloud, NULL, NULL};
+    refs_fork_register(&cloud->forked);
 }
 
-void refs_host__close_grants(refs_host *host) {
-    refs_fork_unregister(&host->forked);
-    refs_http_free(host->services_http);
-    while (host->granted != NULL) {
-        refs_granted *first = host->granted;
-        host->granted = first->next;
+void refs_cloud__close_grants(refs_cloud *cloud) {
+    refs_fork_unregister(&cloud->forked);
+    refs_http_free(cloud->services_http);
+    while (cloud->granted != NULL) {
+        refs_granted *first = cloud->granted;
+        cloud->granted = first->next;
         refs_grant_clear(&first->grant);
         refs_free(first->service);
         refs_free(first);
     }
-    pthread_cond_destroy(&host->answered);
+    pthread_cond_destroy(&cloud->answered);
 }

@@ -1,10 +1,10 @@
-/* handle.c -- settings of requests, see host_internal.h. The names are GDAL's, whose documentation
+/* handle.c -- settings of requests, see cloud_internal.h. The names are GDAL's, whose documentation
  * says what they mean, so that programs with and without it are set up alike. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <strings.h>
 
-#include "host_internal.h"
+#include "cloud_internal.h"
 #include "refs/earthdata.h"
 #include "refs/http/origin.h"
 #include "refs/url.h"
@@ -18,12 +18,12 @@ static const char *get(const refs_settings *settings, const char *name) {
 
 /* -- rules ------------------------------------------------------------------------------------- */
 
-unsigned refs_host__ms(double seconds) {
+unsigned refs_cloud__ms(double seconds) {
     return seconds < INT32_MAX / 1000.0 ? (unsigned)(1000 * seconds) : INT32_MAX;
 }
 
 static unsigned in_ms(const refs_settings *settings, const char *name, unsigned otherwise_ms) {
-    return refs_host__ms(refs_settings__number(settings, name, otherwise_ms / 1000.0));
+    return refs_cloud__ms(refs_settings__number(settings, name, otherwise_ms / 1000.0));
 }
 
 static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) {
@@ -56,28 +56,28 @@ static refs_http_login login_of(const refs_settings *settings, const char *locat
     return refs_earthdata_login(&lookup, location);
 }
 
-const char *refs_host__login_advice(const refs_settings *settings, const char *location) {
+const char *refs_cloud__login_advice(const refs_settings *settings, const char *location) {
     refs_http_login login = login_of(settings, location);
     return refs_earthdata_advice(&login, location);
 }
 
-uint64_t refs_host__access_number(const refs_settings *settings) {
+uint64_t refs_cloud__access_number(const refs_settings *settings) {
     const refs_setting_lookup lookup = lookup_in(settings);
     return refs_identity_access_number(&lookup);
 }
 
-uint64_t refs_host__bucket_number(const refs_settings *settings) {
+uint64_t refs_cloud__bucket_number(const refs_settings *settings) {
     const refs_setting_lookup lookup = lookup_in(settings);
     return refs_identity_bucket_number(&lookup);
 }
 
-refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err) {
+refs_status refs_cloud__check_identity(const refs_settings *settings, refs_error *err) {
     const refs_setting_lookup lookup = lookup_in(settings);
     return refs_identity_check(&lookup, err);
 }
 
-void refs_host__set_rules(const refs_settings *settings, const char *location,
-                          refs_http_rules *rules) {
+void refs_cloud__set_rules(const refs_settings *settings, const char *location,
+                           refs_http_rules *rules) {
     const refs_setting_lookup lookup = lookup_in(settings);
     rules->max_retries =
         (unsigned)refs_settings__number(settings, "GDAL_HTTP_MAX_RETRY", rules->max_retries);
@@ -192,10 +192,10 @@ static refs_status append_header_file(const char *file, void **headers, refs_err
     return status == REFS_NOT_FOUND ? REFS_IO : status;
 }
 
-void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy) {
+void refs_cloud__set_connect_timeout(const refs_settings *settings, double seconds, void *easy) {
     if (seconds > 0 && get(settings, "GDAL_HTTP_CONNECTTIMEOUT") == NULL)
         (void)curl_easy_setopt((CURL *)easy, CURLOPT_CONNECTTIMEOUT_MS,
-                               (long)refs_host__ms(seconds));
+                               (long)refs_cloud__ms(seconds));
 }
 
 static refs_status set_up(const refs_settings *settings, const char *url, CURL *easy,
@@ -223,8 +223,8 @@ static refs_status set_up(const refs_settings *settings, const char *url, CURL *
     return append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), headers, err);
 }
 
-refs_status refs_host__prepare(const refs_settings *settings, const refs_http_object *object,
-                               void *easy, void **headers, refs_error *err) {
+refs_status refs_cloud__prepare(const refs_settings *settings, const refs_http_object *object,
+                                void *easy, void **headers, refs_error *err) {
     const refs_application *application = settings->application;
     if (application == NULL || application->prepare == NULL)
         return set_up(settings, object->url, easy, headers, err);

@@ -1,7 +1,7 @@
-/* list.c -- objects of a store, by name, see host.h. */
+/* list.c -- objects of a store, by name, see cloud.h. */
 #include <stdio.h>
 
-#include "host_internal.h"
+#include "cloud_internal.h"
 #include "list_page.h"
 #include "refs/fork.h"
 #include "refs/url.h"
@@ -16,14 +16,14 @@ static const refs_url_scheme *scheme_of(refs_str url, refs_str *object) {
     return is_s3 ? scheme : NULL;
 }
 
-bool refs_host_can_list(refs_str url) {
+bool refs_cloud_can_list(refs_str url) {
     refs_str object;
     return scheme_of(url, &object) != NULL;
 }
 
 /* The request, and its progress. */
 typedef struct listing {
-    refs_host *host;
+    refs_cloud *cloud;
     const refs_vfs *vfs;
     const refs_list_request *request;
     const refs_list_visitor *visitor;
@@ -35,7 +35,7 @@ typedef struct listing {
     uint64_t n_names;
 } listing;
 
-static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
+static refs_status find_bucket(refs_cloud *cloud, listing *all, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_str url = refs_str_from(all->request->url), rest = {NULL, 0};
     refs_object object;
@@ -52,7 +52,7 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
         status = refs_fail_nomem(err);
     refs_buf_clear(&location);
     if (status != REFS_OK) return status;
-    status = refs_host__parse(host, all->location, &object, err);
+    status = refs_cloud__parse(cloud, all->location, &object, err);
     all->bucket = object.whole;
     all->key = object.key;
     if (status == REFS_OK && object.question.size > 0)
@@ -61,10 +61,10 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
     return status;
 }
 
-static uint64_t count_question(refs_host *host) {
-    refs_lock(&host->lock);
-    uint64_t number = ++host->n_questions;
-    refs_unlock(&host->lock);
+static uint64_t count_question(refs_cloud *cloud) {
+    refs_lock(&cloud->lock);
+    uint64_t number = ++cloud->n_questions;
+    refs_unlock(&cloud->lock);
     return number;
 }
 
@@ -86,7 +86,7 @@ static refs_status append_question(const listing *all, const char *next, refs_bu
     REFS_TRY(refs_buf_printf(location, err, "encoding-type=url&list-type=2&prefix="));
     REFS_TRY(refs_sigv4__escape(all->key, "", location, err));
     REFS_TRY(
-        refs_buf_printf(location, err, "#%llu/", (unsigned long long)count_question(all->host)));
+        refs_buf_printf(location, err, "#%llu/", (unsigned long long)count_question(all->cloud)));
     REFS_TRY(refs_buf_append_str(location, all->key, err));
     return refs_buf_append(location, "", 1, err);
 }
@@ -153,13 +153,14 @@ static refs_status list(listing *all, refs_error *err) {
     return status;
 }
 
-refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
-                           const refs_list_visitor *visitor, refs_error *err) {
-    listing all = {.host = host, .vfs = vfs, .request = request, .visitor = visitor};
-    const refs_application *application = host->settings.application;
+refs_status refs_cloud_list(refs_cloud *cloud, const refs_vfs *vfs,
+                            const refs_list_request *request, const refs_list_visitor *visitor,
+                            refs_error *err) {
+    listing all = {.cloud = cloud, .vfs = vfs, .request = request, .visitor = visitor};
+    const refs_application *application = cloud->settings.application;
     if (application != NULL && application->list != NULL)
         return application->list(application->self, request, visitor, err);
-    refs_status status = find_bucket(host, &all, err);
+    refs_status status = find_bucket(cloud, &all, err);
     if (status == REFS_OK) status = list(&all, err);
     refs_free(all.location);
     return status;

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "refs/civil.h"
-#include "refs/host.h"
+#include "refs/cloud.h"
 #include "refs/percent.h"
 #include "refs/xml_line.h"
 

@@ -1,5 +1,5 @@
-/* object.c -- what a location names, see host_internal.h. */
-#include "host_internal.h"
+/* object.c -- what a location names, see cloud_internal.h. */
+#include "cloud_internal.h"
 
 #include "refs/vfs.h"
 
@@ -22,41 +22,41 @@ static const char *look_up(const void *settings, const char *name) {
 }
 
 /* The aliases that this thread has read, unless another one was faster. */
-static const refs_s3nc *publish_aliases(refs_host *host, refs_s3nc *aliases) {
-    refs_lock(&host->lock);
-    const bool is_first = host->aliases == NULL;
-    if (is_first) host->aliases = aliases;
-    const refs_s3nc *published = host->aliases;
-    refs_unlock(&host->lock);
+static const refs_s3nc *publish_aliases(refs_cloud *cloud, refs_s3nc *aliases) {
+    refs_lock(&cloud->lock);
+    const bool is_first = cloud->aliases == NULL;
+    if (is_first) cloud->aliases = aliases;
+    const refs_s3nc *published = cloud->aliases;
+    refs_unlock(&cloud->lock);
     if (!is_first) refs_s3nc_free(aliases);
     if (is_first && aliases->warning != NULL)
-        refs_note(&host->notes, REFS_NOTE_WARNING, "%s: %s", aliases->file, aliases->warning);
+        refs_note(&cloud->notes, REFS_NOTE_WARNING, "%s: %s", aliases->file, aliases->warning);
     return published;
 }
 
-/* They are read once and do not change while the host lives. */
-static refs_status read_aliases(refs_host *host, const refs_s3nc **aliases, refs_error *err) {
-    const refs_s3nc_source source = {refs_vfs_posix(), {look_up, &host->settings}, NULL};
+/* They are read once and do not change while the refs_cloud lives. */
+static refs_status read_aliases(refs_cloud *cloud, const refs_s3nc **aliases, refs_error *err) {
+    const refs_s3nc_source source = {refs_vfs_posix(), {look_up, &cloud->settings}, NULL};
     refs_s3nc *read = NULL;
-    refs_lock(&host->lock);
-    *aliases = host->aliases;
-    refs_unlock(&host->lock);
+    refs_lock(&cloud->lock);
+    *aliases = cloud->aliases;
+    refs_unlock(&cloud->lock);
     if (*aliases != NULL) return REFS_OK;
     const refs_status status = refs_s3nc_open(&source, &read, err);
     if (status != REFS_OK) return status == REFS_NOMEM ? status : REFS_INVALID;
-    *aliases = publish_aliases(host, read);
+    *aliases = publish_aliases(cloud, read);
     return REFS_OK;
 }
 
-static refs_status find_alias(refs_host *host, refs_str name, refs_object *object,
+static refs_status find_alias(refs_cloud *cloud, refs_str name, refs_object *object,
                               refs_error *err) {
-    const refs_application *application = host->settings.application;
+    const refs_application *application = cloud->settings.application;
     if (application != NULL && application->find_alias != NULL) {
         object->alias = application->find_alias(application->self, name, &object->alias_file);
         return REFS_OK;
     }
     const refs_s3nc *aliases;
-    REFS_TRY(read_aliases(host, &aliases, err));
+    REFS_TRY(read_aliases(cloud, &aliases, err));
     object->alias_file = aliases->file;
     for (size_t i = 0; i < aliases->n_hosts; i++)
         if (refs_str_is(name, aliases->hosts[i].alias)) object->alias = &aliases->hosts[i];
@@ -85,16 +85,16 @@ static void split(refs_str path, refs_object *object) {
     object->key = is_question ? refs_str_view("", 0) : rest;
 }
 
-bool refs_host__is_of_store(const refs_object *object) {
+bool refs_cloud__is_of_store(const refs_object *object) {
     return object->kind == REFS_OBJECT_S3 || object->kind == REFS_OBJECT_GOOGLE ||
            object->kind == REFS_OBJECT_AZURE || object->kind == REFS_OBJECT_OSS;
 }
 
-refs_status refs_host__parse(refs_host *host, const char *location, refs_object *object,
-                             refs_error *err) {
+refs_status refs_cloud__parse(refs_cloud *cloud, const char *location, refs_object *object,
+                              refs_error *err) {
     refs_str name = refs_str_from(location);
     *object = (refs_object){.kind = REFS_OBJECT_FILE,
-                            .settings = refs_settings__at(&host->settings, location)};
+                            .settings = refs_settings__at(&cloud->settings, location)};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (!refs_str_starts(name, kinds[i].prefix)) continue;
         object->kind = kinds[i].kind;
@@ -103,14 +103,14 @@ refs_status refs_host__parse(refs_host *host, const char *location, refs_object 
         break;
     }
     object->key = name;
-    if (object->kind == REFS_OBJECT_OSS && host->settings.application == NULL)
+    if (object->kind == REFS_OBJECT_OSS && cloud->settings.application == NULL)
         object->kind = REFS_OBJECT_FOREIGN;
-    if (!refs_host__is_of_store(object)) return REFS_OK;
+    if (!refs_cloud__is_of_store(object)) return REFS_OK;
     size_t alias = 0;
     if (object->kind == REFS_OBJECT_S3)
-        REFS_TRY(find_alias(host, refs_str_part(name, 0, first_part(name)), object, err));
+        REFS_TRY(find_alias(cloud, refs_str_part(name, 0, first_part(name)), object, err));
     if (object->alias != NULL) alias = first_part(name) + 1;
     split(refs_str_part(name, alias, name.size), object);
     object->whole = refs_str_part(name, 0, alias + object->bucket.size);
-    return refs_host__read_profile(host, object, err);
+    return refs_cloud__read_profile(cloud, object, err);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "refs/host.h"
+#include "refs/cloud.h"
 
 refs_status refs_settings__copy(const char *const *items, refs_settings *settings,
                                 refs_error *err) {

@@ -1,5 +1,5 @@
-/* stores.c -- URLs of object stores, see host_internal.h. */
-#include "host_internal.h"
+/* stores.c -- URLs of object stores, see cloud_internal.h. */
+#include "cloud_internal.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -16,47 +16,47 @@
 /* A number for what says where a bucket is and who asks it: another one where that changes. */
 static uint64_t identity_of(const refs_object *object) {
     if (object->settings.application == NULL) return 0; /* settings stay as they are */
-    return refs_host__bucket_number(&object->settings);
+    return refs_cloud__bucket_number(&object->settings);
 }
 
-static size_t find_bucket(const refs_host *host, const refs_object *object, uint64_t identity) {
+static size_t find_bucket(const refs_cloud *cloud, const refs_object *object, uint64_t identity) {
     size_t i = 0;
-    while (i < host->n_buckets &&
-           (host->buckets[i].identity != identity || host->buckets[i].kind != object->kind ||
-            !refs_str_is(object->whole, host->buckets[i].name)))
+    while (i < cloud->n_buckets &&
+           (cloud->buckets[i].identity != identity || cloud->buckets[i].kind != object->kind ||
+            !refs_str_is(object->whole, cloud->buckets[i].name)))
         i++;
     return i;
 }
 
-const refs_bucket *refs_host__known_bucket(const refs_host *host, const refs_object *object) {
-    if (host->n_buckets == 0) return NULL;
-    const size_t i = find_bucket(host, object, identity_of(object));
-    return i < host->n_buckets ? &host->buckets[i] : NULL;
+const refs_bucket *refs_cloud__known_bucket(const refs_cloud *cloud, const refs_object *object) {
+    if (cloud->n_buckets == 0) return NULL;
+    const size_t i = find_bucket(cloud, object, identity_of(object));
+    return i < cloud->n_buckets ? &cloud->buckets[i] : NULL;
 }
 
-refs_bucket *refs_host__bucket(refs_host *host, const refs_object *object) {
+refs_bucket *refs_cloud__bucket(refs_cloud *cloud, const refs_object *object) {
     const uint64_t identity = identity_of(object);
-    const size_t i = find_bucket(host, object, identity);
-    if (i < host->n_buckets) return &host->buckets[i];
+    const size_t i = find_bucket(cloud, object, identity);
+    if (i < cloud->n_buckets) return &cloud->buckets[i];
     char *name = refs_str_copy(object->whole);
-    if (name == NULL || !refs_grow((void **)&host->buckets, &host->buckets_capacity,
-                                   host->n_buckets, sizeof *host->buckets)) {
+    if (name == NULL || !refs_grow((void **)&cloud->buckets, &cloud->buckets_capacity,
+                                   cloud->n_buckets, sizeof *cloud->buckets)) {
         refs_free(name);
         return NULL;
     }
-    host->buckets[host->n_buckets] =
+    cloud->buckets[cloud->n_buckets] =
         (refs_bucket){.name = name, .kind = object->kind, .identity = identity};
-    return &host->buckets[host->n_buckets++];
+    return &cloud->buckets[cloud->n_buckets++];
 }
 
 /* The region that its bucket is known to be in, or NULL. */
-static const char *region_of(const refs_host *host, const refs_object *object) {
-    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+static const char *region_of(const refs_cloud *cloud, const refs_object *object) {
+    const refs_bucket *bucket = refs_cloud__known_bucket(cloud, object);
     return bucket != NULL && bucket->region[0] != '\0' ? bucket->region : NULL;
 }
 
-bool refs_host__note_region(refs_host *host, const refs_object *object, const char *region) {
-    refs_bucket *bucket = refs_host__bucket(host, object);
+bool refs_cloud__note_region(refs_cloud *cloud, const refs_object *object, const char *region) {
+    refs_bucket *bucket = refs_cloud__bucket(cloud, object);
     if (bucket == NULL || *region == '\0' || strlen(region) >= sizeof bucket->region ||
         strspn(region, "abcdefghijklmnopqrstuvwxyz"
                        "0123456789-") < strlen(region) ||
@@ -117,8 +117,8 @@ static bool has_signing_application(const refs_object *object) {
     return object->settings.application != NULL && object->settings.application->sign != NULL;
 }
 
-bool refs_host__is_signed(const refs_object *object) {
-    if (!refs_host__is_of_store(object)) return false;
+bool refs_cloud__is_signed(const refs_object *object) {
+    if (!refs_cloud__is_of_store(object)) return false;
     if (object->alias == NULL && has_signing_application(object)) return !is_public(object);
     return has_keys(object);
 }
@@ -158,9 +158,9 @@ static bool is_label(refs_str bucket) {
     return bucket.size >= 3 && bucket.size <= 63;
 }
 
-static void take_amazon(const refs_host *host, const refs_object *object, bool is_signed,
+static void take_amazon(const refs_cloud *cloud, const refs_object *object, bool is_signed,
                         server *at) {
-    const bool is_said = region_of(host, object) != NULL || object->profile->region != NULL;
+    const bool is_said = region_of(cloud, object) != NULL || object->profile->region != NULL;
     const char *end = strncmp(at->region, "cn-", 3) == 0 ? ".cn" : "";
     /* Without a signature the server of no region finds every bucket. */
     if (is_signed || is_said)
@@ -193,20 +193,21 @@ static bool is_virtual(const refs_object *object, bool otherwise) {
     return style != NULL && strcasecmp(style, "path") == 0 ? false : otherwise;
 }
 
-static void find_s3(const refs_host *host, const refs_object *object, bool is_signed, server *at) {
-    const char *region = region_of(host, object);
+static void find_s3(const refs_cloud *cloud, const refs_object *object, bool is_signed,
+                    server *at) {
+    const char *region = region_of(cloud, object);
     const char *endpoint = s3_endpoint(object);
     at->region = region != NULL ? region : object->profile->region;
     if (at->region == NULL) at->region = "us-east-1";
     if (endpoint == NULL)
-        take_amazon(host, object, is_signed, at);
+        take_amazon(cloud, object, is_signed, at);
     else
         take_endpoint(refs_str_from(endpoint),
                       !refs_settings__is_off(&object->settings, "AWS_HTTPS"), at);
     at->is_virtual = is_virtual(object, at->is_virtual);
 }
 
-static refs_status find_server(const refs_host *host, const refs_object *object, bool is_signed,
+static refs_status find_server(const refs_cloud *cloud, const refs_object *object, bool is_signed,
                                server *at, refs_error *err) {
     *at = (server){.region = "us-east-1"};
     if (object->alias != NULL) {
@@ -217,7 +218,7 @@ static refs_status find_server(const refs_host *host, const refs_object *object,
                       at);
         at->region = "auto";
     } else {
-        find_s3(host, object, is_signed, at);
+        find_s3(cloud, object, is_signed, at);
     }
     if (at->origin.host[0] != '\0') return REFS_OK;
     return refs_fail(err, REFS_INVALID, "the endpoint of the object store lacks a host name");
@@ -299,14 +300,14 @@ static refs_status sign(const server *at, const keys *with, const char *method, 
     return status;
 }
 
-static refs_status s3_url(const refs_host *host, const refs_object *object, refs_buf *url,
+static refs_status s3_url(const refs_cloud *cloud, const refs_object *object, refs_buf *url,
                           refs_error *err) {
     address to = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
     keys with;
     server at;
     REFS_TRY(find_keys(object, &with, err));
     bool is_signed = with.access_key != NULL && with.secret_key != NULL;
-    REFS_TRY(find_server(host, object, is_signed, &at, err));
+    REFS_TRY(find_server(cloud, object, is_signed, &at, err));
     refs_status status = make_address(&at, object, &to, err);
     if (status == REFS_OK) status = append_payer(object, is_signed, &to.query, err);
     if (status == REFS_OK && is_signed) status = sign(&at, &with, object->method, &to, err);
@@ -364,21 +365,21 @@ static refs_status azure_url(const refs_object *object, refs_buf *url, refs_erro
 
 /* -- files of keys ----------------------------------------------------------------------------- */
 
-static const refs_profile *find_profile(const refs_host *host, uint64_t identity) {
-    const refs_profile *at = host->profiles;
+static const refs_profile *find_profile(const refs_cloud *cloud, uint64_t identity) {
+    const refs_profile *at = cloud->profiles;
     while (at != NULL && (at->identity != identity || !at->is_current)) at = at->next;
     return at;
 }
 
 /* If nothing has changed since files were last read, what was read then is current again. */
-static const refs_profile *publish_profile(refs_host *host, refs_profile *profile) {
-    refs_profile *at = host->profiles;
+static const refs_profile *publish_profile(refs_cloud *cloud, refs_profile *profile) {
+    refs_profile *at = cloud->profiles;
     while (at != NULL && (at->identity != profile->identity ||
                           !refs_aws_profile__is_same(&at->read, &profile->read)))
         at = at->next;
     if (at == NULL) {
-        profile->next = host->profiles;
-        host->profiles = at = profile;
+        profile->next = cloud->profiles;
+        cloud->profiles = at = profile;
     }
     at->is_current = true;
     return at;
@@ -392,22 +393,22 @@ static bool needs_profile(const refs_object *object) {
            refs_settings__get(&object->settings, "REFS_TOKEN_URL") != NULL;
 }
 
-refs_status refs_host__read_profile(refs_host *host, refs_object *object, refs_error *err) {
+refs_status refs_cloud__read_profile(refs_cloud *cloud, refs_object *object, refs_error *err) {
     static const refs_aws_profile empty = {.name = NULL};
     object->profile = &empty;
     if (!needs_profile(object)) return REFS_OK;
     const uint64_t identity = identity_of(object);
-    refs_lock(&host->lock);
-    const refs_profile *known = find_profile(host, identity);
-    refs_unlock(&host->lock);
+    refs_lock(&cloud->lock);
+    const refs_profile *known = find_profile(cloud, identity);
+    refs_unlock(&cloud->lock);
     if (known == NULL) {
         refs_profile *made = refs_calloc(1, sizeof *made);
         if (made == NULL) return refs_fail_nomem(err);
         made->identity = identity;
         const refs_status status = refs_aws_profile__read(&object->settings, &made->read, err);
-        refs_lock(&host->lock);
-        if (status == REFS_OK) known = publish_profile(host, made);
-        refs_unlock(&host->lock);
+        refs_lock(&cloud->lock);
+        if (status == REFS_OK) known = publish_profile(cloud, made);
+        refs_unlock(&cloud->lock);
         if (known != made) refs_aws_profile__clear(&made->read);
         if (known != made) refs_free(made);
         REFS_TRY(status);
@@ -416,27 +417,27 @@ refs_status refs_host__read_profile(refs_host *host, refs_object *object, refs_e
     return REFS_OK;
 }
 
-void refs_host__forget_profiles(refs_host *host) {
-    for (refs_profile *at = host->profiles; at != NULL; at = at->next) at->is_current = false;
+void refs_cloud__forget_profiles(refs_cloud *cloud) {
+    for (refs_profile *at = cloud->profiles; at != NULL; at = at->next) at->is_current = false;
 }
 
 /* -- all stores -------------------------------------------------------------------------------- */
 
 /* GDAL does not sign who pays: that is done here with keys that settings or files tell. Others,
  * such as those of a machine's role, only the application's file system has. */
-bool refs_host__is_signed_here(const refs_object *object) {
+bool refs_cloud__is_signed_here(const refs_object *object) {
     if (!has_signing_application(object)) return true;
     if (object->alias != NULL || (object->grant != NULL && object->grant->access_key != NULL))
         return true;
     return payer_of(object) != NULL && object->grant == NULL && !is_public(object);
 }
 
-refs_status refs_host__url(const refs_host *host, const refs_object *object, refs_buf *url,
-                           refs_error *err) {
+refs_status refs_cloud__url(const refs_cloud *cloud, const refs_object *object, refs_buf *url,
+                            refs_error *err) {
     if (object->bucket.size == 0)
         return refs_fail(err, REFS_INVALID, "expected the name of a bucket");
     const bool may_lack_keys = !has_signing_application(object) || payer_of(object) == NULL;
     if (!may_lack_keys && !has_keys(object)) return REFS_UNSUPPORTED;
     if (object->kind == REFS_OBJECT_AZURE) return azure_url(object, url, err);
-    return s3_url(host, object, url, err);
+    return s3_url(cloud, object, url, err);
 }

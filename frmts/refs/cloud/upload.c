@@ -1,4 +1,4 @@
-/* upload.c -- files that become objects, see host.h.
+/* upload.c -- files that become objects, see cloud.h.
  *
  * Source: PutObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload,
  * AbortMultipartUpload of the Amazon S3 API reference.
@@ -42,16 +42,16 @@ static void ask_alias(const refs_s3nc_host *alias, upload *of) {
     of->sending.connect_s = alias->connect_timeout_s;
 }
 
-static refs_status set_up(refs_host *host, const char *location, upload *of, refs_error *err) {
+static refs_status set_up(refs_cloud *cloud, const char *location, upload *of, refs_error *err) {
     const refs_http_options defaults = REFS_HTTP_OPTIONS_INIT;
     refs_object object;
     *of = (upload){.file = -1,
                    .in_parts = true,
                    .part_bytes = REFS_UPLOAD_PART_BYTES,
                    .at_a_time = REFS_UPLOAD_PARTS};
-    of->sending = (refs_sending){host, location, defaults.rules, 0, host->cancel};
-    REFS_TRY(host->functions.rules(host, location, &of->sending.rules, err));
-    REFS_TRY(refs_host__parse(host, location, &object, err));
+    of->sending = (refs_sending){cloud, location, defaults.rules, 0, cloud->cancel};
+    REFS_TRY(cloud->functions.rules(cloud, location, &of->sending.rules, err));
+    REFS_TRY(refs_cloud__parse(cloud, location, &object, err));
     if (object.alias != NULL) ask_alias(object.alias, of);
     bool is_store = object.kind == REFS_OBJECT_S3 || object.kind == REFS_OBJECT_GOOGLE;
     if (is_store && object.bucket.size > 0 && object.key.size > 0) return REFS_OK;
@@ -75,13 +75,13 @@ static refs_status open_file(const char *path, upload *of, refs_error *err) {
 /* -- in parts ---------------------------------------------------------------------------------- */
 
 static refs_status send_one(const upload *of, refs_transfer *transfer, refs_error *err) {
-    return refs_host__transfer(&of->sending, transfer, 1, 1, err);
+    return refs_cloud__transfer(&of->sending, transfer, 1, 1, err);
 }
 
 /* Whether a store refused a request for its condition, which it does not know. Others have 400 for
  * much else: S3 for a request that took too long. */
 static bool knows_no_conditions(const refs_transfer *refused) {
-    const refs_str code = refs_host__transfer_code(refused);
+    const refs_str code = refs_cloud__transfer_code(refused);
     return refused->status == 501 ||
            (refused->status == 400 &&
             (refs_str_is(code, "NotImplemented") || refs_str_is(code, "InvalidArgument")));
@@ -118,7 +118,7 @@ static refs_status begin_parts(upload *of, refs_error *err) {
     refs_transfer asked = {.method = "POST", .query = "uploads=", .file = -1};
     refs_status status = send_one(of, &asked, err);
     if (status == REFS_OK) status = take_id(of, &asked.answer, err);
-    refs_host__transfer_clear(&asked);
+    refs_cloud__transfer_clear(&asked);
     return status;
 }
 
@@ -168,7 +168,7 @@ static refs_status end_parts(const upload *of, const refs_transfer *parts, size_
     asked.body = refs_str_view((const char *)xml.data, xml.size);
     asked.length = xml.size;
     if (status == REFS_OK) status = send_last(of, &asked, err);
-    refs_host__transfer_clear(&asked);
+    refs_cloud__transfer_clear(&asked);
     refs_buf_clear(&query);
     refs_buf_clear(&xml);
     return status;
@@ -191,9 +191,9 @@ static void forget_parts(upload *of) {
                                .file = -1,
                                .may_be_absent = true};
         (void)send_one(of, &asked, NULL);
-        refs_host__transfer_clear(&asked);
+        refs_cloud__transfer_clear(&asked);
     }
-    of->sending.cancel = of->sending.host->cancel;
+    of->sending.cancel = of->sending.cloud->cancel;
     refs_buf_clear(&query);
 }
 
@@ -204,11 +204,12 @@ static refs_status send_parts(upload *of, refs_error *err) {
     refs_status status = parts != NULL && queries != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = begin_parts(of, err);
     if (status == REFS_OK) status = make_parts(of, parts, queries, n, err);
-    if (status == REFS_OK) status = refs_host__transfer(&of->sending, parts, n, of->at_a_time, err);
+    if (status == REFS_OK)
+        status = refs_cloud__transfer(&of->sending, parts, n, of->at_a_time, err);
     if (status == REFS_OK) status = end_parts(of, parts, n, err);
     if (status != REFS_OK && of->id != NULL) forget_parts(of);
     for (size_t i = 0; parts != NULL && queries != NULL && i < n; i++) {
-        refs_host__transfer_clear(&parts[i]);
+        refs_cloud__transfer_clear(&parts[i]);
         refs_buf_clear(&queries[i]);
     }
     refs_free(queries);
@@ -221,7 +222,7 @@ static refs_status send_parts(upload *of, refs_error *err) {
 static refs_status send_whole(const upload *of, refs_error *err) {
     refs_transfer whole = {.method = "PUT", .query = "", .file = of->file, .length = of->size};
     refs_status status = send_last(of, &whole, err);
-    refs_host__transfer_clear(&whole);
+    refs_cloud__transfer_clear(&whole);
     return status;
 }
 
@@ -233,10 +234,10 @@ static refs_status send_file(upload *of, const char *path, refs_error *err) {
     return status;
 }
 
-refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
-                             refs_error *err) {
+refs_status refs_cloud_upload(refs_cloud *cloud, const char *path, const char *location,
+                              refs_error *err) {
     upload of;
-    REFS_TRY(set_up(host, location, &of, err));
+    REFS_TRY(set_up(cloud, location, &of, err));
     return send_file(&of, path, err);
 }
 
@@ -247,19 +248,19 @@ static refs_status ask_validator(const upload *of, refs_validator *validator, re
     refs_status status = send_one(of, &asked, err);
     const char *text = asked.status == 404 ? "" : *asked.etag != '\0' ? asked.etag : "*";
     snprintf(validator->text, sizeof validator->text, "%s", text);
-    refs_host__transfer_clear(&asked);
+    refs_cloud__transfer_clear(&asked);
     return status;
 }
 
-refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
-                                refs_error *err) {
+refs_status refs_cloud_validator(refs_cloud *cloud, const char *location, refs_validator *validator,
+                                 refs_error *err) {
     upload of;
-    REFS_TRY(set_up(host, location, &of, err));
+    REFS_TRY(set_up(cloud, location, &of, err));
     return ask_validator(&of, validator, err);
 }
 
-refs_status refs_host_check_validator(const refs_validator *validator, const char *location,
-                                      refs_error *err) {
+refs_status refs_cloud_check_validator(const refs_validator *validator, const char *location,
+                                       refs_error *err) {
     const bool is_weak = strncmp(validator->text, "W/", 2) == 0;
     if (!is_weak && strcmp(validator->text, "*") != 0) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
@@ -268,24 +269,24 @@ refs_status refs_host_check_validator(const refs_validator *validator, const cha
                      location, is_weak ? validator->text : "none");
 }
 
-refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
-                              refs_error *err) {
+refs_status refs_cloud_replace(refs_cloud *cloud, const refs_replacement *replacement,
+                               refs_error *err) {
     upload of;
     refs_validator now;
-    REFS_TRY(set_up(host, replacement->location, &of, err));
-    REFS_TRY(refs_host_check_validator(&replacement->of, replacement->location, err));
+    REFS_TRY(set_up(cloud, replacement->location, &of, err));
+    REFS_TRY(refs_cloud_check_validator(&replacement->of, replacement->location, err));
     REFS_TRY(ask_validator(&of, &now, err));
     if (strcmp(now.text, replacement->of.text) != 0)
-        return refs_host__fail_changed(&of.sending, err);
+        return refs_cloud__fail_changed(&of.sending, err);
     of.if_match = replacement->of.text;
     return send_file(&of, replacement->path, err);
 }
 
-refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err) {
+refs_status refs_cloud_remove(refs_cloud *cloud, const char *location, refs_error *err) {
     upload of;
-    REFS_TRY(set_up(host, location, &of, err));
+    REFS_TRY(set_up(cloud, location, &of, err));
     refs_transfer asked = {.method = "DELETE", .query = "", .file = -1, .may_be_absent = true};
     refs_status status = send_one(&of, &asked, err);
-    refs_host__transfer_clear(&asked);
+    refs_cloud__transfer_clear(&asked);
     return status;
 }

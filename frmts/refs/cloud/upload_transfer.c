@@ -61,13 +61,13 @@ static size_t take_header(char *src, size_t size, size_t n, void *user) {
 static refs_status make_url(const refs_sending *sending, const refs_transfer *transfer,
                             refs_buf *url, refs_error *err) {
     refs_object object;
-    REFS_TRY(refs_host__parse(sending->host, sending->location, &object, err));
-    refs_lock(&sending->host->lock);
-    refs_status status = refs_host__renew_grant(sending->host, &object, err);
+    REFS_TRY(refs_cloud__parse(sending->cloud, sending->location, &object, err));
+    refs_lock(&sending->cloud->lock);
+    refs_status status = refs_cloud__renew_grant(sending->cloud, &object, err);
     object.question = refs_str_from(transfer->query);
     object.method = transfer->method;
-    if (status == REFS_OK) status = refs_host__url(sending->host, &object, url, err);
-    refs_unlock(&sending->host->lock);
+    if (status == REFS_OK) status = refs_cloud__url(sending->cloud, &object, url, err);
+    refs_unlock(&sending->cloud->lock);
     return status == REFS_OK ? refs_buf_append(url, "", 1, err) : status;
 }
 
@@ -103,8 +103,8 @@ static refs_status prepare(const refs_sending *sending, refs_transfer *transfer,
                            refs_error *err) {
     refs_http_handle handle = {transfer->easy, NULL, false};
     const refs_http_object object = {sending->location, url};
-    refs_status status =
-        refs_http_handle_prepare(&handle, &sending->host->functions, &sending->rules, &object, err);
+    refs_status status = refs_http_handle_prepare(&handle, &sending->cloud->functions,
+                                                  &sending->rules, &object, err);
     transfer->headers = handle.headers;
     if (status == REFS_OK) status = append_header(transfer, "Expect:", err);
     return status == REFS_OK ? append_condition(transfer, err) : status;
@@ -129,7 +129,7 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
-    refs_host__set_connect_timeout(&sending->host->settings, sending->connect_s, easy);
+    refs_cloud__set_connect_timeout(&sending->cloud->settings, sending->connect_s, easy);
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* no cancelled upload waits for a resolver */
 #endif
@@ -182,7 +182,7 @@ static bool is_for_the_moment(CURLcode code, long status) {
     }
 }
 
-refs_str refs_host__transfer_code(const refs_transfer *transfer) {
+refs_str refs_cloud__transfer_code(const refs_transfer *transfer) {
     static const char before[] = "<Code>";
     refs_str text = refs_str_view((const char *)transfer->answer.data, transfer->answer.size);
     for (size_t i = 0; i + sizeof before <= text.size; i++)
@@ -195,8 +195,8 @@ refs_str refs_host__transfer_code(const refs_transfer *transfer) {
 
 static refs_status fail(const refs_sending *sending, const refs_transfer *transfer, CURLcode code,
                         long status, refs_error *err) {
-    const refs_http_host *asked = &sending->host->functions;
-    refs_str said = refs_host__transfer_code(transfer);
+    const refs_http_host *asked = &sending->cloud->functions;
+    refs_str said = refs_cloud__transfer_code(transfer);
     char tried[48] = "";
     if (transfer->n_tries > 1)
         snprintf(tried, sizeof tried, ", after %u attempts", transfer->n_tries);
@@ -214,7 +214,7 @@ static refs_status fail(const refs_sending *sending, const refs_transfer *transf
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
 
-refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err) {
+refs_status refs_cloud__fail_changed(const refs_sending *sending, refs_error *err) {
     return refs_fail(
         err, REFS_INVALID,
         "%s: not overwritten: another program changed it after it was read: run the command again",
@@ -225,7 +225,7 @@ refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err
 static bool is_success(const refs_transfer *transfer, CURLcode code, long status) {
     if (code != CURLE_OK) return false;
     if (status == 404 && transfer->may_be_absent) return true;
-    return status >= 200 && status < 300 && refs_host__transfer_code(transfer).size == 0;
+    return status >= 200 && status < 300 && refs_cloud__transfer_code(transfer).size == 0;
 }
 
 static refs_status conclude(const refs_sending *sending, refs_transfer *transfer, CURLcode code,
@@ -237,7 +237,7 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
     if (transfer->is_done) return REFS_OK;
     /* S3: ConditionalRequestConflict, where others write at the same time. */
     const bool is_changed = status == 412 || (status == 409 && transfer->if_match != NULL);
-    if (is_changed) return refs_host__fail_changed(sending, err);
+    if (is_changed) return refs_cloud__fail_changed(sending, err);
     bool again = is_for_the_moment(code, status) || (code == CURLE_OK && status < 300);
     if (!again || transfer->n_tries > sending->rules.max_retries ||
         refs_http_gate_result(&transfer->gate, code, NULL) != REFS_OK)
@@ -309,8 +309,8 @@ static refs_status run(const refs_sending *sending, const transfer_list *all, si
     return REFS_OK;
 }
 
-refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
-                                size_t at_a_time, refs_error *err) {
+refs_status refs_cloud__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
+                                 size_t at_a_time, refs_error *err) {
     CURLM *multi = curl_multi_init();
     if (multi == NULL) return refs_fail_nomem(err);
     const transfer_list all = {transfers, n};
@@ -320,6 +320,6 @@ refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *tran
     return status;
 }
 
-void refs_host__transfer_clear(refs_transfer *transfer) {
+void refs_cloud__transfer_clear(refs_transfer *transfer) {
     refs_buf_clear(&transfer->answer);
 }

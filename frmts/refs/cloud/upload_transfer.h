@@ -3,7 +3,7 @@
 #ifndef REFS_CLOUD_UPLOAD_TRANSFER_H
 #define REFS_CLOUD_UPLOAD_TRANSFER_H
 
-#include "host_internal.h"
+#include "cloud_internal.h"
 #include "refs/http/handle.h"
 
 /** One request, and what came of it. Zeroed but for the first members. */
@@ -31,7 +31,7 @@ typedef struct refs_transfer {
 
 /** The object of requests. */
 typedef struct refs_sending {
-    refs_host *host;
+    refs_cloud *cloud;
     const char *location;
     refs_http_rules rules;
     double connect_s; /**< as its alias says; 0: as libcurl does */
@@ -39,15 +39,15 @@ typedef struct refs_sending {
 } refs_sending;
 
 /** Carries out `n` requests, at most `at_a_time` of them together; the first failure ends all. */
-refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
-                                size_t at_a_time, refs_error *err);
+refs_status refs_cloud__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
+                                 size_t at_a_time, refs_error *err);
 
 /** The error for an object that is not as it was: REFS_INVALID. */
-refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err);
+refs_status refs_cloud__fail_changed(const refs_sending *sending, refs_error *err);
 
 /** The error code of S3 in the answer: "<Code>AccessDenied</Code>"; empty where there is none. */
-refs_str refs_host__transfer_code(const refs_transfer *transfer);
+refs_str refs_cloud__transfer_code(const refs_transfer *transfer);
 
-void refs_host__transfer_clear(refs_transfer *transfer);
+void refs_cloud__transfer_clear(refs_transfer *transfer);
 
 #endif

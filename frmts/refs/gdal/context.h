@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "handles.h"
-#include "refs/host.h"
+#include "refs/cloud.h"
 #include "refs/http.h"
 #include "refs/pool.h"
 
@@ -24,11 +24,11 @@ class RefsContext {
     /** Threads that wait for what is prefetched. */
     refs_pool *prefetchPool() const { return prefetchPool_.get(); }
     refs_http *http() const { return http_.get(); }
-    refs_host *host() const { return host_.get(); }
+    refs_cloud *cloud() const { return host_.get(); }
 
   private:
     RefsHandle<refs_pool, refs_pool_free> pool_, prefetchPool_;
-    RefsHandle<refs_host, refs_host_free> host_;
+    RefsHandle<refs_cloud, refs_cloud_free> host_;
     refs_http_host functions_ = {};
     RefsHandle<refs_http, refs_http_free> http_;
 };

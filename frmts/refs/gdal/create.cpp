@@ -179,7 +179,7 @@ class Delivery {
         return RefsGuard(error, [&] {
             const std::string to = delivery->folder_ + name;
             return delivery->context_ != nullptr
-                       ? refs_host_upload(delivery->context_->host(), path, to.c_str(), error)
+                       ? refs_cloud_upload(delivery->context_->cloud(), path, to.c_str(), error)
                        : delivery->copy(path, to, error);
         });
     }
@@ -188,7 +188,7 @@ class Delivery {
         (void)RefsGuard(nullptr, [&] {
             const std::string from = delivery->folder_ + name;
             if (delivery->context_ != nullptr)
-                return refs_host_remove(delivery->context_->host(), from.c_str(), nullptr);
+                return refs_cloud_remove(delivery->context_->cloud(), from.c_str(), nullptr);
             RefsQuietErrors quiet;
             VSIUnlink(from.c_str());
             return REFS_OK;

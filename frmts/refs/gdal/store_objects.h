@@ -3,7 +3,7 @@
 #ifndef REFS_STORE_OBJECTS_H
 #define REFS_STORE_OBJECTS_H
 
-#include "refs/host.h"
+#include "refs/cloud.h"
 
 /** refs_application.list. REFS_IO: the store does not list, or stops before the end. */
 refs_status RefsListStore(void *self, const refs_list_request *request,

@@ -27,7 +27,7 @@ static void free_entry(entry *one) {
 
 static refs_status make_entry(const char *text, const char *const *settings, entry **made,
                               refs_error *err) {
-    refs_host_options options = REFS_HOST_OPTIONS_INIT;
+    refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
     options.settings = settings;
     entry *one = refs_calloc(1, sizeof *one);
     if (one == NULL) return refs_fail_nomem(err);

@@ -56,7 +56,7 @@ static refs_session *of_process;
 static pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
 
 refs_status ncrefs_session_get(refs_session **session, refs_error *err) {
-    refs_host_options options = REFS_HOST_OPTIONS_INIT;
+    refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
     refs_status status = REFS_OK;
     options.notes = notes();
     refs_lock(&session_lock);

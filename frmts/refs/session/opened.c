@@ -89,7 +89,7 @@ static bool goes_on(void *user) {
 static refs_status open_whole(refs_opened *opened, const char *location,
                               const refs_set_options *sets, refs_error *err) {
     const refs_references from = {
-        .lister = {opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}, NULL},
+        .lister = {opened->session->cloud, opened->vfs, {goes_on, &opened->is_cancelled}, NULL},
         .http = opened->session->http,
         .watch = opened->watch,
         .sets = sets,
@@ -281,7 +281,7 @@ refs_status refs_opened_open(refs_session *session, const char *name,
     if (made == NULL) return refs_fail_nomem(err);
     made->session = session;
     made->options = *options;
-    made->options.sets.remote_to_local = refs_host_allows_remote_to_local(session->host);
+    made->options.sets.remote_to_local = refs_cloud_allows_remote_to_local(session->cloud);
     refs_status status = open_vfs(made, err);
     if (status == REFS_OK)
         status = options->cancel.go_on != NULL ? open_watched(made, name, err)

@@ -15,11 +15,11 @@ static unsigned n_threads(void) {
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-static refs_status open_session(const refs_host_options *options, refs_session *session,
+static refs_status open_session(const refs_cloud_options *options, refs_session *session,
                                 refs_error *err) {
-    REFS_TRY(refs_host_open(options, &session->host, err));
-    const refs_http_options requests = refs_host_http_options(session->host);
-    REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
+    REFS_TRY(refs_cloud_open(options, &session->cloud, err));
+    const refs_http_options requests = refs_cloud_http_options(session->cloud);
+    REFS_TRY(refs_http_open(refs_cloud_functions(session->cloud), &requests, &session->http, err));
     REFS_TRY(refs_file_pool_open(refs_vfs_posix(), 0, &session->file_pool, err));
     REFS_TRY(refs_session__open_vfs(session, refs_file_pool_functions(session->file_pool),
                                     &session->http_vfs, err));
@@ -27,7 +27,7 @@ static refs_status open_session(const refs_host_options *options, refs_session *
     return refs_pool_open(PREFETCH_THREADS, &session->prefetch_pool, err);
 }
 
-refs_status refs_session_open(const refs_host_options *options, refs_session **session,
+refs_status refs_session_open(const refs_cloud_options *options, refs_session **session,
                               refs_error *err) {
     refs_session *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
@@ -46,7 +46,7 @@ void refs_session_free(refs_session *session) {
     refs_http_vfs_free(session->http_vfs);
     refs_file_pool_free(session->file_pool);
     refs_http_free(session->http);
-    refs_host_free(session->host);
+    refs_cloud_free(session->cloud);
     refs_free(session);
 }
 
@@ -76,7 +76,7 @@ refs_status refs_session_confine(const refs_object_lister *by, const char *docum
                                  const char *name, refs_error *err) {
     const refs_url_context context = {.base = document};
     refs_buf plain = REFS_BUF_INIT, location = REFS_BUF_INIT;
-    if (refs_host_allows_remote_to_local(by->host)) return REFS_OK;
+    if (refs_cloud_allows_remote_to_local(by->cloud)) return REFS_OK;
     refs_status status = refs_state_plain_name(refs_str_from(name), &plain, err);
     if (status == REFS_OK)
         status = refs_url_map(refs_str_view((const char *)plain.data, plain.size), &context,

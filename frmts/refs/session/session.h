@@ -6,15 +6,15 @@
  *
  * Both may be used from any number of threads at once.
  *
- * Read before this: host.h, aggregation.h.
+ * Read before this: cloud.h, aggregation.h.
  */
 #ifndef REFS_SESSION_H
 #define REFS_SESSION_H
 
 #include "refs/aggregation.h"
+#include "refs/cloud.h"
 #include "refs/combine.h"
 #include "refs/fetch.h"
-#include "refs/host.h"
 #include "refs/http.h"
 #include "refs/refset.h"
 
@@ -26,8 +26,8 @@ extern "C" {
 
 typedef struct refs_session refs_session;
 
-/** A session; its host has these options, which may be NULL. */
-refs_status refs_session_open(const refs_host_options *options, refs_session **session,
+/** A session; its refs_cloud has these options, which may be NULL. */
+refs_status refs_session_open(const refs_cloud_options *options, refs_session **session,
                               refs_error *err);
 
 /** Frees a session; all that was opened with it must be closed. NULL is allowed. */
@@ -92,8 +92,8 @@ refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *e
 
 /** The functions that list objects. */
 typedef struct refs_object_lister {
-    refs_host *host;
-    const refs_vfs *vfs; /**< over HTTP with this host */
+    refs_cloud *cloud;
+    const refs_vfs *vfs; /**< over HTTP with `cloud` */
     refs_cancel_check cancel;
     struct refs_scan_shared *scans; /**< takes note of what is listed (scan.h), or NULL */
 } refs_object_lister;

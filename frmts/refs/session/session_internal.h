@@ -7,7 +7,7 @@
 #include "session.h"
 
 struct refs_session {
-    refs_host *host;
+    refs_cloud *cloud;
     refs_http *http;
     refs_file_pool *file_pool;
     refs_http_vfs *http_vfs;

@@ -1,15 +1,16 @@
-/* host.h -- HTTP and object stores for all programs: credentials, and the URL of each name.
+/* cloud.h -- HTTP and object stores for all programs: credentials, and the URL of each name.
  *
- * A host provides what the HTTP engine needs from one (http.h). Locations are those that
+ * A refs_cloud is the refs_http_host of the HTTP engine (http.h): it provides URLs, signatures and
+ * settings. Locations are those that
  * refs_url_map makes: "/vsicurl/http…", "/vsis3/bucket/key", "/vsigs/bucket/key",
  * "/vsiaz/container/key". Requests to S3, and to Google's stores with HMAC keys, are signed with
  * Signature Version 4 in the query of their URL; keys come from the same variables and files that
  * other programs use. Requests to a bucket without keys are not signed.
  *
- * Each request looks up its settings in the list that the host was opened with, then in the
+ * Each request looks up its settings in the list that the refs_cloud was opened with, then in the
  * environment, or asks the application; docs/stores.md lists them all.
  *
- * A host may be used from any number of threads.
+ * A refs_cloud may be used from any number of threads.
  *
  * Sources: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)" and
  * "ListObjectsV2" of the Amazon S3 API reference; "Configuration and credential file settings" of
@@ -17,8 +18,8 @@
  *
  * Read before this: http.h.
  */
-#ifndef REFS_HOST_H
-#define REFS_HOST_H
+#ifndef REFS_CLOUD_H
+#define REFS_CLOUD_H
 
 #include "refs/bytes.h"
 #include "refs/http.h"
@@ -61,45 +62,45 @@ typedef struct refs_application {
     bool (*can_read)(void *self, const char *location);
 
     /** The server that the first part of a location of S3 stands for; NULL: none. To `*file` the
-     * file that says so, or that was read in vain. Both live as long as the host. In place of the
-     * files that settings name. */
+     * file that says so, or that was read in vain. Both live as long as the refs_cloud. In place of
+     * the files that settings name. */
     const struct refs_s3nc_host *(*find_alias)(void *self, refs_str name, const char **file);
 
     /** Lists objects of a location with credentials that only it has; in place of requests of this
-     * module. The rules are those of refs_host_list. */
+     * module. The rules are those of refs_cloud_list. */
     refs_status (*list)(void *self, const struct refs_list_request *request,
                         const struct refs_list_visitor *visitor, refs_error *err);
 } refs_application;
 
-typedef struct refs_host_options {
-    size_t struct_size;          /**< sizeof(refs_host_options) */
+typedef struct refs_cloud_options {
+    size_t struct_size;          /**< sizeof(refs_cloud_options) */
     const char *const *settings; /**< "NAME=value", override the environment; NULL-ended, or NULL */
     refs_notes notes;            /**< about settings files, on the thread that makes the request */
-    refs_cancel_check cancel;    /**< of all that the host requests itself: uploads, tokens */
+    refs_cancel_check cancel;    /**< of requests that serve no read: uploads, tokens */
     const refs_application *application; /**< or NULL: settings are those of the environment */
-} refs_host_options;
+} refs_cloud_options;
 
-#define REFS_HOST_OPTIONS_INIT                                                                     \
-    { sizeof(refs_host_options), NULL, {NULL, NULL}, {NULL, NULL}, NULL }
+#define REFS_CLOUD_OPTIONS_INIT                                                                    \
+    { sizeof(refs_cloud_options), NULL, {NULL, NULL}, {NULL, NULL}, NULL }
 
-typedef struct refs_host refs_host;
+typedef struct refs_cloud refs_cloud;
 
-/** A host; `options` may be NULL, what it points to is copied. Reads no file yet. */
-refs_status refs_host_open(const refs_host_options *options, refs_host **host, refs_error *err);
+/** Opens a refs_cloud; `options` may be NULL, what it points to is copied. Reads no file yet. */
+refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **cloud, refs_error *err);
 
-/** Frees the host; no engine may use it any more. NULL is allowed. */
-void refs_host_free(refs_host *host);
+/** No engine may use it any more. */
+void refs_cloud_free(refs_cloud *cloud);
 
-/** The arguments of refs_http_open; lives as long as the host. */
-const refs_http_host *refs_host_functions(const refs_host *host);
+/** The arguments of refs_http_open; lives as long as the refs_cloud. */
+const refs_http_host *refs_cloud_functions(const refs_cloud *cloud);
 
 /** Whether the settings allow what refs_location_confine refuses: the value of
  * refs_set_options.remote_to_local (REFS_REMOTE_TO_LOCAL, url.h). */
-bool refs_host_allows_remote_to_local(const refs_host *host);
+bool refs_cloud_allows_remote_to_local(const refs_cloud *cloud);
 
-/** How many requests the settings allow at a time (REFS_HTTP_MAX_REQUESTS), and the host's own
+/** How many requests the settings allow at a time (REFS_HTTP_MAX_REQUESTS), and its
  * refs_cancel_check. */
-refs_http_options refs_host_http_options(const refs_host *host);
+refs_http_options refs_cloud_http_options(const refs_cloud *cloud);
 
 /* -- listing ----------------------------------------------------------------------------------- */
 
@@ -137,16 +138,17 @@ typedef struct refs_list_request {
 } refs_list_request;
 
 /** Whether `url` can be listed: "s3://…" and "gs://…", and locations of these. */
-bool refs_host_can_list(refs_str url);
+bool refs_cloud_can_list(refs_str url);
 
 /** Shows the objects of a store whose URLs begin as the request says, as ListObjectsV2 gives them:
  * a thousand per request, in the order of the store (S3 sorts names by their bytes), and the
- * folders of each answer after its objects. `vfs` reads over HTTP with this host
+ * folders of each answer after its objects. `vfs` reads over HTTP with this refs_cloud
  * (refs_http_vfs_functions). Stops at the first visit that fails and returns its failure. Finding
  * nothing is not a failure. REFS_INVALID: the URL cannot be listed. REFS_CORRUPT: the answer is not
  * a list. */
-refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
-                           const refs_list_visitor *visitor, refs_error *err);
+refs_status refs_cloud_list(refs_cloud *cloud, const refs_vfs *vfs,
+                            const refs_list_request *request, const refs_list_visitor *visitor,
+                            refs_error *err);
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
@@ -159,8 +161,8 @@ refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list
 /** Sends the file `path` to "/vsis3/…" or "/vsigs/…": in parts if it is larger than one, unless its
  * alias forbids that (enable_multipart_upload). Transient failures are retried as the settings say
  * for reading; if the upload fails for good, the store is told to drop its parts. REFS_IO. */
-refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
-                             refs_error *err);
+refs_status refs_cloud_upload(refs_cloud *cloud, const char *path, const char *location,
+                              refs_error *err);
 
 /** The validator that distinguishes states of an object, with quotes as the store writes it: its
  * ETag; "" where there is no object, "*" where the store tells nothing. */
@@ -169,13 +171,13 @@ typedef struct refs_validator {
 } refs_validator;
 
 /** Asks for that of "/vsis3/…" or "/vsigs/…". REFS_IO. */
-refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
-                                refs_error *err);
+refs_status refs_cloud_validator(refs_cloud *cloud, const char *location, refs_validator *validator,
+                                 refs_error *err);
 
 /** REFS_UNSUPPORTED for one that does not distinguish states: "*", or weak (RFC 9110, section
  * 8.8.3.2). */
-refs_status refs_host_check_validator(const refs_validator *validator, const char *location,
-                                      refs_error *err);
+refs_status refs_cloud_check_validator(const refs_validator *validator, const char *location,
+                                       refs_error *err);
 
 /** The file to send, and the object that it replaces. */
 typedef struct refs_replacement {
@@ -184,16 +186,17 @@ typedef struct refs_replacement {
     refs_validator of;    /**< the state in which it is to be */
 } refs_replacement;
 
-/** Sends a file as refs_host_upload does, but only in place of an object that is as it was when its
- * validator was asked for: REFS_INVALID where another program has changed it, made it or removed it
- * since, REFS_UNSUPPORTED as refs_host_check_validator. The store itself sees to that (If-Match,
- * If-None-Match); where it knows no such conditions, its validator is asked for again right before.
+/** Sends a file as refs_cloud_upload does, but only in place of an object that is as it was when
+ * its validator was asked for: REFS_INVALID where another program has changed it, made it or
+ * removed it since, REFS_UNSUPPORTED as refs_cloud_check_validator. The store itself sees to that
+ * (If-Match, If-None-Match); where it knows no such conditions, its validator is asked for again
+ * right before.
  */
-refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
-                              refs_error *err);
+refs_status refs_cloud_replace(refs_cloud *cloud, const refs_replacement *replacement,
+                               refs_error *err);
 
 /** Removes an object; it is no failure if there is none. */
-refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err);
+refs_status refs_cloud_remove(refs_cloud *cloud, const char *location, refs_error *err);
 
 #ifdef __cplusplus
 }

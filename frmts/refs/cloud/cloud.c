@@ -1,5 +1,5 @@
-/* host.c -- see host.h. */
-#include "host_internal.h"
+/* cloud.c -- see cloud.h. */
+#include "cloud_internal.h"
 
 #include <stdio.h>
 
@@ -11,46 +11,46 @@
 
 /* -- what the engine asks ---------------------------------------------------------------------- */
 
-static bool has_application(const refs_host *host) {
-    return host->settings.application != NULL;
+static bool has_application(const refs_cloud *cloud) {
+    return cloud->settings.application != NULL;
 }
 
 /* The locations that the application's own file system reads, in a program that has one. */
-static refs_status leave(const refs_host *host, const char *message, refs_error *err) {
-    if (has_application(host)) return REFS_UNSUPPORTED;
+static refs_status leave(const refs_cloud *cloud, const char *message, refs_error *err) {
+    if (has_application(cloud)) return REFS_UNSUPPORTED;
     return refs_fail(err, REFS_INVALID, "%s", message);
 }
 
-static refs_status append_plain(const refs_host *host, refs_str url, refs_buf *buffer,
+static refs_status append_plain(const refs_cloud *cloud, refs_str url, refs_buf *buffer,
                                 refs_error *err) {
     if (!refs_url_is_http(url))
-        return leave(host, "this program reads only http and https URLs", err);
+        return leave(cloud, "this program reads only http and https URLs", err);
     return refs_buf_append_str(buffer, url, err);
 }
 
 /* Without the lock: an application may ask other servers. */
-static refs_status ask_application(refs_host *host, const refs_object *object, refs_buf *url,
+static refs_status ask_application(refs_cloud *cloud, const refs_object *object, refs_buf *url,
                                    refs_error *err) {
-    const refs_application *application = host->settings.application;
-    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    const refs_application *application = cloud->settings.application;
+    const refs_bucket *bucket = refs_cloud__known_bucket(cloud, object);
     char region[sizeof bucket->region] = "";
     if (bucket != NULL) memcpy(region, bucket->region, sizeof region);
     const refs_signing signing = {object->settings.location, *region != '\0' ? region : NULL,
-                                  object->grant == NULL && refs_host__is_signed(object)};
-    refs_unlock(&host->lock);
+                                  object->grant == NULL && refs_cloud__is_signed(object)};
+    refs_unlock(&cloud->lock);
     const refs_status status = application->sign(application->self, &signing, url, err);
-    refs_lock(&host->lock);
+    refs_lock(&cloud->lock);
     return status;
 }
 
 /* Without a token of a service. */
-static refs_status append_tokenless(refs_host *host, const refs_object *object, refs_buf *url,
+static refs_status append_tokenless(refs_cloud *cloud, const refs_object *object, refs_buf *url,
                                     refs_error *err) {
-    if (object->kind == REFS_OBJECT_URL) return append_plain(host, object->key, url, err);
-    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    if (object->kind == REFS_OBJECT_URL) return append_plain(cloud, object->key, url, err);
+    const refs_bucket *bucket = refs_cloud__known_bucket(cloud, object);
     if (bucket != NULL && bucket->is_left && object->grant == NULL) return REFS_UNSUPPORTED;
-    if (refs_host__is_signed_here(object)) return refs_host__url(host, object, url, err);
-    return ask_application(host, object, url, err);
+    if (refs_cloud__is_signed_here(object)) return refs_cloud__url(cloud, object, url, err);
+    return ask_application(cloud, object, url, err);
 }
 
 static refs_status append_escaped(refs_str url, refs_buf *buffer, refs_error *err) {
@@ -60,10 +60,10 @@ static refs_status append_escaped(refs_str url, refs_buf *buffer, refs_error *er
     return REFS_OK;
 }
 
-static refs_status append_with_token(refs_host *host, const refs_object *object, const char *token,
-                                     refs_buf *url, refs_error *err) {
+static refs_status append_with_token(refs_cloud *cloud, const refs_object *object,
+                                     const char *token, refs_buf *url, refs_error *err) {
     refs_buf plain = REFS_BUF_INIT, whole = REFS_BUF_INIT;
-    refs_status status = append_tokenless(host, object, &plain, err);
+    refs_status status = append_tokenless(cloud, object, &plain, err);
     const refs_str text = refs_str_view((const char *)plain.data, plain.size);
     if (status == REFS_OK)
         status = token != NULL ? refs_grant_url(text, token, &whole, err)
@@ -75,67 +75,67 @@ static refs_status append_with_token(refs_host *host, const refs_object *object,
     return status;
 }
 
-static refs_status append_url(refs_host *host, refs_object *object, refs_buf *url,
+static refs_status append_url(refs_cloud *cloud, refs_object *object, refs_buf *url,
                               refs_error *err) {
     char *token = NULL;
-    REFS_TRY(refs_host__renew_grant(host, object, err));
+    REFS_TRY(refs_cloud__renew_grant(cloud, object, err));
     if (object->grant != NULL && object->grant->token != NULL) {
         token = refs_str_copy(refs_str_from(object->grant->token)); /* others may renew it */
         if (token == NULL) return refs_fail_nomem(err);
     }
-    const refs_status status = append_with_token(host, object, token, url, err);
+    const refs_status status = append_with_token(cloud, object, token, url, err);
     refs_free(token);
     return status;
 }
 
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
-    refs_host *host = self;
+    refs_cloud *cloud = self;
     refs_object object;
-    REFS_TRY(refs_host__parse(host, location, &object, err));
+    REFS_TRY(refs_cloud__parse(cloud, location, &object, err));
     if (object.kind == REFS_OBJECT_FILE) return REFS_UNSUPPORTED;
     if (object.kind == REFS_OBJECT_FOREIGN)
-        return leave(host,
+        return leave(cloud,
                      "expected a file or an http, https, s3, gs or az URL: other names need GDAL",
                      err);
-    refs_lock(&host->lock);
-    const refs_status status = append_url(host, &object, url, err);
-    refs_unlock(&host->lock);
-    return status == REFS_OK ? refs_host__check_identity(&object.settings, err) : status;
+    refs_lock(&cloud->lock);
+    const refs_status status = append_url(cloud, &object, url, err);
+    refs_unlock(&cloud->lock);
+    return status == REFS_OK ? refs_cloud__check_identity(&object.settings, err) : status;
 }
 
 /* With the lock held. */
-static bool is_signed(refs_host *host, const refs_object *object) {
-    return refs_host__is_signed(object) || refs_host__has_grant(host, object);
+static bool is_signed(refs_cloud *cloud, const refs_object *object) {
+    return refs_cloud__is_signed(object) || refs_cloud__has_grant(cloud, object);
 }
 
 static refs_status rules(void *self, const char *location, refs_http_rules *changed,
                          refs_error *err) {
-    refs_host *host = self;
+    refs_cloud *cloud = self;
     refs_object object;
     (void)err;
-    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
-    refs_host__set_rules(&object.settings, location, changed);
-    refs_lock(&host->lock);
-    changed->is_signed = is_known && is_signed(host, &object);
-    refs_unlock(&host->lock);
+    const bool is_known = refs_cloud__parse(cloud, location, &object, NULL) == REFS_OK;
+    refs_cloud__set_rules(&object.settings, location, changed);
+    refs_lock(&cloud->lock);
+    changed->is_signed = is_known && is_signed(cloud, &object);
+    refs_unlock(&cloud->lock);
     if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
         refs_settings__get(&object.settings, "REFS_HTTP_STALL") == NULL)
-        changed->stall_ms = refs_host__ms(object.alias->read_timeout_s);
+        changed->stall_ms = refs_cloud__ms(object.alias->read_timeout_s);
     return REFS_OK;
 }
 
-static double connect_timeout_of(refs_host *host, const char *location) {
+static double connect_timeout_of(refs_cloud *cloud, const char *location) {
     refs_object object;
-    (void)refs_host__parse(host, location, &object, NULL);
+    (void)refs_cloud__parse(cloud, location, &object, NULL);
     return object.alias != NULL ? object.alias->connect_timeout_s : 0;
 }
 
 static refs_status prepare(void *self, const refs_http_object *asked, void *easy, void **headers,
                            refs_error *err) {
-    refs_host *host = self;
-    const refs_settings settings = refs_settings__at(&host->settings, asked->location);
-    const refs_status status = refs_host__prepare(&settings, asked, easy, headers, err);
-    refs_host__set_connect_timeout(&settings, connect_timeout_of(host, asked->location), easy);
+    refs_cloud *cloud = self;
+    const refs_settings settings = refs_settings__at(&cloud->settings, asked->location);
+    const refs_status status = refs_cloud__prepare(&settings, asked, easy, headers, err);
+    refs_cloud__set_connect_timeout(&settings, connect_timeout_of(cloud, asked->location), easy);
     return status;
 }
 
@@ -169,19 +169,19 @@ static const char *advise(const refs_object *object, bool has_signature, long st
 }
 
 static const char *advice(void *self, const char *location, long status) {
-    refs_host *host = self;
+    refs_cloud *cloud = self;
     refs_object object;
-    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
-    refs_lock(&host->lock);
-    const bool has_signature = is_known && is_signed(host, &object);
-    const bool has_grant = refs_host__has_grant(host, &object);
-    refs_unlock(&host->lock);
+    const bool is_known = refs_cloud__parse(cloud, location, &object, NULL) == REFS_OK;
+    refs_lock(&cloud->lock);
+    const bool has_signature = is_known && is_signed(cloud, &object);
+    const bool has_grant = refs_cloud__has_grant(cloud, &object);
+    refs_unlock(&cloud->lock);
     const char *text =
         object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
     if (status == 0 && object.kind != REFS_OBJECT_S3) return NULL;
     if (has_grant && status != 404 && status != 0) return "with the credentials of REFS_TOKEN_URL";
     if (object.kind == REFS_OBJECT_URL && status != 404)
-        return refs_host__login_advice(&object.settings, location);
+        return refs_cloud__login_advice(&object.settings, location);
     return text;
 }
 
@@ -193,15 +193,15 @@ static const char *advice(void *self, const char *location, long status) {
 /* If nothing that was signed for a bucket was ever answered, the application's own file system is
  * asked once: it makes other signatures, and corrects itself. With the lock held, which is given
  * back meanwhile. */
-static bool is_left(refs_host *host, const refs_object *object) {
-    const refs_application *application = host->settings.application;
-    refs_bucket *bucket = refs_host__bucket(host, object);
+static bool is_left(refs_cloud *cloud, const refs_object *object) {
+    const refs_application *application = cloud->settings.application;
+    refs_bucket *bucket = refs_cloud__bucket(cloud, object);
     if (application == NULL || application->can_read == NULL || bucket == NULL) return false;
     if (bucket->was_tried || bucket->has_answered) return bucket->is_left;
-    refs_unlock(&host->lock);
+    refs_unlock(&cloud->lock);
     const bool works = application->can_read(application->self, object->settings.location);
-    refs_lock(&host->lock);
-    bucket = refs_host__bucket(host, object);
+    refs_lock(&cloud->lock);
+    bucket = refs_cloud__bucket(cloud, object);
     if (bucket != NULL) bucket->was_tried = true;
     if (bucket != NULL) bucket->is_left = works;
     return works;
@@ -209,51 +209,52 @@ static bool is_left(refs_host *host, const refs_object *object) {
 
 /* A signature may have expired, keys of files and of services may have been renewed, and others may
  * have learned the region since the request was signed. */
-static bool sign_again(refs_host *host, const refs_object *object,
+static bool sign_again(refs_cloud *cloud, const refs_object *object,
                        const refs_http_signed_answer *answer) {
-    const bool is_news = refs_host__note_region(host, object, answer->region);
-    const refs_bucket *bucket = refs_host__known_bucket(host, object);
-    const bool has_grant = refs_host__has_grant(host, object);
+    const bool is_news = refs_cloud__note_region(cloud, object, answer->region);
+    const refs_bucket *bucket = refs_cloud__known_bucket(cloud, object);
+    const bool has_grant = refs_cloud__has_grant(cloud, object);
     if (answer->n_refused > MAX_REFUSED) return false;
     if (is_news || (bucket != NULL && bucket->is_left)) return true;
-    refs_host__forget_profiles(host);
-    refs_host__forget_grant(host, object);
+    refs_cloud__forget_profiles(cloud);
+    refs_cloud__forget_grant(cloud, object);
     const bool is_known = bucket != NULL && bucket->region[0] != '\0' &&
                           (*answer->region == '\0' || strcmp(answer->region, bucket->region) == 0);
     if (answer->n_refused == 1 && (answer->status == 403 || is_known || has_grant)) return true;
-    return !has_grant && is_left(host, object);
+    return !has_grant && is_left(cloud, object);
 }
 
 static bool signed_answer(void *self, const char *location, const refs_http_signed_answer *answer) {
-    refs_host *host = self;
+    refs_cloud *cloud = self;
     refs_object object;
     bool again = false;
-    if (answer->status < 300 && !has_application(host)) return false;
-    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
-    refs_lock(&host->lock);
-    if (!is_known || !is_signed(host, &object)) {
+    if (answer->status < 300 && !has_application(cloud)) return false;
+    const bool is_known = refs_cloud__parse(cloud, location, &object, NULL) == REFS_OK;
+    refs_lock(&cloud->lock);
+    if (!is_known || !is_signed(cloud, &object)) {
         /* settings have changed */
     } else if (answer->status >= 300) {
-        again = sign_again(host, &object, answer);
-    } else if (refs_host__is_of_store(&object)) {
-        refs_bucket *bucket = refs_host__bucket(host, &object);
+        again = sign_again(cloud, &object, answer);
+    } else if (refs_cloud__is_of_store(&object)) {
+        refs_bucket *bucket = refs_cloud__bucket(cloud, &object);
         if (bucket != NULL) bucket->has_answered = true;
     }
-    refs_unlock(&host->lock);
+    refs_unlock(&cloud->lock);
     return again;
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
-refs_status refs_host_open(const refs_host_options *options, refs_host **host, refs_error *err) {
-    const refs_host_options defaults = REFS_HOST_OPTIONS_INIT;
-    refs_host *made = refs_calloc(1, sizeof *made);
+refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **cloud,
+                            refs_error *err) {
+    const refs_cloud_options defaults = REFS_CLOUD_OPTIONS_INIT;
+    refs_cloud *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     if (options == NULL) options = &defaults;
     pthread_mutex_init(&made->lock, NULL);
     made->notes = options->notes;
     made->cancel = options->cancel;
-    refs_host__open_grants(made);
+    refs_cloud__open_grants(made);
     made->functions = (refs_http_host){.self = made,
                                        .url = url_of,
                                        .rules = rules,
@@ -263,42 +264,42 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
     refs_status status = refs_settings__copy(options->settings, &made->settings, err);
     made->settings.application = options->application;
     if (status == REFS_OK)
-        *host = made;
+        *cloud = made;
     else
-        refs_host_free(made);
+        refs_cloud_free(made);
     return status;
 }
 
-void refs_host_free(refs_host *host) {
-    if (host == NULL) return;
-    refs_host__close_grants(host);
-    refs_settings__clear(&host->settings);
-    while (host->profiles != NULL) {
-        refs_profile *first = host->profiles;
-        host->profiles = first->next;
+void refs_cloud_free(refs_cloud *cloud) {
+    if (cloud == NULL) return;
+    refs_cloud__close_grants(cloud);
+    refs_settings__clear(&cloud->settings);
+    while (cloud->profiles != NULL) {
+        refs_profile *first = cloud->profiles;
+        cloud->profiles = first->next;
         refs_aws_profile__clear(&first->read);
         refs_free(first);
     }
-    refs_s3nc_free(host->aliases);
-    for (size_t i = 0; i < host->n_buckets; i++) refs_free(host->buckets[i].name);
-    refs_free(host->buckets);
-    pthread_mutex_destroy(&host->lock);
-    refs_free(host);
+    refs_s3nc_free(cloud->aliases);
+    for (size_t i = 0; i < cloud->n_buckets; i++) refs_free(cloud->buckets[i].name);
+    refs_free(cloud->buckets);
+    pthread_mutex_destroy(&cloud->lock);
+    refs_free(cloud);
 }
 
-const refs_http_host *refs_host_functions(const refs_host *host) {
-    return &host->functions;
+const refs_http_host *refs_cloud_functions(const refs_cloud *cloud) {
+    return &cloud->functions;
 }
 
-bool refs_host_allows_remote_to_local(const refs_host *host) {
-    return refs_settings__is_on(&host->settings, REFS_REMOTE_TO_LOCAL);
+bool refs_cloud_allows_remote_to_local(const refs_cloud *cloud) {
+    return refs_settings__is_on(&cloud->settings, REFS_REMOTE_TO_LOCAL);
 }
 
-refs_http_options refs_host_http_options(const refs_host *host) {
+refs_http_options refs_cloud_http_options(const refs_cloud *cloud) {
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
-    unsigned most = (unsigned)refs_settings__number(&host->settings, "REFS_HTTP_MAX_REQUESTS", 0);
+    unsigned most = (unsigned)refs_settings__number(&cloud->settings, "REFS_HTTP_MAX_REQUESTS", 0);
     if (most > 0) options.max_in_flight = most;
     options.grow_to = most == 0 ? MAX_REQUESTS : 0;
-    options.cancel = host->cancel;
+    options.cancel = cloud->cancel;
     return options;
 }
