@@ -1,8 +1,8 @@
 /* cloud.h -- HTTP and object stores for all programs: credentials, and the URL of each name.
  *
- * A refs_cloud is the refs_http_host of the HTTP engine (http.h): it provides URLs, signatures and
- * settings. Locations are those that
- * refs_url_map makes: "/vsicurl/http…", "/vsis3/bucket/key", "/vsigs/bucket/key",
+ * A refs_cloud is the refs_http_provider of the HTTP engine (http.h): it provides URLs, signatures
+ * and settings. Locations are those that refs_url_map makes: "/vsicurl/http…", "/vsis3/bucket/key",
+ * "/vsigs/bucket/key",
  * "/vsiaz/container/key". Requests to S3, and to Google's stores with HMAC keys, are signed with
  * Signature Version 4 in the query of their URL; keys come from the same variables and files that
  * other programs use. Requests to a bucket without keys are not signed.
@@ -50,7 +50,7 @@ typedef struct refs_application {
      * environment. It must only look something up. */
     const char *(*get_option)(void *self, const char *location, const char *name);
 
-    /** The rules are those of refs_http_host; NULL: settings are set by this module. */
+    /** The rules are those of refs_http_provider; NULL: settings are set by this module. */
     refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err);
 
@@ -92,7 +92,7 @@ refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **clou
 void refs_cloud_free(refs_cloud *cloud);
 
 /** The arguments of refs_http_open; lives as long as the refs_cloud. */
-const refs_http_host *refs_cloud_functions(const refs_cloud *cloud);
+const refs_http_provider *refs_cloud_functions(const refs_cloud *cloud);
 
 /** Whether the settings allow what refs_location_confine refuses: the value of
  * refs_set_options.remote_to_local (REFS_REMOTE_TO_LOCAL, url.h). */

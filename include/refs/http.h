@@ -34,8 +34,8 @@ struct refs_fetcher;
 extern "C" {
 #endif
 
-/** How a request authenticates the client and the server, in addition to what its host sets on a
- * handle. Strings, or NULL. */
+/** How a request authenticates the client and the server, in addition to what the provider
+ * sets on a handle. Strings, or NULL. */
 typedef struct refs_http_proofs {
     const char *bearer;           /**< token */
     const char *netrc_file;       /**< instead of ~/.netrc */
@@ -61,8 +61,8 @@ typedef struct refs_http_login {
 #define REFS_EARTHDATA_HOSTS "earthdata.nasa.gov,earthdatacloud.nasa.gov"
 #define REFS_EARTHDATA_LOGIN "urs.earthdata.nasa.gov"
 
-/** How one request is carried out. The engine fills in its own figures; its host may change them
- * for a location. */
+/** How one request is carried out. The engine fills in its own figures; the provider may change
+ * them for a location. */
 typedef struct refs_http_rules {
     unsigned max_retries;    /**< in a row, after transient failures that brought almost no bytes */
     unsigned retry_delay_ms; /**< before the first retry; doubled for each that follows */
@@ -74,8 +74,8 @@ typedef struct refs_http_rules {
     bool allow_link_local;   /**< follow redirects to link-local addresses (url.h), and
                                 connect where the name of a host resolves to one */
     bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
-    uint64_t credentials; /**< a number for each identity that the host uses: cookies of one are not
-                             sent with others */
+    uint64_t credentials; /**< a number for each identity that the provider uses: cookies of one are
+                             not sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */
     const char *cookie_jar;  /**< where cookies that servers set are written, or NULL */
     refs_http_proofs proofs;
@@ -94,9 +94,9 @@ typedef struct refs_http_object {
     const char *location, *url;
 } refs_http_object;
 
-/** The functions that the engine needs from its host. Called on the thread that fetches, so that
- * options set for that thread alone apply. */
-typedef struct refs_http_host {
+/** Provides the URL of each location, its signature and its settings. Called on the thread that
+ * fetches, so that options set for that thread alone apply. */
+typedef struct refs_http_provider {
     void *self;
 
     /** Appends the URL to GET for `location`, signed if necessary. REFS_UNSUPPORTED without a
@@ -122,12 +122,12 @@ typedef struct refs_http_host {
      * refused one, with what `url` then gives, which may be REFS_UNSUPPORTED. NULL: a refused
      * signature is renewed once, since it may have expired. */
     bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
-} refs_http_host;
+} refs_http_provider;
 
 typedef struct refs_http_options {
     size_t struct_size;     /**< sizeof(refs_http_options) */
     unsigned max_in_flight; /**< requests at a time, one of them never for prefetching */
-    refs_http_rules rules;  /**< unless the host says otherwise */
+    refs_http_rules rules;  /**< unless the provider says otherwise */
     unsigned grow_to; /**< requests at a time where many of them spend their time on latency; 0: no
                          more than `max_in_flight` */
     refs_cancel_check cancel; /**< of all requests, those of all fetchers and refs_http_vfs
@@ -185,12 +185,12 @@ typedef struct refs_http_options {
 
 typedef struct refs_http refs_http;
 
-/** An engine; `host` must outlive it, `options` may be NULL. Its thread starts at the first
+/** An engine; `provider` must outlive it, `options` may be NULL. Its thread starts at the first
  * request. */
-refs_status refs_http_open(const refs_http_host *host, const refs_http_options *options,
+refs_status refs_http_open(const refs_http_provider *provider, const refs_http_options *options,
                            refs_http **http, refs_error *err);
 
-/** Ends the engine; no fetch may be under way. NULL is allowed. */
+/** Ends the engine; no fetch may be under way. */
 void refs_http_free(refs_http *http);
 
 /* -- objects ----------------------------------------------------------------------------------- */

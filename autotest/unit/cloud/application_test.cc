@@ -69,7 +69,7 @@ class Application : public testing::Test {
     bool canRead = false;
     int nTried = 0;
     refs_cloud *cloud = nullptr;
-    const refs_http_host *asked = nullptr;
+    const refs_http_provider *asked = nullptr;
 
   private:
     static const char *getOption(void *self, const char *location, const char *name) {

@@ -33,7 +33,7 @@ class Host {
 
     /** Without its signature; or the failure, or "-" where it is none of HTTP. */
     std::string url(const char *location) const {
-        const refs_http_host *functions = refs_cloud_functions(host_.get());
+        const refs_http_provider *functions = refs_cloud_functions(host_.get());
         refs_buf text = REFS_BUF_INIT;
         refs_error err = REFS_ERROR_INIT;
         const refs_status status = functions->url(functions->self, location, &text, &err);
@@ -46,26 +46,26 @@ class Host {
     }
 
     bool isSigned(const char *location) const {
-        const refs_http_host *functions = refs_cloud_functions(host_.get());
+        const refs_http_provider *functions = refs_cloud_functions(host_.get());
         refs_http_rules rules = {};
         EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
         return rules.is_signed;
     }
 
     std::string bearer(const char *location) const {
-        const refs_http_host *functions = refs_cloud_functions(host_.get());
+        const refs_http_provider *functions = refs_cloud_functions(host_.get());
         refs_http_rules rules = {};
         EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
         return rules.proofs.bearer != nullptr ? rules.proofs.bearer : "";
     }
 
     bool answer(const char *location, const refs_http_signed_answer &answer) const {
-        const refs_http_host *functions = refs_cloud_functions(host_.get());
+        const refs_http_provider *functions = refs_cloud_functions(host_.get());
         return functions->signed_answer(functions->self, location, &answer);
     }
 
     std::string advice(const char *location, long status) const {
-        const refs_http_host *functions = refs_cloud_functions(host_.get());
+        const refs_http_provider *functions = refs_cloud_functions(host_.get());
         const char *text = functions->advice(functions->self, location, status);
         return text != nullptr ? text : "";
     }

@@ -108,7 +108,7 @@ TEST(Ownership, OfSettingsStaysWithTheCallerOfTheCloud) {
     ASSERT_EQ(refs_cloud_open(&options, &cloud, nullptr), REFS_OK);
     for (std::string &setting : settings) std::fill(setting.begin(), setting.end(), '#');
     items.assign(items.size(), nullptr);
-    const refs_http_host *functions = refs_cloud_functions(cloud);
+    const refs_http_provider *functions = refs_cloud_functions(cloud);
     refs_buf url = REFS_BUF_INIT;
     EXPECT_EQ(functions->url(functions->self, "/vsis3/bucket/key", &url, nullptr), REFS_OK);
     EXPECT_EQ(text(url), "https://bucket.s3.eu-west-1.amazonaws.com/key");
@@ -412,7 +412,7 @@ TEST(SharedByThreads, HostsSignEachUrl) {
     options.settings = settings;
     refs_cloud *cloud = nullptr;
     ASSERT_EQ(refs_cloud_open(&options, &cloud, nullptr), REFS_OK);
-    const refs_http_host *functions = refs_cloud_functions(cloud);
+    const refs_http_provider *functions = refs_cloud_functions(cloud);
     inThreads([&](unsigned thread) {
         for (int round = 0; round < 50; round++) {
             const std::string key = std::to_string(thread * 50 + round);

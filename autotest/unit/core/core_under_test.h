@@ -91,10 +91,10 @@ inline refs_status readStrings(void *user, const refs_array_meta *meta, refs_buf
 
 /** How a set is read. */
 struct Ways {
-    unsigned threads = 0;                 ///< that decode
-    bool together = false;                ///< all arrays in one fetch, at first
-    bool readAhead = false;               ///< and row by row, so that there is something to expect
-    const refs_http_host *host = nullptr; ///< over HTTP, by an engine of its own
+    unsigned threads = 0;   ///< that decode
+    bool together = false;  ///< all arrays in one fetch, at first
+    bool readAhead = false; ///< and row by row, so that there is something to expect
+    const refs_http_provider *host = nullptr; ///< over HTTP, by an engine of its own
 };
 
 class Core {

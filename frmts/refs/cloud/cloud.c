@@ -255,12 +255,12 @@ refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **clou
     made->notes = options->notes;
     made->cancel = options->cancel;
     refs_cloud__open_grants(made);
-    made->functions = (refs_http_host){.self = made,
-                                       .url = url_of,
-                                       .rules = rules,
-                                       .prepare = prepare,
-                                       .advice = advice,
-                                       .signed_answer = signed_answer};
+    made->functions = (refs_http_provider){.self = made,
+                                           .url = url_of,
+                                           .rules = rules,
+                                           .prepare = prepare,
+                                           .advice = advice,
+                                           .signed_answer = signed_answer};
     refs_status status = refs_settings__copy(options->settings, &made->settings, err);
     made->settings.application = options->application;
     if (status == REFS_OK)
@@ -287,7 +287,7 @@ void refs_cloud_free(refs_cloud *cloud) {
     refs_free(cloud);
 }
 
-const refs_http_host *refs_cloud_functions(const refs_cloud *cloud) {
+const refs_http_provider *refs_cloud_functions(const refs_cloud *cloud) {
     return &cloud->functions;
 }
 

@@ -45,7 +45,7 @@ typedef struct refs_profile {
 typedef struct refs_granted refs_granted;
 
 struct refs_cloud {
-    refs_http_host functions;
+    refs_http_provider functions;
     refs_settings settings;
     refs_notes notes;
     refs_cancel_check cancel;
@@ -57,8 +57,8 @@ struct refs_cloud {
     size_t n_buckets, buckets_capacity;
     uint64_t n_questions; /* that were asked for lists */
     refs_granted *granted;
-    pthread_cond_t answered; /* by a service */
-    refs_http_host services; /* how they are asked */
+    pthread_cond_t answered;     /* by a service */
+    refs_http_provider services; /* how they are asked */
     refs_http *services_http;
 };
 
@@ -144,7 +144,7 @@ uint64_t refs_cloud__bucket_number(const refs_settings *settings);
 /** Works like refs_identity_check. */
 refs_status refs_cloud__check_identity(const refs_settings *settings, refs_error *err);
 
-/** Work like `rules` and `prepare` of refs_http_host. */
+/** Work like `rules` and `prepare` of refs_http_provider. */
 void refs_cloud__set_rules(const refs_settings *settings, const char *location,
                            refs_http_rules *rules);
 /** The application's function, where it has one; else REFS_INVALID, with its name: libcurl does not

@@ -137,7 +137,7 @@ static refs_status open_engine(refs_cloud *cloud, refs_error *err) {
     if (cloud->services_http != NULL) return REFS_OK;
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
     options.cancel = cloud->cancel;
-    cloud->services = (refs_http_host){
+    cloud->services = (refs_http_provider){
         .self = cloud, .url = url_of, .rules = rules, .prepare = prepare, .advice = advice};
     return refs_http_open(&cloud->services, &options, &cloud->services_http, err);
 }

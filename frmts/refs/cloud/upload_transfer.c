@@ -195,7 +195,7 @@ refs_str refs_cloud__transfer_code(const refs_transfer *transfer) {
 
 static refs_status fail(const refs_sending *sending, const refs_transfer *transfer, CURLcode code,
                         long status, refs_error *err) {
-    const refs_http_host *asked = &sending->cloud->functions;
+    const refs_http_provider *asked = &sending->cloud->functions;
     refs_str said = refs_cloud__transfer_code(transfer);
     char tried[48] = "";
     if (transfer->n_tries > 1)

@@ -153,11 +153,11 @@ const refs_application *RefsApplication() {
     return &application;
 }
 
-refs_http_host RefsHttpHostOf(refs_cloud *cloud) {
-    refs_http_host functions = *refs_cloud_functions(cloud);
+refs_http_provider RefsHttpProviderOf(refs_cloud *cloud) {
+    refs_http_provider functions = *refs_cloud_functions(cloud);
     functions.url = [](void *self, const char *location, refs_buf *url, refs_error *err) {
         if (isLeftToVsi(location)) return REFS_UNSUPPORTED;
-        const refs_http_host *all = refs_cloud_functions(static_cast<refs_cloud *>(self));
+        const refs_http_provider *all = refs_cloud_functions(static_cast<refs_cloud *>(self));
         return all->url(all->self, location, url, err);
     };
     return functions;

@@ -10,6 +10,6 @@ const refs_application *RefsApplication();
 
 /** The engine's application: `cloud`, but for what REFS_HTTP_ENGINE=VSI leaves to GDAL's file
  * system. */
-refs_http_host RefsHttpHostOf(refs_cloud *cloud);
+refs_http_provider RefsHttpProviderOf(refs_cloud *cloud);
 
 #endif

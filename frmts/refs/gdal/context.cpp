@@ -48,7 +48,7 @@ std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
     wanted.application = RefsApplication();
     if (refs_cloud_open(&wanted, &cloud, error) != REFS_OK) return nullptr;
     context->cloud_.reset(cloud);
-    context->functions_ = RefsHttpHostOf(cloud);
+    context->functions_ = RefsHttpProviderOf(cloud);
     refs_http *http = nullptr;
     const refs_http_options options = refs_cloud_http_options(cloud);
     if (refs_http_open(&context->functions_, &options, &http, error) != REFS_OK) return nullptr;

@@ -24,12 +24,12 @@ class RefsContext {
     /** Threads that wait for what is prefetched. */
     refs_pool *prefetchPool() const { return prefetchPool_.get(); }
     refs_http *http() const { return http_.get(); }
-    refs_cloud *cloud() const { return host_.get(); }
+    refs_cloud *cloud() const { return cloud_.get(); }
 
   private:
     RefsHandle<refs_pool, refs_pool_free> pool_, prefetchPool_;
-    RefsHandle<refs_cloud, refs_cloud_free> host_;
-    refs_http_host functions_ = {};
+    RefsHandle<refs_cloud, refs_cloud_free> cloud_;
+    refs_http_provider functions_ = {};
     RefsHandle<refs_http, refs_http_free> http_;
 };
 

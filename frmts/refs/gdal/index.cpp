@@ -232,7 +232,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
                    refs_validators_are_settled(&validators_);
     };
     if (!isRemote()) noteValidators();
-    const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}, options.shared};
+    const refs_object_lister lister = {context_->cloud(), vfs, {nullptr, nullptr}, options.shared};
     const RefsCombineJob job = {location_, vfs, source(), context_->http(), openOptions};
     RefsOpenedName opened;
     REFS_TRY(RefsOpenName(job, lister, options, opened, error));

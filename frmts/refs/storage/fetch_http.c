@@ -34,13 +34,13 @@ typedef struct flight {
 /* Makes the URL of a location, signed as it is needed. REFS_UNSUPPORTED without a message: it is to
  * be had by the vfs alone. */
 static refs_status make_url(refs_queue *queue, const refs_range *range, refs_error *err) {
-    const refs_http_host *host = refs_http__host(queue->fetcher->options.http);
+    const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
     refs_buf url = REFS_BUF_INIT;
     refs_free(queue->flights.url);
     queue->flights.url = NULL;
     queue->flights.id = range->location_id;
     queue->flights.url_ms = refs_now_ms();
-    refs_status status = host->url(host->self, range->location, &url, err);
+    refs_status status = provider->url(provider->self, range->location, &url, err);
     if (status == REFS_OK && (queue->flights.url = refs_buf_take_text(&url)) == NULL)
         status = refs_fail_nomem(err);
     refs_buf_clear(&url);
@@ -343,7 +343,7 @@ static bool may_sign_again(flight *landed) {
     if (transfer->is_stale) return true;
     if (landed->lead->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer))
         return false;
-    return refs_transfer__tell_host(transfer, ++landed->n_refused);
+    return refs_transfer__report_answer(transfer, ++landed->n_refused);
 }
 
 /* A transfer that is done: members are handed over, or it is said what went wrong. */
@@ -361,7 +361,7 @@ static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
     queue->failed = queue->plan.members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
-    if (landed->n_refused == 0) (void)refs_transfer__tell_host(transfer, 0);
+    if (landed->n_refused == 0) (void)refs_transfer__report_answer(transfer, 0);
     uint64_t got = atomic_load(&transfer->got);
     /* Asked once: a block whose memory is given back when it is freed must not be kept. */
     const bool is_rangeless = refs_fetch__is_rangeless(queue->fetcher, id);

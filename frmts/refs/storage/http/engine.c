@@ -8,7 +8,7 @@
 #include "refs/now.h"
 
 struct refs_http {
-    const refs_http_host *host;
+    const refs_http_provider *provider;
     refs_http_options options;
     refs_forked forked;
     _Atomic uint64_t
@@ -643,11 +643,11 @@ static void in_child(void *self) {
     http->first_new = http->last_new = NULL;
 }
 
-refs_status refs_http_open(const refs_http_host *host, const refs_http_options *options,
+refs_status refs_http_open(const refs_http_provider *provider, const refs_http_options *options,
                            refs_http **http, refs_error *err) {
     refs_http *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    opened->host = host;
+    opened->provider = provider;
     opened->options = options != NULL ? *options : (refs_http_options)REFS_HTTP_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
@@ -709,8 +709,8 @@ void refs_http_free(refs_http *http) {
     refs_free(http);
 }
 
-const refs_http_host *refs_http__host(const refs_http *http) {
-    return http->host;
+const refs_http_provider *refs_http__provider(const refs_http *http) {
+    return http->provider;
 }
 const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;

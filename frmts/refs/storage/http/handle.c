@@ -43,7 +43,7 @@ static void set_text(CURL *easy, CURLoption option, const char *text) {
     if (text != NULL) curl_easy_setopt(easy, option, text);
 }
 
-/* Versions of the host do not know all of them. */
+/* Older versions of libcurl lack some of them: refusals are ignored. */
 static refs_status set_proofs(CURL *easy, const refs_http_proofs *proofs, refs_error *err) {
     char *bearer = NULL;
     if (proofs->bearer != NULL) {
@@ -113,12 +113,13 @@ static refs_status leave_to_signature(refs_http_handle *handle, refs_error *err)
     return copied ? REFS_OK : refs_fail_nomem(err);
 }
 
-refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_host *host,
+refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_provider *provider,
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err) {
     void *headers = NULL;
     refs_assert_unlocked();
-    const refs_status prepared = host->prepare(host->self, object, handle->easy, &headers, err);
+    const refs_status prepared =
+        provider->prepare(provider->self, object, handle->easy, &headers, err);
     handle->headers = headers;
     handle->is_signed = rules->is_signed || refs_redirect__is_signed(object->url);
     REFS_TRY(prepared);

@@ -17,10 +17,10 @@ typedef struct refs_http_handle {
     bool is_signed;             /**< the URL holds a signature */
 } refs_http_handle;
 
-/** Sets what `host` and `rules` say of a request of `object`. Beside a signature in the URL nothing
- * else says who asks: no user, no token, no cookie, no .netrc and no header Authorization. Headers
- * with control characters are REFS_IO. */
-refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_host *host,
+/** Sets what `provider` and `rules` say of a request of `object`. Beside a signature in the URL
+ * nothing else says who asks: no user, no token, no cookie, no .netrc and no header Authorization.
+ * Headers with control characters are REFS_IO. */
+refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_provider *provider,
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err);
 

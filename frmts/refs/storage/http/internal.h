@@ -69,12 +69,12 @@ typedef struct refs_transfer {
 
     _Atomic bool cancelled;
     refs_http *http;
-    const refs_http_host *host;
+    const refs_http_provider *provider;
     refs_http_rules rules;
     char *retry_codes;        /* that of the rules */
     refs_login_copy login;    /* the same */
     uint64_t netrc;           /* refs_login__netrc_state */
-    char *url, *url_now;      /* as the host gave it, and where redirects led */
+    char *url, *url_now;      /* from the provider, and where redirects led */
     refs_origin key, key_now; /* of both */
     CURL *easy, *away;        /* for the origin of `url`, and, without credentials, for others */
     CURL *current;            /* one of them */
@@ -177,9 +177,9 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code);
 /** Whether a signed request was refused in a way that another signature may mend. */
 bool refs_transfer__is_signature_refused(const refs_transfer *transfer);
 
-/** Tells the host how a signed request was answered, where it was signed: whether it is to be asked
+/** Reports to the provider how a signed request was answered: whether it is to be asked
  * for again. */
-bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused);
+bool refs_transfer__report_answer(const refs_transfer *transfer, unsigned n_refused);
 
 /** Frees what the transfer holds, its block included, and gives back what is reserved for it. */
 void refs_transfer__clear(refs_transfer *transfer);
@@ -189,7 +189,7 @@ void refs_transfer__finish(refs_transfer *transfer);
 
 /* -- http/engine.c ----------------------------------------------------------------------------- */
 
-const refs_http_host *refs_http__host(const refs_http *http);
+const refs_http_provider *refs_http__provider(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
 
 /** The store of cookies of requests at `origin` with these rules, held until it is released, or

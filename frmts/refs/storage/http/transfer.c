@@ -59,7 +59,7 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     return size;
 }
 
-/* The settings that users may change by options of the host. */
+/* The settings that users may change by options of the provider. */
 static void set_defaults(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->rules.stall_ms);
@@ -68,7 +68,7 @@ static void set_defaults(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L * 1024);
 }
 
-/* The settings that no host changes. */
+/* The settings that no provider changes. */
 static void set_invariants(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -151,9 +151,9 @@ static bool is_nothing(const char *header) {
 static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
     static const refs_origin tls = {.scheme = "https"};
-    const refs_http_host *host = refs_http__host(http);
+    const refs_http_provider *provider = refs_http__provider(http);
     transfer->http = http;
-    transfer->host = host;
+    transfer->provider = provider;
     transfer->rules = refs_http__options(http)->rules;
     transfer->easy = transfer->current = curl_easy_init();
     transfer->url = refs_str_copy(refs_str_from(url));
@@ -162,8 +162,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
         return refs_fail_nomem(err);
     (void)refs_origin_of(url, &transfer->key);
     transfer->key_now = transfer->key;
-    if (host->rules != NULL)
-        REFS_TRY(host->rules(host->self, transfer->location, &transfer->rules, err));
+    if (provider->rules != NULL)
+        REFS_TRY(provider->rules(provider->self, transfer->location, &transfer->rules, err));
     if (transfer->rules.retry_codes != NULL)
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
@@ -177,7 +177,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     refs_http_handle handle = {transfer->easy, NULL, false};
     const refs_http_object object = {transfer->location, url};
     const refs_status status =
-        refs_http_handle_prepare(&handle, host, &transfer->rules, &object, err);
+        refs_http_handle_prepare(&handle, provider, &transfer->rules, &object, err);
     transfer->headers = handle.headers;
     REFS_TRY(status);
     set_authorities(transfer, http);
@@ -405,7 +405,7 @@ static const char *login_advice(const refs_transfer *transfer) {
 
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_vfs_validators *validators = &transfer->response.validators;
-    const refs_http_host *host = transfer->host;
+    const refs_http_provider *provider = transfer->provider;
     if (status == 416 && validators->has_size && transfer->kind == REFS_TRANSFER_RANGE &&
         validators->size < transfer->offset + transfer->length) {
         (void)refs_fetch__fail_short(validators->size, transfer->offset, transfer->length, err);
@@ -426,9 +426,9 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
     const char *of_login = status == 401 || status == 403 ? login_advice(transfer) : NULL;
     if (of_login != NULL) {
         advice = of_login;
-    } else if ((status == 401 || status == 403 || has_no_bucket) && host->advice != NULL) {
-        const char *of_host = host->advice(host->self, transfer->location, status);
-        if (of_host != NULL) advice = of_host;
+    } else if ((status == 401 || status == 403 || has_no_bucket) && provider->advice != NULL) {
+        const char *provided = provider->advice(provider->self, transfer->location, status);
+        if (provided != NULL) advice = provided;
     }
     const bool is_forbidden = status == 401 || status == 403 || status == 407;
     return refs_fail(err, is_forbidden ? REFS_FORBIDDEN : REFS_IO, "HTTP %ld%s%s%s%s%s", status,
@@ -461,10 +461,10 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
     const char *file = strstr(text, "CAfile: ");
     while (file != NULL && file > text && strchr(" (", file[-1]) != NULL) file--;
     int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
-    const refs_http_host *host = transfer->host;
+    const refs_http_provider *provider = transfer->provider;
     const char *advice =
-        status == 0 && host->advice != NULL && refs_transfer__has_no_server(transfer, code)
-            ? host->advice(host->self, transfer->location, 0)
+        status == 0 && provider->advice != NULL && refs_transfer__has_no_server(transfer, code)
+            ? provider->advice(provider->self, transfer->location, 0)
             : NULL;
     if (advice != NULL) return refs_fail(err, REFS_IO, "%.*s (%s)", size, text, advice);
     return status > 0 ? refs_fail(err, REFS_IO, "%.*s (HTTP %ld)", size, text, status)
@@ -606,12 +606,12 @@ bool refs_transfer__is_signature_refused(const refs_transfer *transfer) {
            (status == 301 || status == 400 || status == 403);
 }
 
-bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused) {
-    const refs_http_host *host = transfer->host;
+bool refs_transfer__report_answer(const refs_transfer *transfer, unsigned n_refused) {
+    const refs_http_provider *provider = transfer->provider;
     const refs_http_signed_answer answer = {transfer->status, transfer->region, n_refused};
     if (!transfer->rules.is_signed) return false;
-    if (host->signed_answer == NULL) return answer.status == 403 && n_refused == 1;
-    return host->signed_answer(host->self, transfer->location, &answer);
+    if (provider->signed_answer == NULL) return answer.status == 403 && n_refused == 1;
+    return provider->signed_answer(provider->self, transfer->location, &answer);
 }
 
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms) {

@@ -135,9 +135,9 @@ static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const ch
 
 static refs_status url_of(const refs_http_vfs *vfs, const char *location, char **url,
                           refs_error *err) {
-    const refs_http_host *host = refs_http__host(vfs->http);
+    const refs_http_provider *provider = refs_http__provider(vfs->http);
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = host->url(host->self, location, &text, err);
+    refs_status status = provider->url(provider->self, location, &text, err);
     if (status == REFS_OK && (*url = refs_buf_take_text(&text)) == NULL)
         status = refs_fail_nomem(err);
     refs_buf_clear(&text);
@@ -172,9 +172,9 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
         refs_free(url);
         bool again = false;
         if (status == REFS_OK)
-            (void)refs_transfer__tell_host(transfer, 0);
+            (void)refs_transfer__report_answer(transfer, 0);
         else if (refs_transfer__is_signature_refused(transfer))
-            again = refs_transfer__tell_host(transfer, ++n_refused);
+            again = refs_transfer__report_answer(transfer, ++n_refused);
         if (!again) {
             status = refs_fail(err, status, "%s", problem.message);
             break;
