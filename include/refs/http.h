@@ -36,7 +36,7 @@ extern "C" {
 
 /** How a request authenticates the client and the server, in addition to what the provider
  * sets on a handle. Strings, or NULL. */
-typedef struct refs_http_proofs {
+typedef struct refs_http_auth {
     const char *bearer;           /**< token */
     const char *netrc_file;       /**< instead of ~/.netrc */
     const char *certificate;      /**< of the client, a file */
@@ -45,7 +45,7 @@ typedef struct refs_http_proofs {
     const char *key_password;
     const char *authorities;      /**< trusted certificates, a file */
     const char *authority_folder; /**< ... and a folder of them */
-} refs_http_proofs;
+} refs_http_auth;
 
 /** A provider's login. Its parts go only to its own hosts, and only over https, wherever redirects
  * lead. Strings are copied; all may be NULL. */
@@ -78,7 +78,7 @@ typedef struct refs_http_rules {
                              not sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */
     const char *cookie_jar;  /**< where cookies that servers set are written, or NULL */
-    refs_http_proofs proofs;
+    refs_http_auth auth;
     refs_http_login login;
 } refs_http_rules;
 

@@ -130,11 +130,11 @@ TEST_F(Application, HasSettingsForPartsOfTheNameSpace) {
 
 TEST_F(Application, SendsATokenOnlyWhereThatIsTheWayToLogIn) {
     settings[" GDAL_HTTP_BEARER"] = "token";
-    EXPECT_EQ(rules("/vsicurl/http://h/a").proofs.bearer, nullptr);
+    EXPECT_EQ(rules("/vsicurl/http://h/a").auth.bearer, nullptr);
     settings[" GDAL_HTTP_AUTH"] = "BASIC";
-    EXPECT_EQ(rules("/vsicurl/http://h/a").proofs.bearer, nullptr);
+    EXPECT_EQ(rules("/vsicurl/http://h/a").auth.bearer, nullptr);
     settings[" GDAL_HTTP_AUTH"] = "Bearer";
-    EXPECT_STREQ(rules("/vsicurl/http://h/a").proofs.bearer, "token");
+    EXPECT_STREQ(rules("/vsicurl/http://h/a").auth.bearer, "token");
 }
 
 TEST_F(Application, IsToldTheRegionThatAServerNamed) {

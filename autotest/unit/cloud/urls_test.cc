@@ -56,7 +56,7 @@ class Host {
         const refs_http_provider *functions = refs_cloud_functions(host_.get());
         refs_http_rules rules = {};
         EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
-        return rules.proofs.bearer != nullptr ? rules.proofs.bearer : "";
+        return rules.auth.bearer != nullptr ? rules.auth.bearer : "";
     }
 
     bool answer(const char *location, const refs_http_signed_answer &answer) const {

@@ -26,21 +26,21 @@ static unsigned in_ms(const refs_settings *settings, const char *name, unsigned 
     return refs_cloud__ms(refs_settings__number(settings, name, otherwise_ms / 1000.0));
 }
 
-static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) {
+static void set_auth(const refs_settings *settings, refs_http_auth *auth) {
     const char *const authorities[] = {"GDAL_CURL_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
                                        NULL};
     const char *const netrc[] = {"GDAL_HTTP_NETRC_FILE", "NETRC", NULL};
     const char *kind = get(settings, "GDAL_HTTP_AUTH");
     /* GDAL sends no token unless it is told to. */
     if (kind != NULL ? strcasecmp(kind, "BEARER") == 0 : settings->application == NULL)
-        proofs->bearer = get(settings, "GDAL_HTTP_BEARER");
-    proofs->netrc_file = refs_settings__first(settings, netrc);
-    proofs->certificate = get(settings, "GDAL_HTTP_SSLCERT");
-    proofs->certificate_type = get(settings, "GDAL_HTTP_SSLCERTTYPE");
-    proofs->key = get(settings, "GDAL_HTTP_SSLKEY");
-    proofs->key_password = get(settings, "GDAL_HTTP_KEYPASSWD");
-    proofs->authorities = refs_settings__first(settings, authorities);
-    proofs->authority_folder = get(settings, "GDAL_HTTP_CAPATH");
+        auth->bearer = get(settings, "GDAL_HTTP_BEARER");
+    auth->netrc_file = refs_settings__first(settings, netrc);
+    auth->certificate = get(settings, "GDAL_HTTP_SSLCERT");
+    auth->certificate_type = get(settings, "GDAL_HTTP_SSLCERTTYPE");
+    auth->key = get(settings, "GDAL_HTTP_SSLKEY");
+    auth->key_password = get(settings, "GDAL_HTTP_KEYPASSWD");
+    auth->authorities = refs_settings__first(settings, authorities);
+    auth->authority_folder = get(settings, "GDAL_HTTP_CAPATH");
 }
 
 static const char *look_up(const void *settings, const char *name) {
@@ -90,7 +90,7 @@ void refs_cloud__set_rules(const refs_settings *settings, const char *location,
     rules->credentials = refs_identity_number(&lookup);
     rules->cookie_file = get(settings, "GDAL_HTTP_COOKIEFILE");
     rules->cookie_jar = get(settings, "GDAL_HTTP_COOKIEJAR");
-    set_proofs(settings, &rules->proofs);
+    set_auth(settings, &rules->auth);
     rules->login = login_of(settings, location);
 }
 

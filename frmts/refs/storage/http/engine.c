@@ -732,11 +732,10 @@ void refs_http__release_cookies(refs_http *http, refs_cookies *cookies) {
     refs_unlock(&http->lock);
 }
 
-bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
-                            size_t size) {
+bool refs_http__authorities(refs_http *http, const refs_http_auth *auth, char *name, size_t size) {
     refs_lock(&http->lock);
     const char *file =
-        refs_authorities__file(&http->authorities, proofs->authorities, proofs->authority_folder);
+        refs_authorities__file(&http->authorities, auth->authorities, auth->authority_folder);
     if (file != NULL) snprintf(name, size, "%s", file);
     refs_unlock(&http->lock);
     return file != NULL;

@@ -44,21 +44,21 @@ static void set_text(CURL *easy, CURLoption option, const char *text) {
 }
 
 /* Older versions of libcurl lack some of them: refusals are ignored. */
-static refs_status set_proofs(CURL *easy, const refs_http_proofs *proofs, refs_error *err) {
+static refs_status set_auth(CURL *easy, const refs_http_auth *auth, refs_error *err) {
     char *bearer = NULL;
-    if (proofs->bearer != NULL) {
-        bearer = refs_str_copy(refs_identity_token(proofs->bearer));
+    if (auth->bearer != NULL) {
+        bearer = refs_str_copy(refs_identity_token(auth->bearer));
         if (bearer == NULL) return refs_fail_nomem(err);
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
         curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, bearer);
     }
     refs_free(bearer);
-    set_text(easy, CURLOPT_NETRC_FILE, proofs->netrc_file);
-    set_text(easy, CURLOPT_SSLCERT, proofs->certificate);
-    set_text(easy, CURLOPT_SSLCERTTYPE, proofs->certificate_type);
-    set_text(easy, CURLOPT_SSLKEY, proofs->key);
-    set_text(easy, CURLOPT_KEYPASSWD, proofs->key_password);
-    set_text(easy, CURLOPT_CAINFO, proofs->authorities);
+    set_text(easy, CURLOPT_NETRC_FILE, auth->netrc_file);
+    set_text(easy, CURLOPT_SSLCERT, auth->certificate);
+    set_text(easy, CURLOPT_SSLCERTTYPE, auth->certificate_type);
+    set_text(easy, CURLOPT_SSLKEY, auth->key);
+    set_text(easy, CURLOPT_KEYPASSWD, auth->key_password);
+    set_text(easy, CURLOPT_CAINFO, auth->authorities);
     return REFS_OK;
 }
 
@@ -124,6 +124,6 @@ refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_p
     handle->is_signed = rules->is_signed || refs_redirect__is_signed(object->url);
     REFS_TRY(prepared);
     REFS_TRY(check_headers(handle->headers, err));
-    REFS_TRY(set_proofs(handle->easy, &rules->proofs, err));
+    REFS_TRY(set_auth(handle->easy, &rules->auth, err));
     return handle->is_signed ? leave_to_signature(handle, err) : REFS_OK;
 }

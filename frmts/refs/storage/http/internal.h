@@ -198,10 +198,9 @@ refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules,
                                  const refs_origin *origin);
 void refs_http__release_cookies(refs_http *http, refs_cookies *cookies);
 
-/** A file with all certificates that requests with these proofs believe; false: libcurl knows
+/** A file with all certificates that requests with these options trust; false: libcurl knows
  * better (http/authorities.h). */
-bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
-                            size_t size);
+bool refs_http__authorities(refs_http *http, const refs_http_auth *auth, char *name, size_t size);
 
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);

@@ -97,7 +97,7 @@ static void set_invariants(refs_transfer *transfer) {
 static void set_authorities(const refs_transfer *transfer, refs_http *http) {
     char name[64];
     if (!refs_origin_is_tls(&transfer->key) ||
-        !refs_http__authorities(http, &transfer->rules.proofs, name, sizeof name))
+        !refs_http__authorities(http, &transfer->rules.auth, name, sizeof name))
         return;
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
     curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
@@ -169,7 +169,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->rules.retry_codes = transfer->retry_codes;
     REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
     if (transfer->login.login.login_host != NULL)
-        transfer->netrc = refs_login__netrc_state(transfer->rules.proofs.netrc_file);
+        transfer->netrc = refs_login__netrc_state(transfer->rules.auth.netrc_file);
     transfer->home_cookies = refs_http__cookies(http, &transfer->rules, &transfer->key);
     transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, &tls);
     transfer->cookies = transfer->home_cookies;
