@@ -216,9 +216,9 @@ void refs_http_vfs_cancel(refs_http_vfs *vfs);
 /** Makes a fetcher, whose location number `location_id` is `location`, accept only the state in
  * which the vfs last read that location: bytes of any other are REFS_IO. Does nothing if that state
  * is not known. */
-refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location,
-                                    struct refs_fetcher *fetcher, uint32_t location_id,
-                                    refs_error *err);
+refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
+                                          struct refs_fetcher *fetcher, uint32_t location_id,
+                                          refs_error *err);
 
 /** Its functions. For a location that was opened, `validators` returns what the last answer said,
  * without a request; for others it asks for the first byte. */

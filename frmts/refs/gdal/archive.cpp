@@ -310,7 +310,8 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.notes = RefsReportNotes();
     options.opened = [](void *user, const char *location, uint32_t id, refs_error *err) {
         const auto *self = static_cast<const RefsArchive *>(user);
-        return refs_http_vfs_introduce(self->vfs_.get(), location, self->fetcher_.get(), id, err);
+        return refs_http_vfs_pass_validators(self->vfs_.get(), location, self->fetcher_.get(), id,
+                                             err);
     };
     options.user = this;
     options.context = RefsTaskContext();

@@ -266,7 +266,8 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     if (aggregations != nullptr && refs_set_is_file(set()))
         refs_watch_hold(watch_.get(), refs_set_document(set()));
     // A document that names the set may name another one later.
-    standsAlone_ = refs_set_is_whole(set()) && location_ == refs_set_location(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
+    standsAlone_ = refs_set_is_whole(set()) && location_ == refs_set_location(set()) &&
+                   !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
     return status;
 }
@@ -277,7 +278,7 @@ refs_status RefsIndex::expectValidators(refs_watch *watch, refs_fetcher *fetcher
     if (!refs_set_is_file(set())) return REFS_OK;
     const char *file = refs_set_document(set());
     if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), file);
-    return refs_http_vfs_introduce(vfs_.get(), file, fetcher, 0, error);
+    return refs_http_vfs_pass_validators(vfs_.get(), file, fetcher, 0, error);
 }
 
 refs_set_options RefsIndex::optionsOfFragments() const {

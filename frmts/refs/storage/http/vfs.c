@@ -253,8 +253,9 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
     return vfs->other->validators(vfs->other->self, location, validators, err);
 }
 
-refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location, refs_fetcher *fetcher,
-                                    uint32_t location_id, refs_error *err) {
+refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
+                                          refs_fetcher *fetcher, uint32_t location_id,
+                                          refs_error *err) {
     const refs_range range = {.location = location, .location_id = location_id};
     refs_vfs_validators kept;
     if (!kept_validators(vfs, location, &kept)) return REFS_OK;
