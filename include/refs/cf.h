@@ -180,7 +180,7 @@ const char *refs_cf_whole_range_text(const refs_dtype *dtype);
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
 /** Whether that attribute or, taking precedence, the valid range of bytes makes them unsigned. */
-bool refs_cf_is_told_unsigned(const refs_array_meta *array);
+bool refs_cf_is_declared_unsigned(const refs_array_meta *array);
 
 /** The same for elements of any size: in aggregations the attribute counts for wider integers, too,
  * which the netCDF driver leaves signed. */

@@ -337,7 +337,7 @@ refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err);
 bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name);
 
 /** Keys that belong to no array which a message names. */
-#define REFS_COMBINE_MAX_TOLD 20
+#define REFS_COMBINE_MAX_REPORTED 20
 
 /** How many of so many sources are worth reading at a time: one for each processor or, where
  * servers may have to be waited for, REFS_COMBINE_REMOTE_THREADS. Servers have URLs among the

@@ -74,7 +74,7 @@ static bool fits(const refs_array_meta *array, const refs_json *value) {
         !refs_json_double(value, &number))
         return true;
     refs_cf_missing missing = refs_cf__missing_of(dtype, value, number);
-    if (refs_cf_is_told_unsigned(array)) {
+    if (refs_cf_is_declared_unsigned(array)) {
         as.type = REFS_TYPE_UINT;
         missing.number = refs_cf__to_unsigned(dtype, missing.number);
     }

@@ -542,13 +542,13 @@ static told_signs signs_told(const refs_array_meta *array) {
     return refs_cf__same_word(unsigned_text, "false") ? SIGNS_SIGNED : SIGNS_UNKNOWN;
 }
 
-bool refs_cf_is_told_unsigned(const refs_array_meta *array) {
+bool refs_cf_is_declared_unsigned(const refs_array_meta *array) {
     return can_be_unsigned(&array->dtype) && signs_told(array) == SIGNS_UNSIGNED;
 }
 
 bool refs_cf_has_unsigned_elements(const refs_array_meta *array) {
     if (array->dtype.type != REFS_TYPE_INT) return array->dtype.type == REFS_TYPE_UINT;
-    return array->dtype.size == 1 ? refs_cf_is_told_unsigned(array) : is_marked(array);
+    return array->dtype.size == 1 ? refs_cf_is_declared_unsigned(array) : is_marked(array);
 }
 
 /* Bytes that GDAL wrote as netCDF-3 are unsigned where nothing else is told. */
@@ -615,7 +615,7 @@ static bool holds_default(const refs_array_meta *array) {
         return false;
     if (is_whole(&as, &range)) return true;
     double number = load_number(&as, fill);
-    if (refs_cf_is_told_unsigned(array)) as.type = REFS_TYPE_UINT;
+    if (refs_cf_is_declared_unsigned(array)) as.type = REFS_TYPE_UINT;
     if (as.type == REFS_TYPE_UINT) number = refs_cf__to_unsigned(&as, number);
     return refs_cf_valid_range(array, &as, &stored) && stored.low <= number &&
            number <= stored.high;

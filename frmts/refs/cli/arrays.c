@@ -248,7 +248,7 @@ typedef struct other_keys {
 static refs_status add_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
     other_keys *keys = user;
     (void)ref;
-    if (keys->n++ >= REFS_COMBINE_MAX_TOLD) return REFS_OK;
+    if (keys->n++ >= REFS_COMBINE_MAX_REPORTED) return REFS_OK;
     if (keys->names.size > 0) REFS_TRY(refs_buf_append(&keys->names, ", ", 2, err));
     return refs_buf_append_str(&keys->names, key, err);
 }
@@ -259,9 +259,9 @@ static refs_status tell_others(const other_keys *keys, const char *name, refs_er
     refs_status status =
         refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s", name,
                         (int)keys->names.size, (const char *)keys->names.data);
-    if (status == REFS_OK && keys->n > REFS_COMBINE_MAX_TOLD)
+    if (status == REFS_OK && keys->n > REFS_COMBINE_MAX_REPORTED)
         status = refs_buf_printf(&text, err, " and %llu more",
-                                 (unsigned long long)(keys->n - REFS_COMBINE_MAX_TOLD));
+                                 (unsigned long long)(keys->n - REFS_COMBINE_MAX_REPORTED));
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     if (status == REFS_OK) tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
     refs_buf_clear(&text);

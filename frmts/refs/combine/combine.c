@@ -337,12 +337,13 @@ refs_status refs_combine__tell_others(const refs_combine *combine,
     refs_buf names = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (member->n_others == 0) return REFS_OK;
-    for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_TOLD && status == REFS_OK; i++)
+    for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_REPORTED && status == REFS_OK;
+         i++)
         status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
                                  REFS_STR_WHOLE(refs_combine__text(combine, member->others[i])));
-    if (status == REFS_OK && member->n_others > REFS_COMBINE_MAX_TOLD)
+    if (status == REFS_OK && member->n_others > REFS_COMBINE_MAX_REPORTED)
         status = refs_buf_printf(&names, err, " and %zu more",
-                                 member->n_others - (size_t)REFS_COMBINE_MAX_TOLD);
+                                 member->n_others - (size_t)REFS_COMBINE_MAX_REPORTED);
     if (status == REFS_OK && combine->options.unlike == REFS_COMBINE_REFUSE)
         status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
                            member->name, member->n_others, why, (int)names.size,
