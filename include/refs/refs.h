@@ -140,8 +140,8 @@ typedef struct refs_listing {
 
 /** Lists how long the fragments of an aggregation are along a dimension, from its first element on:
  * reads that do not cross them open fewest files. Elements of no fragment are a part of their own.
- * At most 33554432 of them. *lengths is for the caller to free. May read where the fragments are.
- * REFS_INVALID: it is no aggregation. */
+ * An aggregation has at most 16777216 fragments. *lengths is for the caller to free. May read files
+ * that list fragments. REFS_INVALID: it is no aggregation. */
 REFS_EXPORT refs_status refs_dataset_list_fragments(refs_dataset *dataset,
                                                     const refs_array_info *array,
                                                     const refs_listing *listing,

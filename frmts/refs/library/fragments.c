@@ -2,9 +2,6 @@
 #include "library.h"
 #include "refs/aggregation.h"
 
-/* The fragments along one dimension. */
-#define MAX_LENGTHS ((size_t)1 << 25)
-
 /* Lengths that are being listed. */
 typedef struct length_list {
     uint64_t *items;
@@ -18,14 +15,12 @@ static refs_status add(length_list *list, uint64_t length, refs_error *err) {
     return REFS_OK;
 }
 
-/* Elements that no fragment has are parts of their own. */
+/* Elements of no fragment are parts of their own. REFS_MAX_PARTITIONS bounds the number of parts.
+ */
 static refs_status list_lengths(const refs_array_meta *meta, size_t dim, length_list *list,
                                 refs_error *err) {
     for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
         REFS_TRY(refs_cancel_scope_check(err));
-        if (list->n == MAX_LENGTHS)
-            return refs_fail(err, REFS_LIMIT, "%s: more than %zu fragments along dimension %zu",
-                             meta->path, MAX_LENGTHS, dim);
         REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
         REFS_TRY(add(list, end - begin, err));
     }
