@@ -90,7 +90,7 @@ typedef struct refs_piece {
      * this machine's byte order; on any thread. NULL: they are the same. */
     refs_status (*convert)(const void *user, const void *src, size_t n, void *dst, refs_error *err);
     const void *user;
-    void *held; /**< belongs to whoever listed the piece */
+    void *held; /**< belongs to the mosaic that listed the piece */
 } refs_piece;
 
 struct refs_region;
@@ -138,8 +138,8 @@ refs_status refs_array_open_mosaic(const refs_array_context *context, const refs
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/** Which elements: along each dimension, `count` of them from `start` on, `step` apart (negative
- * goes backwards, NULL steps are all 1). All must lie inside the array (REFS_INVALID). */
+/** Elements of an array: along each dimension, `count` of them from `start` on, `step` apart
+ * (negative goes backwards, NULL steps are all 1). All must lie inside the array (REFS_INVALID). */
 typedef struct refs_region {
     const uint64_t *start;
     const uint64_t *count;
@@ -241,7 +241,7 @@ typedef struct refs_progress {
 } refs_progress;
 
 /** Progress of a read that is made of parts, one after the other: each part reports to `progress`,
- * and what `whole` is told never falls. Must not be moved; `whole` may be NULL. */
+ * and what `whole` receives never falls. Must not be moved; `whole` may be NULL. */
 typedef struct refs_progress_parts {
     refs_progress progress;
     const refs_progress *whole;

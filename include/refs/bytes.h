@@ -3,7 +3,8 @@
  * Views (refs_bytes, refs_str) are passed by value, borrow, and carry their
  * size: nothing relies on an ending NUL unless it says so. All memory of the
  * core comes from refs_alloc and its kin, so that tests can make the n-th
- * allocation fail.
+ * allocation fail. Every refs_…_free and refs_…_close takes NULL; every
+ * refs_…_clear takes a zeroed struct.
  *
  * Read before this: error.h.
  */
@@ -37,8 +38,8 @@ typedef struct refs_allocator {
  * is called: not thread-safe. */
 void refs_allocator_set(const refs_allocator *allocator);
 
-/** Gives the content of `memory` back to the system as far as possible: `size` bytes from
- * refs_alloc that are kept for later. They are undefined until written again. */
+/** Returns the pages of `memory`, `size` bytes from refs_alloc, to the system where it can. The
+ * memory stays allocated; its content is undefined until it is written again. */
 void refs_forget(void *memory, size_t size);
 
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
@@ -71,13 +72,13 @@ static inline bool refs_mul_size(size_t a, size_t b, size_t *result) {
 
 /* -- views ----------------------------------------------------------------------------------- */
 
-/** `size` bytes that belong to somebody else. */
+/** `size` borrowed bytes. */
 typedef struct refs_bytes {
     const uint8_t *data;
     size_t size;
 } refs_bytes;
 
-/** `size` bytes of UTF-8 text that belong to somebody else; may hold NULs. */
+/** `size` borrowed bytes of UTF-8 text; may hold NULs. */
 typedef struct refs_str {
     const char *data;
     size_t size;
@@ -86,7 +87,7 @@ typedef struct refs_str {
 /** Arguments for printf's "%.*s" in messages: no more than 400 bytes are shown. */
 #define REFS_STR_ARG(str) (int)((str).size < 400 ? (str).size : 400), (str).data
 
-/** The same of what is written or opened, whole. */
+/** The same without that limit, for names and files. */
 #define REFS_STR_WHOLE(str) (int)((str).size < INT_MAX ? (str).size : INT_MAX), (str).data
 
 static inline refs_bytes refs_bytes_view(const void *data, size_t size) {

@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/** Whether work is still requested. Asked regularly while something waits, on any thread, also on
+/** Whether work is still requested. Called regularly while something waits, on any thread, also on
  * several at once: it must only look something up. */
 typedef struct refs_cancel_check {
     bool (*go_on)(void *user); /**< false: the work ends with REFS_CANCELLED; NULL: always true */
     void *user;
 } refs_cancel_check;
 
-/** Milliseconds between two questions of a refs_cancel_check while a thread waits. */
+/** Milliseconds between two calls of go_on while a thread waits. */
 #define REFS_CANCEL_POLL_MS 50
 
 /** REFS_CANCELLED once the work is no longer requested; `check` may be NULL. */

@@ -33,7 +33,7 @@ typedef struct refs_cf_values {
     /** Appends all values of an array of strings, each with a NUL after it. May be NULL. */
     refs_status (*read_strings)(void *user, const refs_array_meta *array, refs_buf *strings,
                                 refs_error *err);
-    /** Hears which arrays are going to be read, to load them together. May be NULL. */
+    /** Announces which arrays are going to be read, to load them together. May be NULL. */
     void (*announce)(void *user, const refs_array_meta *const *arrays, size_t n);
     void *user;
 } refs_cf_values;
@@ -46,8 +46,8 @@ typedef struct refs_cf_geotiff {
     void *user;
 } refs_cf_geotiff;
 
-/** The cases in which versions of GDAL's netCDF driver place the same file differently. A host sets
- * what holds for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
+/** The cases in which versions of GDAL's netCDF driver place the same file differently. The
+ * application sets what its own GDAL does, so that both drivers agree; all false is GDAL 3.6. */
 typedef struct refs_cf_placement {
     bool lonlat_by_axes; /**< longitudes and latitudes along the raster that are not evenly spaced
                               are its geolocation arrays, on a rotated grid too (GDAL 3.7) */

@@ -4,7 +4,7 @@
  * last parameter. The error may be NULL: the status is then all the caller gets. The first failure
  * wins: a message already set is never overwritten, only prefixed with context by the layers above.
  *
- * Nothing here allocates; everything may be called from any thread.
+ * Nothing here allocates. A refs_error belongs to the thread that passes it.
  *
  * Read after this: bytes.h.
  */
@@ -70,7 +70,7 @@ refs_status refs_fail_nomem(refs_error *err);
 /** Puts printf-style context and ": " before the message of a failure; does nothing on success. */
 void refs_error_prefix(refs_error *err, const char *format, ...) REFS_PRINTF(2, 3);
 
-/** Forgets what was recorded. */
+/** Sets `err` back to REFS_OK and an empty message. */
 void refs_error_clear(refs_error *err);
 
 /** The name of a status in words for people, for example "not found". Never NULL. */
@@ -106,7 +106,7 @@ refs_status refs_status_of_errno(int number);
 typedef enum refs_note_kind { REFS_NOTE_WARNING, REFS_NOTE_DEBUG } refs_note_kind;
 
 /** Receives notes: things worth saying that are not failures. The core writes nothing anywhere
- * itself. `fn` may be NULL, and is called on the thread that made the call. */
+ * itself. `fn` may be NULL; it is called on the thread that made the call. */
 typedef struct refs_notes {
     void (*fn)(void *user, refs_note_kind kind, const char *text);
     void *user;

@@ -66,16 +66,16 @@ typedef struct refs_fetch_stats {
 /** The treatment of a location that is not in the state that the client expects. */
 typedef enum refs_changed {
     REFS_CHANGED_ERROR,  /**< the status REFS_CHANGED, with what is known and what was expected */
-    REFS_CHANGED_WARN,   /**< a note for each location */
+    REFS_CHANGED_WARN,   /**< one note for each location */
     REFS_CHANGED_IGNORE, /**< nothing */
-    REFS_CHANGED_STRICT  /**< the same, also where it may only have been copied */
+    REFS_CHANGED_STRICT  /**< an error as well where the location may only have been copied */
 } refs_changed;
 
-/** The advice for people, in the words of the program that they use. Members are NULL where it has
- * nothing to offer. */
+/** Advice in messages, with the options of the program that runs. Members are NULL where it has no
+ * such option. */
 typedef struct refs_fetch_advice {
-    const char *moved;   /**< where files moved: "-oo URL_REWRITE=old=>new" */
-    const char *changed; /**< what reads locations that changed all the same: "the open option …" */
+    const char *moved;   /**< what finds moved files: "-oo URL_REWRITE=old=>new" */
+    const char *changed; /**< what reads changed locations anyway: "the open option …" */
 } refs_fetch_advice;
 
 typedef struct refs_fetch_options {
@@ -86,8 +86,8 @@ typedef struct refs_fetch_options {
                                   one long one */
     uint64_t max_whole_bytes;  /**< the largest whole location that is read */
     uint64_t max_memory_bytes; /**< for bytes in flight and bytes that have arrived and are still
-                                  held, of all reads of the process; up to twice as many where the
-                                  line carries them (refs_fetcher_bandwidth_delay). Each read may
+                                  held, of all reads of the process; up to twice as many where
+                                  refs_fetcher_bandwidth_delay needs them. Each read may
                                   exceed it by one request, so that none waits for another */
     struct refs_http *http;    /**< for locations that have a URL; NULL: the vfs reads everything */
     refs_changed changed;
@@ -126,16 +126,16 @@ uint64_t refs_fetcher_bandwidth_delay(const refs_fetcher *fetcher);
  * for the network any more. */
 void refs_fetcher_cancel(refs_fetcher *fetcher);
 
-/** Most locations read over HTTP that are asked whether they have changed. */
+/** With more locations read over HTTP, refs_fetcher_is_current revalidates none. */
 #define REFS_FETCH_MAX_ASKED 16
 
-/** Whether all locations that were read over HTTP are unchanged. Those whose last answer is older
- * than `trust_ms` are asked for their first byte, all at the same time and each once; false without
- * asking if there are more than REFS_FETCH_MAX_ASKED of them, or if one has neither ETag nor date,
- * or ignores ranges. Locations read by the vfs are not looked at (watch.h does that). */
+/** Whether all locations that were read over HTTP are unchanged. Requests the first byte of those
+ * whose last answer is older than `trust_ms`, all at the same time and each once. False without a
+ * request if these are more than REFS_FETCH_MAX_ASKED, or if one has neither ETag nor date, or
+ * ignores ranges. Locations read by the vfs are not checked (watch.h does that). */
 bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms);
 
-/** Whether anything was ever asked for over HTTP. */
+/** Whether anything was ever requested over HTTP. */
 bool refs_fetcher_asked_http(const refs_fetcher *fetcher);
 
 /** Receives the bytes of range `index`, borrowed for the call; to keep them longer, on a worker
@@ -162,7 +162,7 @@ typedef struct refs_expected {
 bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validators *known,
                            char *text, size_t size);
 
-/** A location that was looked at. */
+/** A location, the state that it should have, and the one that it has. */
 typedef struct refs_seen_location {
     const char *location;
     uint32_t id; /**< its number */
@@ -170,8 +170,8 @@ typedef struct refs_seen_location {
     refs_vfs_validators known;
 } refs_seen_location;
 
-/** Does as `changed` says where a location is not as it was expected, in the words of reads of it.
- * Safe from any thread. */
+/** Fails, warns or does nothing, as `changed` says, where a location is not as expected, with the
+ * same message as a read of it. Safe from any thread. */
 refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
                                const refs_seen_location *seen, refs_error *err);
 
@@ -192,7 +192,7 @@ typedef struct refs_fetch_client {
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, refs_error *err);
 
-/** A location, and its size in bytes; REFS_FETCH_WHOLE: not told. */
+/** A location, and its size in bytes; REFS_FETCH_WHOLE: unknown. */
 typedef struct refs_sized_location {
     uint32_t location_id;
     const char *location;

@@ -7,7 +7,7 @@
  * Bandwidth goes to readers that wait: while a reader waits for a transfer, transfers over HTTP/1
  * that only prefetch are not read, so that TCP stops them, and few are begun: as many as the
  * connection carries in the time before an answer begins. A paused transfer does not count as
- * stalled, nor towards the requests at a time of readers that wait.
+ * stalled, and takes no request slot from readers that wait.
  *
  * An engine may be used from any number of threads. After fork(2) the child
  * starts over with connections of its own.
@@ -197,9 +197,9 @@ void refs_http_free(refs_http *http);
 
 /** A refs_vfs that reads what has a URL over HTTP, and everything else with another vfs. One GET
  * brings the first 64 KiB of an object, which is all of a small one; the rest is read by ranges
- * when needed. A location opened by `open_whole` comes whole with one GET. Names imply nothing. An
- * object that was only looked at is kept until it is opened again; one that should come whole but
- * is larger than `max_whole_bytes` is left to the other vfs. */
+ * when needed. A location opened by `open_whole` comes whole with one GET. An object
+ * of which only the validators were requested is kept until it is opened; one that should come
+ * whole but is larger than `max_whole_bytes` is left to the other vfs. */
 typedef struct refs_http_vfs refs_http_vfs;
 
 /** The `max_whole_bytes` of this project's programs and libraries. */
@@ -214,8 +214,8 @@ void refs_http_vfs_free(refs_http_vfs *vfs);
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
 
 /** Makes a fetcher, whose location number `location_id` is `location`, accept only the state in
- * which the vfs last read that location: bytes of any other are REFS_IO. Does nothing if that state
- * is not known. */
+ * which the vfs last read that location: another state is REFS_IO. Does nothing if the vfs has no
+ * validators of it. */
 refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
                                           struct refs_fetcher *fetcher, uint32_t location_id,
                                           refs_error *err);

@@ -4,8 +4,8 @@
  * waits runs tasks itself while the workers are busy with other groups, so a group ends even if the
  * pool has no threads at all.
  *
- * Safe from any thread. After fork(2) the child starts new workers; groups of its parent's other
- * threads are gone.
+ * Safe from any thread. After fork(2) the child starts new workers; it must not use groups that
+ * other threads of its parent opened.
  *
  * Read before this: error.h.
  */
@@ -29,22 +29,22 @@ void refs_pool_free(refs_pool *pool);
 
 unsigned refs_pool_n_threads(const refs_pool *pool);
 
-/** The context that a task takes along from the thread that adds it to the one that runs it, such
- * as options that are set for a thread. All functions may be called from any thread. */
+/** Passes thread-local state, such as options of a thread, from the thread that adds a task to the
+ * one that runs it. All functions may be called from any thread. */
 typedef struct refs_task_context {
-    /** On the thread that adds a task; NULL: there is no memory, and the task is not added. */
+    /** On the thread that adds a task; NULL: memory ran out, and the task is not added. */
     void *(*capture)(void);
 
     /** Around the task, on the thread that runs it, with what was captured. `leave` gets what
-     * `enter` has returned; NULL: there is no memory, and the task is not run. */
+     * `enter` has returned; NULL: memory ran out, and the task is not run (REFS_NOMEM). */
     void *(*enter)(void *captured);
     void (*leave)(void *outer);
 
-    /** Ends what was captured, once for each capture. */
+    /** Frees what was captured, once for each capture that was not NULL. */
     void (*release)(void *captured);
 } refs_task_context;
 
-/** Has all tasks that are added from now on take a context along; NULL, as at first: none.
+/** Captures `context` for each task that is added from now on; NULL, the default: for none.
  * `context` must outlive the pool. Call this before the first task is added. */
 void refs_pool_set_context(refs_pool *pool, const refs_task_context *context);
 
@@ -78,7 +78,7 @@ void refs_group_free(refs_group *group);
 refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument, refs_error *err),
                            void (*drop)(void *argument), void *argument, refs_error *err);
 
-/** Whether a task of the group has failed: adding more is then of no use. */
+/** Whether a task of the group has failed: tasks added later are not run. */
 bool refs_group_failed(refs_group *group);
 
 /** Waits for all tasks added so far; the first failure among them. */
@@ -94,8 +94,8 @@ typedef struct refs_each {
 } refs_each;
 
 /** Runs each item once, on threads that end with the call; items begin in the order of their
- * numbers, and none after a failure. The failure is that of the item with the least number among
- * those that fail: which of several at a time comes first is chance. */
+ * numbers, and none after a failure. Returns the failure of the item with the least number, so that
+ * it does not depend on timing. */
 refs_status refs_each_run(const refs_each *each, refs_error *err);
 
 #ifdef __cplusplus

@@ -41,7 +41,7 @@ typedef struct refs_ref {
     refs_ref_kind kind;
     refs_bytes bytes;     /**< INLINE: the value */
     const char *url;      /**< RANGE, WHOLE: as the set says it, templates rendered; for people */
-    const char *location; /**< RANGE, WHOLE: the name that the host opens, see refs_url_map */
+    const char *location; /**< RANGE, WHOLE: the name that the vfs opens, see refs_url_map */
     uint32_t
         location_id;    /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
     uint64_t offset;    /**< RANGE: bytes */
@@ -116,7 +116,6 @@ typedef struct refs_set refs_set;
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err);
 
-/** Frees the set; NULL is allowed. */
 void refs_set_free(refs_set *set);
 
 /** Appends the location of the DMR++ next to a data file, "x.h5.dmrpp"; what a URL has after its
@@ -306,10 +305,10 @@ typedef struct refs_url_context {
     bool remote_to_local;        /**< as in refs_set_options */
 } refs_url_context;
 
-/** Appends the name by which the host opens `url`: http(s), s3, gs, az and kin become /vsicurl/,
+/** Appends the name by which the vfs opens `url`: http(s), s3, gs, az and kin become /vsicurl/,
  * /vsis3/, /vsigs/, /vsiaz/ …, file: URLs and relative names become paths, chained zip:: and
- * tar:: URLs /vsizip/ and /vsitar/. Rewrites apply first. REFS_UNSUPPORTED for a scheme nobody
- * knows, naming those that are known; REFS_INVALID where refs_location_confine refuses the name
+ * tar:: URLs /vsizip/ and /vsitar/. Rewrites apply first. REFS_UNSUPPORTED for an unknown
+ * scheme, naming those that are known; REFS_INVALID where refs_location_confine refuses the name
  * (checked after rewriting and mapping; specification: checklist 29 to 34, 66). */
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
                          refs_error *err);

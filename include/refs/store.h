@@ -1,4 +1,4 @@
-/* store.h -- a reference set joined with a fetcher: key -> bytes.
+/* store.h -- a reference set and a fetcher: key -> bytes.
  *
  * A store knows nothing of Zarr: keys are strings, values are bytes.
  * Immutable; may be used from any number of threads at once.
@@ -112,7 +112,7 @@ uint64_t refs_store_bandwidth_delay(const refs_store *store);
 /** The known state of a value that was not read. */
 typedef struct refs_store_extent {
     bool is_at_hand; /**< it is in the set itself: reading it makes no request */
-    uint64_t size;   /**< bytes; REFS_STORE_UNKNOWN: nobody knows before it is read */
+    uint64_t size;   /**< bytes; REFS_STORE_UNKNOWN: only a read tells */
 } refs_store_extent;
 
 #define REFS_STORE_UNKNOWN UINT64_MAX
@@ -122,8 +122,8 @@ refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store
                                refs_error *err);
 
 /** Finds the sizes of values that are whole objects, of which refs_store_measure does not know
- * them, planned as one fetch: as refs_fetcher_measure, with REFS_STORE_UNKNOWN for what is not
- * told. */
+ * them, planned as one fetch: as refs_fetcher_measure, with REFS_STORE_UNKNOWN where the size
+ * stays unknown. */
 refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
                                        const struct refs_awaited *awaited, uint64_t *sizes);
 

@@ -1,9 +1,8 @@
-/* vfs.h -- named things that can be read at an offset: what the core asks of its host.
+/* vfs.h -- named things that can be read at an offset: what the core asks of the application.
  *
- * The core opens no file and no connection by itself. Its host (the GDAL
- * driver over VSI, a test over memory, a program over POSIX) hands in a
- * refs_vfs. All members may be called from several threads at once, each with
- * handles of its own.
+ * The core opens files through a refs_vfs only. The application passes one: the
+ * GDAL driver over VSI, a test over memory, a program over POSIX. All members
+ * may be called from several threads at once, each with handles of its own.
  *
  * Read before this: bytes.h.
  */
@@ -27,9 +26,8 @@ typedef struct refs_vfs_range {
  * compares them. */
 typedef struct refs_vfs_validators {
     int64_t modified_s;   /**< seconds since 1970 */
-    int64_t fresh_s;      /**< in the place of modified_s, which is 0: the time is so recent that it
-                               may stay what it is when the thing is modified again, or is that of
-                               the answer */
+    int64_t fresh_s;      /**< instead of modified_s, which is then 0: a time so recent that another
+                               modification may leave it as it is, or that of the answer */
     int64_t date_s;       /**< of the answer of a server */
     uint64_t size;        /**< bytes */
     bool has_size;        /**< `size` is known, and may be 0 */
@@ -82,16 +80,16 @@ typedef struct refs_vfs {
     refs_status (*peek)(void *self, const char *location, void *handle,
                         refs_vfs_validators *validators, refs_error *err);
 
-    /** Drops what the host may have kept of `location` from earlier reads. May be NULL: it keeps
-     * nothing that could be out of date. */
+    /** Drops what may be cached of `location` from earlier reads. May be NULL: nothing that could
+     * be out of date is cached. */
     void (*forget)(void *self, const char *location);
 
-    /** Works like open, for a file that is going to be read from beginning to end, so that a host
-     * may fetch it at once. May be NULL: open is used. */
+    /** Works like open, for a file that is going to be read from beginning to end, so that it may
+     * be fetched at once. May be NULL: open is used. */
     refs_status (*open_whole)(void *self, const char *location, void **handle, refs_error *err);
 
     /** Calls `listing` for the name of each file and folder in the folder `location`, in no
-     * particular order; for nothing if there is no such folder, which some hosts cannot tell from
+     * particular order; for nothing if there is no such folder, which some servers cannot tell from
      * an empty one. May be NULL: nothing can be listed. */
     refs_status (*list)(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err);

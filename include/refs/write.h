@@ -55,14 +55,14 @@ typedef enum refs_write_documents {
     REFS_DOCUMENTS_OBJECTS
 } refs_write_documents;
 
-/** Whether the set is on the disk when it is complete, or whenever the system gets to it: then a
- * machine that fails may leave half a set. */
+/** Whether the set is synced to disk (fsync) before it is complete. Without that, a machine that
+ * fails may leave half a set. */
 typedef enum refs_write_sync { REFS_WRITE_SYNCED, REFS_WRITE_UNSYNCED } refs_write_sync;
 
-/** The treatment of an existing Parquet set. One that grows stays in place with all that it holds:
- * only what is new is written, and programs that have opened it go on reading its old state.
- * Otherwise it is written anew, like all others. */
-typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_write_growth;
+/** Whether an existing Parquet set is replaced, like all others, or grows: it then stays in place
+ * with all that it holds, only what is new is written, and programs that have it open go on reading
+ * its old state. */
+typedef enum refs_write_growth { REFS_WRITE_REPLACING, REFS_WRITE_GROWING } refs_write_growth;
 
 /** The member of ".zarray" that says where sources of a joined array lacked it, so that joining
  * again gives the same as joining all at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
@@ -82,14 +82,14 @@ typedef struct refs_write_store {
     const struct refs_vfs *vfs; /**< reads the repository … */
     const char *location;       /**< … which is here, without a slash at its end */
     void *self;
-    /** Notes the state of an object, before it is read. */
+    /** Records the state of an object, before it is read. */
     refs_status (*look)(void *self, const char *name, refs_error *err);
     /** Sends the file `path` as "<location>/<name>". */
     refs_status (*put)(void *self, const char *path, const char *name, refs_error *err);
-    /** The same, in place of an object that is as it was when `look` noted it: REFS_INVALID where
-     * it is not. */
+    /** The same, in place of an object that is as `look` recorded it: REFS_INVALID where it is not.
+     */
     refs_status (*replace)(void *self, const char *path, const char *name, refs_error *err);
-    /** Removes an object that was sent for nothing. */
+    /** Removes an object that was sent by a write that failed. */
     void (*remove)(void *self, const char *name);
 } refs_write_store;
 
@@ -104,7 +104,7 @@ typedef struct refs_writer_options {
                                          NULL */
     refs_write_sync sync;           /**< JSON */
     refs_write_growth growth;       /**< Parquet */
-    refs_notes notes;               /**< why a set that was to grow was written anew */
+    refs_notes notes;               /**< why a set that should grow was rewritten */
     uint64_t manifest_bytes;        /**< Icechunk: of a manifest, about; at least 1024 */
     const char *message;            /**< Icechunk: of the commit, or NULL */
     const char *parent;             /**< Icechunk: the id of the snapshot that the set was made of;
@@ -116,7 +116,7 @@ typedef struct refs_writer_options {
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_ANEW, {NULL, NULL},           \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_REPLACING, {NULL, NULL},      \
             REFS_MANIFEST_BYTES, NULL, NULL, NULL                                                  \
     }
 
@@ -127,7 +127,7 @@ typedef struct refs_writer refs_writer;
 refs_status refs_writer_open(const char *path, const refs_writer_options *options,
                              refs_writer **writer, refs_error *err);
 
-/** Gives up: what was written is removed. NULL is allowed. */
+/** Frees an unfinished writer, and removes what it has written. */
 void refs_writer_free(refs_writer *writer);
 
 /** Appends the state of a source to a list in JSON, without its brackets. */
