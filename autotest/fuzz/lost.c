@@ -73,7 +73,7 @@ static void close_contents(contents *of) {
     tool_session_close(&of->session);
 }
 
-/* Values of a source that refers to the result are gone once that is written anew: what changed is
+/* Values of a source that refers to the result are gone once that is rewritten: what changed is
  * not read. */
 static refs_status refuse_changes(tool_session *session) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;

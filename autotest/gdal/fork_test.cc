@@ -1,5 +1,5 @@
 /* fork_test.cc -- datasets in the child of a fork, whatever the threads of its parent were doing:
- * read on, opened anew, closed, and left to the end of the process. */
+ * read on, opened again, closed, and left to the end of the process. */
 #include "driver_test.h"
 #include "forked.h"
 #include "range_server.h"

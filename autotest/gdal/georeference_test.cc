@@ -155,7 +155,7 @@ std::vector<int32_t> first_column(const std::vector<double> &latitudes, uint64_t
     return column;
 }
 
-/* PROJ opens its database anew in each thread. */
+/* PROJ opens its database again in each thread. */
 TEST(Crs, IsNotMadeForWhoeverOnlyReads) {
     const char *const nowhere[] = {"/nowhere", nullptr};
     OSRSetPROJSearchPaths(nowhere);

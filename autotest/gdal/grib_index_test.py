@@ -286,7 +286,7 @@ class Refusals(Indices):
                 file.write("".join(json.dumps(line) + "\n" for line in lines))
             done = self.index(self.path("3.index"))
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn("line 3: expected a message behind that of line 2", done.stderr)
+            self.assertIn("line 3: expected a message after that of line 2", done.stderr)
             self.assertIn(problem, done.stderr)
 
     def test_of_lines_of_fewer_messages_than_there_are(self):
@@ -296,7 +296,7 @@ class Refusals(Indices):
             file.writelines(lines[:2])
         done = self.index(self.path("3.index"))
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("behind the last message", done.stderr)
+        self.assertIn("after the last message", done.stderr)
 
     def test_of_a_message_on_a_grid_that_is_not_supported(self):
         names = [self.path(f"gfs.f{step:03}.idx") for step in (2, 3)]
@@ -323,7 +323,7 @@ class Refusals(Indices):
         with open(self.path("gfs.f003.idx")) as file:
             lines = file.readlines()
         self.change("".join(lines), "".join(lines[:-1]))
-        self.check("behind the last message")
+        self.check("after the last message")
 
     def test_of_files_with_bytes_between_and_behind_messages_are_none(self):
         """Bulletins have lines around messages, and copies from tapes zeros behind the last one."""
@@ -613,7 +613,7 @@ class Stores(Indices):
         self.objects["/b/run/gfs.f003"] += message(3, 925, 30000)
         done, _ = self.index_run()
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("behind the last message", done.stderr)
+        self.assertIn("after the last message", done.stderr)
 
     def test_with_files_that_go_on_without_a_message_are_read(self):
         self.objects["/b/run/gfs.f003"] += bytes(30)
@@ -631,7 +631,7 @@ class Stores(Indices):
         self.objects["/b/run/5.grib2"] += message(5, 925, 30)
         done = self.run_refs("index", "s3://b/run/*.index", "-o", self.set)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("behind the last message", done.stderr)
+        self.assertIn("after the last message", done.stderr)
 
 
 if __name__ == "__main__":

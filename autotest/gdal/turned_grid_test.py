@@ -286,7 +286,7 @@ class Options(unittest.TestCase):
         finally:
             gdal.PopErrorHandler()
         self.assertEqual(len(said), 1, said)
-        self.assertIn("REFS_LONGITUDES=-180 is ignored: expected ?LONGITUDES=-180 behind the name", said[0])
+        self.assertIn("REFS_LONGITUDES=-180 is ignored: expected ?LONGITUDES=-180 after the name", said[0])
 
     def test_say_once_why_a_grid_stays(self):
         grid, said = Grid(self.folder.name, step=7.0), []

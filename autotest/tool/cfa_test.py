@@ -361,7 +361,7 @@ class Combine(Folder):
         self.split(subarray_shape="1,6,8")
         done = self.combine("m/m.tas.0.0.0.nc", "m/m.tas.2.0.0.nc")
         self.assertIn("tas: 1 of 3 fragments were written, but are not among the sources", done)
-        self.assertIn("4 fragments along time, of which the last 1 are left out", done)
+        self.assertIn("expected 4 fragments along time, found 3: the last 1 are missing", done)
         values = self.values()[:3]
         values[1] = -9999
         np.testing.assert_array_equal(read("again.nca"), values)

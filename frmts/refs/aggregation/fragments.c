@@ -158,7 +158,7 @@ static refs_status look_at_master(const refs_vfs *vfs, const char *location,
     return status;
 }
 
-/* An archive that is written anew has its fragments before its master, and under the same names;
+/* An archive that is rewritten has its fragments before its master, and under the same names;
  * one that grows has another master beside the fragments that it had. So where the master was
  * replaced, a fragment is of what was read only if it is no younger than that, and did not change
  * since. Reading a byte of a master that is not held fails where it is not as it was first read
@@ -384,8 +384,7 @@ static void evict(refs_fragments *fragments) {
     }
 }
 
-/* With the lock held: a file may have any number of fragments, which are opened anew at little
- * cost. */
+/* With the lock held. A file may have any number of fragments; opening one again is cheap. */
 static void evict_nodes(refs_fragments *fragments) {
     refs_fragment_file *file = fragments->oldest;
     if (fragments->n_nodes <= MAX_NODES) return;

@@ -505,8 +505,8 @@ static void forget_marks(refs_chunk **link, size_t *n_chunks) {
     }
 }
 
-/* Nobody loads what was loading: whoever wants it claims it anew. The marks are lost, for there are
- * allocators that a child cannot call here. */
+/* The threads that were loading do not exist in the child: the next reader claims their chunks
+ * again. Their claims are leaked, since some allocators cannot be called here. */
 static void in_child(void *self) {
     refs_cache *cache = self;
     pthread_mutex_init(&cache->lock, NULL);

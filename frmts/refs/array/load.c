@@ -97,7 +97,8 @@ static bool is_any_awaited(const void *user) {
     return atomic_load(&((const batch *)user)->awaited.is);
 }
 
-/* Somebody who waits for one of the chunks has it sooner from here than anew. */
+/* A caller that waits for one of the chunks gets it sooner from this batch than by a new request.
+ */
 static bool is_any_chunk_awaited(const batch *job) {
     if (!is_any_awaited(job)) return false;
     refs_cache *cache = job->array->context.cache;
@@ -785,7 +786,7 @@ static refs_status open_batch(batch *job, size_t n, refs_error *err) {
     return job->fetched != NULL && job->ready != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* Begins anew with nothing to fetch. */
+/* Starts over with nothing to fetch. */
 static void reset_batch(batch *job) {
     job->n_fetched = job->n_ready = job->n_shards = job->n_busy = job->n_later = 0;
 }

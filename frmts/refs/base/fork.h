@@ -9,14 +9,14 @@
  *   until all threads have left theirs, and threads that come to one wait
  *   until it is done. In the child all that locks guard is whole, and no lock
  *   is held. Calls into libraries with locks of their own are such critical sections;
- * - what waits for other threads is registered, and mended in the child: nobody
+ * - what waits for other threads is registered, and repaired in the child: nobody
  *   loads, runs or answers anything there any more.
  *
  * In a critical section a thread waits for no other one, but by refs_wait, which leaves
  * it meanwhile. Stretches are short, or as long as a library takes.
  *
  * Condition variables of what is registered, and the locks that guard them, are
- * made anew in the child: a thread may wake and be about to give the lock back
+ * made again in the child: a thread may wake and be about to give the lock back
  * when the fork happens.
  *
  * Safe from any thread.

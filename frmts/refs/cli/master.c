@@ -105,7 +105,7 @@ static refs_status add_file(const collecting *to, tool_names *files, const char 
     return status;
 }
 
-/* Files are sources once each: of one that was joined twice, joining anew would lose steps. */
+/* Each file is a source once: combining a file twice would lose the steps of one of them. */
 static refs_status note_repeated(collecting *to, const refs_partition *partition, refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
     const size_t n = to->fragments.count;

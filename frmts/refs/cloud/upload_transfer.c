@@ -57,7 +57,7 @@ static size_t take_header(char *src, size_t size, size_t n, void *user) {
 
 /* -- one attempt ------------------------------------------------------------------------------- */
 
-/* Signed anew each time: the first signature may have expired. */
+/* Signed again each time: the first signature may have expired. */
 static refs_status make_url(const refs_sending *sending, const refs_transfer *transfer,
                             refs_buf *url, refs_error *err) {
     refs_object object;

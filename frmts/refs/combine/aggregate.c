@@ -599,17 +599,18 @@ static void tell_left_out(const refs_combine *combine, const refs_combine_result
         const size_t n = numbers->dims[dim].n_intervals,
                      n_entries = numbers->outline->grid.dims[dim].n_intervals;
         if (n < n_entries)
-            refs_note(
-                &combine->options.notes, REFS_NOTE_WARNING,
-                "%.*s: %zu fragments along %.*s, of which the last %zu are left out: expected "
-                "those that were written among the sources",
-                REFS_STR_ARG(refs_combine__text(combine, result->path)), n_entries,
-                REFS_STR_ARG(refs_combine__text(combine, result->like->dims[dim])), n_entries - n);
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: expected %zu fragments along %.*s, found %zu: the last %zu are "
+                      "missing in the "
+                      "result, add their files to the sources",
+                      REFS_STR_ARG(refs_combine__text(combine, result->path)), n_entries,
+                      REFS_STR_ARG(refs_combine__text(combine, result->like->dims[dim])), n,
+                      n_entries - n);
     }
 }
 
-/* Fragments that held nothing but the fill value were not written: without an outline, names of
- * others tell of those in front of them, and nothing of those behind. */
+/* Fragments that held only the fill value were not written. Without an outline, gaps in the numbers
+ * of file names show that some are missing, except after the last one. */
 static void tell_missing(const aggregating *at, const field *of) {
     const refs_combine *combine = at->combine;
     const refs_combine_result *result = of->result;

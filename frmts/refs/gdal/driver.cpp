@@ -272,13 +272,13 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** A grid that is turned without its name saying so has another place in the VRT files that keep
- * the name: those of gdalbuildvrt, and those that are read under another configuration. */
+/** VRT files keep names, not configuration: a grid turned by a configuration option would lie
+ * elsewhere when a VRT file is read without that option. */
 void warnOfConfiguredLongitudes(CSLConstList options) {
     const char *asked = RefsOption("REFS_LONGITUDES", "AS_IS");
     if (CSLFetchNameValue(options, "LONGITUDES") != nullptr || EQUAL(asked, "AS_IS")) return;
     RefsWarnOnce(std::string("REFS_LONGITUDES=") + asked + " is ignored: expected ?LONGITUDES=" +
-                 asked + " behind the name, which VRT files keep, or the open option");
+                 asked + " after the name, which VRT files keep, or the open option");
 }
 
 /** Open options of the call go before those of the name. */

@@ -261,7 +261,7 @@ bool RefsNameIsPrefixed(const char *name) {
 bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem) {
     const std::string text(name + prefixSize);
     if (text.empty()) {
-        problem = "the name of a reference set is missing behind REFS:";
+        problem = "the name of a reference set is missing after REFS:";
         return false;
     }
     if (text[0] == '"') return splitQuoted(text, parts, problem);

@@ -38,7 +38,7 @@ struct refs_growth {
     uint64_t record_size;
     refs_json_doc *doc;
     struct stat metadata; /* of the file, as it was read */
-    bool is_anew;         /* something that was there is not as it was: … */
+    bool is_rewritten;    /* something that was there is not as it was: … */
     refs_buf reason;      /* … what */
     refs_notes notes;
     grown *arrays;
@@ -84,11 +84,11 @@ static bool read_metadata(refs_growth *growth) {
 }
 
 /* The first reason is kept. */
-static void write_anew(refs_growth *growth, refs_str prefix, const char *reason) {
+static void mark_rewritten(refs_growth *growth, refs_str prefix, const char *reason) {
     const size_t size = prefix.size > 0 ? prefix.size - 1 : 0; /* without the slash */
-    if (!growth->is_anew)
+    if (!growth->is_rewritten)
         (void)refs_buf_printf(&growth->reason, NULL, "%.*s%s", (int)size, prefix.data, reason);
-    growth->is_anew = true;
+    growth->is_rewritten = true;
 }
 
 refs_status refs_growth__open(const refs_staged *place, const refs_writer_options *options,
@@ -102,7 +102,7 @@ refs_status refs_growth__open(const refs_staged *place, const refs_writer_option
     opened->notes = options->notes;
     opened->reason = (refs_buf)REFS_BUF_INIT;
     if (!read_metadata(opened))
-        write_anew(opened, refs_str_view("", 0), "its .zmetadata was not written by refs");
+        mark_rewritten(opened, refs_str_view("", 0), "its .zmetadata was not written by refs");
     *growth = opened;
     return REFS_OK;
 }
@@ -225,12 +225,12 @@ refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes 
     array.fills_holes = was != NULL && may_fill_holes(was, is);
     const bool is_kept =
         array.is_new || array.is_emptied || (keeps_numbers(was, is) && count_old(was, is, &array));
-    if (!is_kept) write_anew(growth, prefix, " has other chunks");
+    if (!is_kept) mark_rewritten(growth, prefix, " has other chunks");
     refs_json_doc_free(doc);
     return add_array(growth, prefix, &array, err);
 }
 
-static bool is_told(const refs_growth *growth, refs_str prefix) {
+static bool has_array(const refs_growth *growth, refs_str prefix) {
     for (size_t i = 0; i < growth->n_arrays; i++)
         if (refs_str_is(prefix, growth->arrays[i].prefix)) return true;
     return false;
@@ -239,11 +239,11 @@ static bool is_told(const refs_growth *growth, refs_str prefix) {
 /* An array that is no more. */
 static void check_lost(refs_growth *growth) {
     const refs_json *all = documents(growth);
-    for (size_t i = 0; i < refs_json_size(all) && !growth->is_anew; i++) {
+    for (size_t i = 0; i < refs_json_size(all) && !growth->is_rewritten; i++) {
         const refs_str key = refs_json_name_at(all, i);
         const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
-        if (refs_str_ends(key, ".zarray") && !is_told(growth, prefix))
-            write_anew(growth, prefix, " no longer exists");
+        if (refs_str_ends(key, ".zarray") && !has_array(growth, prefix))
+            mark_rewritten(growth, prefix, " no longer exists");
     }
 }
 
@@ -297,12 +297,12 @@ static void check_gap(refs_growth *growth, uint64_t end) {
     const refs_str prefix = refs_str_from(growth->array->prefix);
     refs_buf name = REFS_BUF_INIT, path = REFS_BUF_INIT;
     struct stat status;
-    for (uint64_t i = growth->next_record; i < end && !growth->is_anew; i++) {
+    for (uint64_t i = growth->next_record; i < end && !growth->is_rewritten; i++) {
         name.size = 0;
         if (name_record(growth, i, &name, NULL) != REFS_OK ||
             make_path(growth->folder, (const char *)name.data, &path, NULL) != REFS_OK ||
             stat((const char *)path.data, &status) == 0)
-            write_anew(growth, prefix, " has record files of an append that was interrupted");
+            mark_rewritten(growth, prefix, " has record files of an append that was interrupted");
     }
     refs_buf_clear(&name);
     refs_buf_clear(&path);
@@ -323,7 +323,7 @@ void refs_growth__array(refs_growth *growth, const refs_write_array *array) {
     growth->next_record = 0;
     for (size_t i = 0; i < growth->n_arrays; i++)
         if (refs_str_is(prefix, growth->arrays[i].prefix)) growth->array = &growth->arrays[i];
-    if (growth->array == NULL) write_anew(growth, prefix, " has no metadata");
+    if (growth->array == NULL) mark_rewritten(growth, prefix, " has no metadata");
 }
 
 uint64_t refs_growth__n_old(const refs_growth *growth) {
@@ -358,9 +358,9 @@ static refs_status holds(const refs_growth *growth, const char *name, refs_bytes
     return status;
 }
 
-static void tell_others(refs_growth *growth) {
-    write_anew(growth, refs_str_from(growth->array->prefix),
-               " has other chunks, or values, where it had some");
+static void mark_other_chunks(refs_growth *growth) {
+    mark_rewritten(growth, refs_str_from(growth->array->prefix),
+                   " has other chunks, or values, where it had some");
 }
 
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
@@ -371,7 +371,7 @@ refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_byte
     refs_status status = name_record(growth, record, &name, err);
     if (status == REFS_OK) status = holds(growth, (const char *)name.data, bytes, &is, err);
     growth->is_same = is && rows == REFS_GROWTH_ALL_ROWS;
-    if (status == REFS_OK && !is && !growth->array->fills_holes) tell_others(growth);
+    if (status == REFS_OK && !is && !growth->array->fills_holes) mark_other_chunks(growth);
     refs_buf_clear(&name);
     return status;
 }
@@ -410,7 +410,8 @@ static bool is_in_row(const refs_ref *ref, const refs_rows *rows, size_t row) {
 refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const refs_rows *rows,
                                     refs_error *err) {
     const uint64_t first = record * growth->record_size;
-    if (growth->array == NULL || !growth->array->fills_holes || growth->is_same || growth->is_anew)
+    if (growth->array == NULL || !growth->array->fills_holes || growth->is_same ||
+        growth->is_rewritten)
         return REFS_OK;
     if (growth->was == NULL)
         REFS_TRY(refs_set_open(refs_vfs_posix(), growth->folder, NULL, &growth->was, err));
@@ -419,7 +420,7 @@ refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const 
         const refs_status status = find_old(growth, first + row, &ref, err);
         if (status == REFS_NOT_FOUND) continue;
         REFS_TRY(status);
-        if (!is_in_row(&ref, rows, row)) tell_others(growth);
+        if (!is_in_row(&ref, rows, row)) mark_other_chunks(growth);
         refs_ref_release(&ref);
     }
     return REFS_OK;
@@ -516,7 +517,7 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
                      growth->folder);
 }
 
-static void note_anew(const refs_growth *growth) {
+static void warn_rewritten(const refs_growth *growth) {
     refs_note(&growth->notes, REFS_NOTE_WARNING,
               "%s: was rewritten (%.*s): programs that have it open must open it again",
               growth->folder, (int)growth->reason.size, (const char *)growth->reason.data);
@@ -527,11 +528,11 @@ refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_erro
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
     check_lost(growth);
-    if (growth->is_anew) {
+    if (growth->is_rewritten) {
         REFS_TRY(refs_parquet__check_replaced(place->wanted, err));
         REFS_TRY(pass_files(growth, &over, false, err));
         REFS_TRY(refs_staged_move(place, err));
-        note_anew(growth);
+        warn_rewritten(growth);
         return REFS_OK;
     }
     REFS_TRY(refs_staged_settle(place, err));

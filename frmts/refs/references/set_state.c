@@ -24,7 +24,7 @@ static refs_status fail_gone(const char *what, refs_error *err) {
     return refs_fail(err, REFS_CHANGED, "%s: the set does not exist any more: open it again", what);
 }
 
-static refs_status fail_anew(const char *what, refs_error *err) {
+static refs_status fail_rewritten(const char *what, refs_error *err) {
     return refs_fail(err, REFS_CHANGED,
                      "%s: the set was rewritten since it was opened: open it again", what);
 }
@@ -69,7 +69,7 @@ static refs_status check_folder(const refs_set_state *state, refs_error *err) {
     if (!state->is_held || fstat(state->held, &was) != 0) return REFS_OK;
     if (stat(state->folder, &is) != 0) return fail_gone(state->folder, err);
     const bool is_same = is.st_dev == was.st_dev && is.st_ino == was.st_ino;
-    return is_same ? REFS_OK : fail_anew(state->folder, err);
+    return is_same ? REFS_OK : fail_rewritten(state->folder, err);
 }
 
 bool refs_references__state_is_held(const refs_set_state *state) {
@@ -265,7 +265,7 @@ static refs_status read_growth(const refs_set_state *state, const refs_vfs_valid
     if (status == REFS_OK && !is_same_text)
         status = compare(state, refs_json_root(document), grids, &has_grown, err);
     refs_json_doc_free(document);
-    if (status == REFS_OK && !has_grown) status = fail_anew(state->metadata, err);
+    if (status == REFS_OK && !has_grown) status = fail_rewritten(state->metadata, err);
     known->validators = *now;
     return status;
 }

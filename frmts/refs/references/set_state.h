@@ -3,15 +3,15 @@
  *
  * Names of record files do not tell which state of a set they are of. How this is done depends on
  * where the set lies: A folder of this machine is held on to. A set that grows stays in its folder,
- * and what was in it means what it meant. One that is written anew is another folder of the same
+ * and what was in it means what it meant. One that is rewritten is another folder of the same
  * name, whose record files are of other chunks; held, the one that was opened keeps its number to
  * itself.
  *
  * Servers have no folders. There, a record file that is not younger than ".zmetadata" was when the
- * set was opened, nor older than all that were read, is of that state, or of one before, and nothing
- * is asked. For others the validators of ".zmetadata" are asked for: they shall be as they were, or
- * the set has only grown: all its sources are sources of the new one, and all its chunks have the
- * numbers in it that they had.
+ * set was opened, nor older than all that were read, is of that state, or of one before, and
+ * nothing is asked. For others the validators of ".zmetadata" are asked for: they shall be as they
+ * were, or the set has only grown: all its sources are sources of the new one, and all its chunks
+ * have the numbers in it that they had.
  */
 #ifndef REFS_REFERENCES_SET_STATE_H
 #define REFS_REFERENCES_SET_STATE_H
@@ -60,7 +60,7 @@ void refs_references__state_clear(refs_set_state *state);
 bool refs_references__state_is_held(const refs_set_state *state);
 
 /** Checks the record file at `location`, which was just read; NULL: it was not there.
- * REFS_CORRUPT where the set was written anew. `grids` are those of the metadata. */
+ * REFS_CORRUPT where the set was rewritten. `grids` are those of the metadata. */
 refs_status refs_references__state_check(refs_set_state *state, const char *location,
                                          const refs_chunk_grids *grids, refs_error *err);
 

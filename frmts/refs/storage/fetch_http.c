@@ -337,7 +337,7 @@ static refs_status sign_again(refs_queue *queue, flight *landed, bool *over_http
     return status;
 }
 
-/* Whether a request that is done is to be signed anew. */
+/* Whether a request that is done is to be signed again. */
 static bool may_sign_again(flight *landed) {
     const refs_transfer *transfer = &landed->transfer;
     if (transfer->is_stale) return true;

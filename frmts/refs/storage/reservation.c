@@ -15,7 +15,7 @@ static bool reserve_of_process(uint64_t more, uint64_t others, uint64_t limit) {
     return true;
 }
 
-/* In the child of a fork the count begins anew, and may be given back more than it has. */
+/* In the child of a fork the count starts over, and may be given back more than it has. */
 static void return_to_process(uint64_t less) {
     uint64_t all = atomic_load(&process_bytes);
     while (!atomic_compare_exchange_weak(&process_bytes, &all, all > less ? all - less : 0))

@@ -292,7 +292,7 @@ typedef struct refs_cfa_moving {
 
 /** Rewrites the names of fragments in the master at `path`, of any encoding, and nothing else; *n
  * names have changed. `all` are its aggregations. Files are not moved. A netCDF-3 master that has
- * no room for longer names is written anew. It is changed by libnetcdf: the caller has read all of
+ * no room for longer names is rewritten. It is changed by libnetcdf: the caller has read all of
  * it before, by parsers that expect hostile files. */
 refs_status refs_cfa_move(const char *path, const struct refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err);

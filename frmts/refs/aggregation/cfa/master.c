@@ -370,7 +370,7 @@ static refs_status check_fragments(const cfa_job *job, refs_error *err) {
         for (size_t i = 0; i < dim->n_intervals; end = dim->intervals[i++].end)
             if (dim->intervals[i].index != i || dim->intervals[i].begin != end)
                 return fail_fragments(job, "gaps between them", err);
-        if (dim->n_intervals != dim->n_parts) return fail_fragments(job, "gaps behind them", err);
+        if (dim->n_intervals != dim->n_parts) return fail_fragments(job, "gaps after them", err);
     }
     for (uint64_t i = 0; i < grid->n; i++)
         if (grid->sources[i].layout != NULL || grid->sources[i].is_own)

@@ -1,4 +1,4 @@
-/* move_widen.h -- a netCDF-3 file anew, with longer names of fragments in it. */
+/* move_widen.h -- rewrites a netCDF-3 file with longer names of fragments. */
 #ifndef REFS_AGGREGATION_CFA_MOVE_WIDEN_H
 #define REFS_AGGREGATION_CFA_MOVE_WIDEN_H
 

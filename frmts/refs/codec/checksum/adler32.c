@@ -17,10 +17,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__checksum_decode(self, adler32, encoded, output, err);
 }
 
-const refs_codec_type refs_codec_adler32 = {
-    .name = "adler32",
-    .reads = "a checksum of four bytes before or behind the data",
-    .library = "libdeflate",
-    .open = open_codec,
-    .decode = decode,
-    .close = refs_free};
+const refs_codec_type refs_codec_adler32 = {.name = "adler32",
+                                            .reads =
+                                                "a checksum of four bytes before or after the data",
+                                            .library = "libdeflate",
+                                            .open = open_codec,
+                                            .decode = decode,
+                                            .close = refs_free};

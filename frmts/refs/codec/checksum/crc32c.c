@@ -43,7 +43,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 const refs_codec_type refs_codec_crc32c = {.name = "crc32c",
                                            .reads =
-                                               "a checksum of four bytes before or behind the data",
+                                               "a checksum of four bytes before or after the data",
                                            .library = "REFS",
                                            .open = open_codec,
                                            .decode = decode,

@@ -77,7 +77,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 const refs_codec_type refs_codec_jenkins_lookup3 = {.name = "jenkins_lookup3",
                                                     .reads =
-                                                        "a checksum of four bytes behind the data",
+                                                        "a checksum of four bytes after the data",
                                                     .library = "REFS",
                                                     .open = open_codec,
                                                     .decode = decode,

@@ -169,8 +169,8 @@ static refs_status find_padding(indexed *at, uint64_t begin, uint64_t end, bool 
     return REFS_OK;
 }
 
-/* An index is of this file where no message of the file, of `size` bytes, follows the last one, of
- * `length` bytes. One that was made of an incomplete file lacks messages, too. */
+/* Checks that the index covers the file of `size` bytes: nothing but padding follows its last
+ * message, of `length` bytes. An index of an incomplete file lacks messages. */
 static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_error *err) {
     const grib_entry *last = &at->index.entries[at->index.n - 1];
     uint64_t end = last->offset;
@@ -179,13 +179,13 @@ static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_e
     REFS_TRY(find_padding(at, end, size, &is_end, err));
     if (is_end) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
-                     "expected the end of %s at byte %llu, behind the last message, found %llu "
-                     "bytes: make the index again",
+                     "expected %s to end at byte %llu, after the last message, found %llu bytes: "
+                     "make the index again",
                      at->location, (unsigned long long)end, (unsigned long long)size);
 }
 
-/* Whether a store listed the file, and no later than its index: then the index is of this file, and
- * it ends with the last message. */
+/* Whether a listing shows the file, not younger than its index: the index then covers the file, and
+ * the file ends with the last message. */
 static bool is_listed(const indexed *at, uint64_t *end) {
     int64_t modified_s, index_modified_s;
     uint64_t index_size;

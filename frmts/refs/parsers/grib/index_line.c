@@ -272,14 +272,14 @@ static refs_status add_line(refs_str line, size_t number, grib_index *index, ref
 
 static refs_status fail_both(const grib_entry *one, const grib_entry *other, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT,
-                     "line %zu: expected a message behind that of line %zu, which has bytes "
+                     "line %zu: expected a message after that of line %zu, which has bytes "
                      "[%llu+%llu], found byte %llu: make the index again",
                      other->line, one->line, (unsigned long long)one->offset,
                      (unsigned long long)one->length, (unsigned long long)other->offset);
 }
 
-/* A line that is there twice counts once; others are of fields of one message with numbers, or of
- * messages that do not overlap. */
+/* Drops repeated lines. All others are numbered fields of one message, or messages that do not
+ * overlap. */
 static refs_status drop_repeated(grib_index *index, refs_error *err) {
     size_t n = 1;
     for (size_t i = 1; i < index->n; i++) {

@@ -6,7 +6,7 @@
 #include "set.h"
 #include "set_state.h"
 
-/* How often a set is opened that is written anew meanwhile. */
+/* How often a set is opened that is rewritten meanwhile. */
 #define MAX_TRIES 10
 
 /* The needed part of the content mostly stands at its end: its name says enough. */

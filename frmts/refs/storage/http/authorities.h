@@ -1,14 +1,14 @@
-/* authorities.h -- certificates that are believed, as one file for all connections.
+/* authorities.h -- trusted certificates, as one file for all connections.
  *
- * GnuTLS has libcurl read and parse each file of a folder of certificates anew for each connection,
- * and Debian's has each certificate three times. Here they are put together once, each once, in
- * memory that has a name; what is believed is the same. Under a lock of the caller. */
+ * With GnuTLS, libcurl reads and parses each file of a folder of certificates for each connection,
+ * and Debian's folder has each certificate three times. Here they are put together once, each once,
+ * in a memory file (memfd); the same certificates are trusted. Under a lock of the caller. */
 #ifndef REFS_STORAGE_HTTP_AUTHORITIES_H
 #define REFS_STORAGE_HTTP_AUTHORITIES_H
 
 #include "refs/bytes.h"
 
-/** So many files, made of other files and folders each, are kept. */
+/** Most files that are kept, one for each pair of a file and a folder of certificates. */
 #define REFS_HTTP_MAX_AUTHORITIES 4
 
 /** Certificates of a folder, all together, above which they are left as they are. */
@@ -17,7 +17,7 @@
 typedef struct refs_authorities refs_authorities;
 
 /** The name of a file with the certificates of a file and of a folder, one of them or NULL: those
- * that libcurl has by default. It is made anew where they have changed, and lives as long as
+ * that libcurl has by default. It is made again where they have changed, and lives as long as
  * `*first`. NULL where libcurl is to read them itself: it has other means, or some cannot be read.
  */
 const char *refs_authorities__file(refs_authorities **first, const char *file, const char *folder);

@@ -1,11 +1,11 @@
 /* cookies.h -- cookies that servers set: one store for all requests that are made with the
- * same credentials and cookie files, and another for http than for https: what lets in over https
- * is never sent in the clear, also where a server forgets to say "Secure". libcurl sends each
- * cookie to the host that it is of.
+ * same credentials and cookie files, and another for http than for https: a cookie that was set
+ * over https is never sent in the clear, also where a server forgets to say "Secure". libcurl sends
+ * each cookie to the host that it is of.
  *
  * A file is read once, when its store is made, and written when a server has set a cookie, not by
- * each request. TLS sessions go along with cookies: a connection resumes one instead of
- * proving all anew. May be used from any number of threads. */
+ * each request. TLS sessions are shared like cookies: a connection resumes one instead of
+ * authenticating again. May be used from any number of threads. */
 #ifndef REFS_STORAGE_HTTP_COOKIES_H
 #define REFS_STORAGE_HTTP_COOKIES_H
 
@@ -19,7 +19,7 @@
  */
 #define REFS_HTTP_MAX_COOKIE_STORES 64
 
-/** A file is not written anew for so long. */
+/** Least time between two writes of a file, in milliseconds. */
 #define REFS_HTTP_COOKIES_MS 1000
 
 typedef struct refs_cookies refs_cookies;

@@ -370,8 +370,8 @@ static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     return n_active + 1 < most && self->n_ahead < most_ahead(self);
 }
 
-/* Whether a request waited so long for its turn that it is to be signed anew first, which whoever
- * asked for it does. One that was sent before has its signature refused instead, if need be. */
+/* Whether a request waited so long in the queue that its caller has to sign it again before it is
+ * sent. One that was sent before is signed again when its signature is refused. */
 static bool is_stale(const refs_transfer *transfer, uint64_t now) {
     return transfer->rules.is_signed && transfer->n_requests == 0 && transfer->url_ms > 0 &&
            now >= transfer->url_ms + REFS_HTTP_FRESH_MS;

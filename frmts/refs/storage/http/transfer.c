@@ -21,8 +21,8 @@
  */
 #define PAUSED_LONG_MS 1000
 
-/* A server that has answered may be starting anew. If none ever did, the address is mostly wrong,
- * which people want to know soon. */
+/* A server that has answered before may be restarting. If none ever did, the address is mostly
+ * wrong, which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
 
 /* If an origin answers others, refusals are a matter of its limit, and do not count: but one object
