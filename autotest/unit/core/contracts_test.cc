@@ -233,7 +233,7 @@ TEST(Vfs, WithoutOptionalMembersIsOpenedAndNotLookedAt) {
 }
 
 /* fetch.h: cancelling ends later calls, too; a size that is not known is no failure. */
-TEST(Fetching, EndsOnceItIsCancelled) {
+TEST(CancelledFetcher, FetchesNothingMore) {
     MemoryVfs vfs;
     vfs.files["digits"] = "0123456789";
     refs_fetcher *fetcher = nullptr;
