@@ -606,7 +606,7 @@ class Stores(Indices):
         self.objects["/b/run/gfs.f003"] += message(3, 925, 30)
         done, _ = self.index_run()
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("expected the end of /vsis3/b/run/gfs.f003 at byte", done.stderr.replace("s3://", "/vsis3/"))
+        self.assertIn("expected /vsis3/b/run/gfs.f003 to end at byte", done.stderr.replace("s3://", "/vsis3/"))
 
     def test_with_files_that_go_on_for_long_are_asked_for_these(self):
         """As if the index had been written later, of a part of the file."""
