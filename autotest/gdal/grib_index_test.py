@@ -182,6 +182,49 @@ class Lists(Indices):
         size = len(largest(3, 3))
         self.assertEqual(places, {"": [0, size, size], "_2": [0, 0]})
 
+    def test_intervals_are_said_as_far_as_files_agree(self):
+        """Sums of the last hours and those from the reference time, of which each file has both."""
+        def total(step, hours):
+            return with_template(message(step - hours, 500), 8, interval(step, hours, 1))
+        for step in (6, 12, 18):
+            with open(self.path(f"sum{step:02}.grib2"), "wb") as file:
+                file.write(total(step, 6 if step < 18 else 3) + total(step, step) + message(step, 500))
+        shown = []
+        for names in (6,), (6, 12), (6, 12, 18), (12, 18):
+            done = self.index(*(self.path(f"sum{step:02}.grib2") for step in names))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            shown.append(self.intervals())
+            os.remove(self.set)
+        self.assertEqual(shown, [{"t": (None, None), "t_accum": (0, 6), "t_accum_2": (0, 6)},
+                                 {"t": (None, None), "t_accum": (None, 6), "t_accum_2": (0, None)},
+                                 {"t": (None, None), "t_accum": (None, None), "t_accum_2": (0, None)},
+                                 {"t": (None, None), "t_accum": (None, None), "t_accum_2": (0, None)}])
+        # What appending finds is what indexing all at once finds, and a message that is another is found.
+        self.assertEqual(self.index(self.path("sum06.grib2")).returncode, 0)
+        for step, expected in (12, shown[1]), (18, shown[2]):
+            done = subprocess.run([REFS, "append", self.set, self.path(f"sum{step}.grib2")], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(self.intervals(), expected)
+        checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        with open(self.path("all.grib2"), "wb") as file:
+            for step in (6, 12, 18):
+                with open(self.path(f"sum{step:02}.grib2"), "rb") as part:
+                    file.write(part.read())
+        os.remove(self.set)
+        self.assertEqual(self.index(self.path("all.grib2")).returncode, 0)
+        self.assertEqual(self.intervals(), shown[2])
+
+    def intervals(self):
+        """Start and length that the driver shows."""
+        root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        found = {}
+        for name in root.GetMDArrayNames():
+            attributes = {a.GetName(): a.Read() for a in root.OpenMDArray(name).GetAttributes()}
+            if "GRIB_stepType" in attributes:
+                found[name] = attributes.get("GRIB_startStep"), attributes.get("GRIB_lengthOfTimeRange")
+        return found
+
     def test_long_names_tell_statistics_apart_as_names_do(self):
         """Means of an ensemble at an instant and of the least values of three hours, templates 4.2 and 4.12."""
         with open(self.path("means.grib2"), "wb") as file:

@@ -5,14 +5,23 @@ static const struct {
     const char *name;
     unsigned class;
 } table[] = {
-    {"scale_factor", REFS_CF_SCALING},    {"add_offset", REFS_CF_SCALING},
-    {"_FillValue", REFS_CF_MISSING},      {"missing_value", REFS_CF_MISSING},
-    {"_Unsigned", REFS_CF_SIGNS},         {"valid_range", REFS_CF_VALID},
-    {"valid_min", REFS_CF_VALID},         {"valid_max", REFS_CF_VALID},
-    {"actual_range", REFS_CF_ACTUAL},     {"flag_values", REFS_CF_FLAG_NUMBERS},
-    {"flag_masks", REFS_CF_FLAG_NUMBERS}, {"flag_meanings", REFS_CF_FLAG_WORDS},
-    {"flag_colors", REFS_CF_FLAG_WORDS},  {"units", REFS_CF_UNITS},
+    {"scale_factor", REFS_CF_SCALING},
+    {"add_offset", REFS_CF_SCALING},
+    {"_FillValue", REFS_CF_MISSING},
+    {"missing_value", REFS_CF_MISSING},
+    {"_Unsigned", REFS_CF_SIGNS},
+    {"valid_range", REFS_CF_VALID},
+    {"valid_min", REFS_CF_VALID},
+    {"valid_max", REFS_CF_VALID},
+    {"actual_range", REFS_CF_ACTUAL},
+    {"flag_values", REFS_CF_FLAG_NUMBERS},
+    {"flag_masks", REFS_CF_FLAG_NUMBERS},
+    {"flag_meanings", REFS_CF_FLAG_WORDS},
+    {"flag_colors", REFS_CF_FLAG_WORDS},
+    {"units", REFS_CF_UNITS},
     {"calendar", REFS_CF_UNITS},
+    {"GRIB_startStep", REFS_CF_START},
+    {"GRIB_lengthOfTimeRange", REFS_CF_LENGTH},
 };
 
 const char *refs_cf_attribute_at(unsigned classes, size_t i) {

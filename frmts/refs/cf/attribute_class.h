@@ -1,4 +1,4 @@
-/* attribute_class.h -- what attributes of a variable are about, as CF and NUG define them.
+/* attribute_class.h -- what attributes of a variable are about, as CF, NUG and ecCodes define them.
  *
  * Read before this: cf.h.
  */
@@ -21,6 +21,8 @@ enum {
     REFS_CF_FLAG_NUMBERS = 32, /**< flag_values, flag_masks (CF 3.5) */
     REFS_CF_FLAG_WORDS = 64,   /**< flag_meanings (CF 3.5), flag_colors */
     REFS_CF_UNITS = 128,       /**< units, calendar (CF 3.1 and 4.4.1) */
+    REFS_CF_START = 256,       /**< GRIB_startStep: where all intervals of a statistic begin */
+    REFS_CF_LENGTH = 512,      /**< GRIB_lengthOfTimeRange: how long each of them is */
 
     /** How numbers are stored. */
     REFS_CF_PACKING = REFS_CF_SCALING | REFS_CF_MISSING | REFS_CF_SIGNS,

@@ -14,10 +14,12 @@ typedef struct attribute_search {
     refs_buf path;    /* with its slash */
 } attribute_search;
 
-/* How values are stored differs between fragments, which keep these; what the parsers note of
+/* How values are stored differs between fragments, which keep these; intervals of a statistic are
+ * said where all sources agree; what the parsers note of
  * dimensions (base/own_attributes.h) is no attribute of the data. */
 static bool is_of_values(refs_str name) {
-    return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS) ||
+    return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS |
+                                             REFS_CF_START | REFS_CF_LENGTH) ||
            refs_str_is(name, "unpacked_dtype") || refs_str_is(name, "_NCProperties") ||
            refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
 }
@@ -76,6 +78,17 @@ refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char 
             names[1]);
     }
     return REFS_OK;
+}
+
+bool refs_combine_differ_in(const refs_attribute_pair *pair, unsigned classes) {
+    const char *name;
+    for (size_t i = 0; (name = refs_cf_attribute_at(classes, i)) != NULL; i++) {
+        double one = 0, other = 0;
+        const bool has_one = refs_json_double(refs_json_get(pair->kept, name), &one);
+        const bool has_other = refs_json_double(refs_json_get(pair->other, name), &other);
+        if (has_one != has_other || one != other) return true;
+    }
+    return false;
 }
 
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,

@@ -28,6 +28,9 @@ typedef struct refs_attribute_pair {
 refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char *const names[2],
                                     refs_error *err);
 
+/** Whether numbers of these classes (attribute_class.h) differ, or only one has them. */
+bool refs_combine_differ_in(const refs_attribute_pair *pair, unsigned classes);
+
 /** Warns where standard_name or cell_methods differ. False where they do not. `names` are those of
  * both sources. */
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,

@@ -732,6 +732,7 @@ typedef struct refs_combine_result {
     struct refs_combine_split *split; /**< how it is fragments; or NULL */
     bool has_warned_of_units;         /**< of parts that they are not converted */
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
+    bool drops_start, drops_length; /**< nor do they of intervals of a statistic */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
     bool drops_stored; /**< values were converted: attributes in the units of before, too; nor does
@@ -841,7 +842,7 @@ refs_status refs_combine__describe_flags(refs_intern *strings, const refs_json *
 
 /** Appends pairs as of refs_combine__replace for the attributes that a joined array does not get;
  * returns how many members of `pairs` these are. */
-#define REFS_COMBINE_MAX_LEFT_OUT 20
+#define REFS_COMBINE_MAX_LEFT_OUT 24
 size_t refs_combine__left_out(const refs_combine_result *result, const char **pairs);
 
 /** The attributes that tell which values are valid. */

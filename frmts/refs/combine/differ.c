@@ -35,7 +35,9 @@ size_t refs_combine__left_out(const refs_combine_result *result, const char **pa
     const unsigned classes = (result->drops_range ? (unsigned)REFS_CF_VALID : 0) |
                              (result->drops_stored ? stored : 0) |
                              (result->drops_actual ? (unsigned)REFS_CF_ACTUAL : 0) |
-                             (result->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
+                             (result->drops_flags ? (unsigned)REFS_CF_FLAGS : 0) |
+                             (result->drops_start ? (unsigned)REFS_CF_START : 0) |
+                             (result->drops_length ? (unsigned)REFS_CF_LENGTH : 0);
     const char *name;
     size_t n = 0;
     for (; (name = refs_cf_attribute_at(classes, n / 2)) != NULL; n += 2) {

@@ -171,7 +171,8 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
     const bool is_new = result->rank != result->like->rank;
     if (!is_new && !result->tells_hole_fill && !result->drops_range && !result->drops_flags &&
-        !result->drops_stored && !result->drops_actual)
+        !result->drops_stored && !result->drops_actual && !result->drops_start &&
+        !result->drops_length)
         return result->like->attributes != REFS_COMBINE_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;

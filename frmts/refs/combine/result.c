@@ -1,5 +1,6 @@
 /* result.c -- what the arrays of one path become. */
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 #include "refs/cf.h"
 
 #define BECOMES                                                                                    \
@@ -595,9 +596,16 @@ static refs_status compare_values(const refs_combine *combine, const refs_combin
     return tell_difference(combine, result, at, i, err);
 }
 
+/* Precipitation of 0-6 h and of 0-12 h has one start, and that of 0-6 h and of 6-12 h one length.
+ */
+static void compare_intervals(refs_combine_result *result, const refs_attribute_pair *pair) {
+    result->drops_start = result->drops_start || refs_combine_differ_in(pair, REFS_CF_START);
+    result->drops_length = result->drops_length || refs_combine_differ_in(pair, REFS_CF_LENGTH);
+}
+
 /* Attributes that say what is measured: what differs in them is joined where people want it, but
  * for fields of GRIB that are not of one kind. */
-static refs_status compare_meaning(const refs_combine *combine, const refs_combine_result *result,
+static refs_status compare_meaning(const refs_combine *combine, refs_combine_result *result,
                                    const refs_combine_place *at, bool *has_warned,
                                    refs_error *err) {
     const uint32_t one = result->like->whole, other = at->array->whole;
@@ -612,6 +620,7 @@ static refs_status compare_meaning(const refs_combine *combine, const refs_combi
                                           .path = refs_combine__text(combine, result->path)};
         const char *const names[2] = {combine->members[result->first].name, at->member->name};
         if (result->n_concat > 0) status = refs_combine_check_kind(&pair, names, err);
+        if (result->n_concat > 0) compare_intervals(result, &pair);
         if (status == REFS_OK && !*has_warned)
             *has_warned = refs_combine_note_meaning(&combine->options.notes, &pair, names);
     }

@@ -354,6 +354,8 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
     unsigned classes = REFS_CF_PACKING | REFS_CF_VALID;
     if (out->result->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;
     if (out->result->drops_flags) classes |= REFS_CF_FLAGS;
+    if (out->result->drops_start) classes |= REFS_CF_START;
+    if (out->result->drops_length) classes |= REFS_CF_LENGTH;
     const size_t begin = out->text.size;
     REFS_TRY(append_except(attributes, own_names, classes, &out->text, err));
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);

@@ -732,6 +732,28 @@ static void describe_kind(const json_t *kind, const char *base, const char *unit
     json_object_update(attributes, json_object_get(kind, "attributes"));
 }
 
+static json_t *hours_of(double hours) {
+    const bool is_whole = hours == floor(hours) && fabs(hours) < 1e9;
+    return is_whole ? json_integer((json_int_t)hours) : json_real(hours);
+}
+
+/* The intervals of a statistic, as far as all fields of an array have one in common: ecCodes' keys,
+ * in hours. Combining keeps those that all files have in common (combine/result.c). */
+static void describe_intervals(const grib_field *fields, size_t n, json_t *attributes) {
+    bool has_start = true, has_length = true;
+    for (size_t i = 0; i < n; i++) {
+        if (fields[i].statistic == GRIB_NO_STATISTIC || fields[i].length_hours <= 0) return;
+        has_length = has_length && fields[i].length_hours == fields->length_hours;
+        has_start = has_start && fields[i].step_hours - fields[i].length_hours ==
+                                     fields->step_hours - fields->length_hours;
+    }
+    if (has_start)
+        json_object_set_new(attributes, "GRIB_startStep",
+                            hours_of(fields->step_hours - fields->length_hours));
+    if (has_length)
+        json_object_set_new(attributes, "GRIB_lengthOfTimeRange", hours_of(fields->length_hours));
+}
+
 /* `phrase` tells the long name from those of arrays that differ by the statistic. */
 static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
                         const json_t *kind, const char *phrase) {
@@ -808,6 +830,7 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     json_t *attributes =
         describe(self, field, &name, product_kind, has_statistic ? phrase_of(field) : "");
     json_decref(product_kind);
+    describe_intervals(field, added->n, attributes);
     json_object_set_new(attributes, "coordinates", list_coordinates(axes, valid_time, grid));
     refs_scan_array document = {.chunks = chunks,
                                 .dtype = json_string("<f8"),
