@@ -1,15 +1,14 @@
-/* encoding_cfa04.c -- CFA-0.4: fragments as JSON in the attribute cfa_array; see encoding.h.
- *
- * The convention has both ends of a location inside it; its own examples, and files that exist,
- * have the second one behind it. The shape of the sub-array tells which is meant.
- */
+/* encoding_cfa04.c -- CFA-0.4: fragments as JSON in the attribute cfa_array; see encoding.h. The
+ * convention has inclusive locations; its own examples, and existing files, have exclusive ends.
+ * The shape of the sub-array decides which is meant. */
 #include <stdio.h>
 
 #include "aggregation_internal.h"
 #include "cfa/cfa_internal.h"
 #include "refs/own_attributes.h"
 
-/* One that lost its cfa_array is recognised by its dimensions: its own value means nothing. */
+/* A container without its cfa_array is recognised by its dimensions: its own value means nothing.
+ */
 static bool recognise(const refs_json *attributes) {
     if (!refs_str_is(refs_aggregation__text(attributes, "cf_role"), "cfa_variable") ||
         refs_aggregation__text(attributes, "cfa_group").size > 0)
@@ -20,25 +19,26 @@ static bool recognise(const refs_json *attributes) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* A partition while it is read. */
+/* A partition that is being decoded. */
 typedef struct partition {
     const refs_json *json;
     const refs_json *subarray;
-    size_t at;       /* in the list, for messages */
-    uint64_t number; /* in the matrix */
+    size_t at;       /* its number in the list, for messages */
+    uint64_t number; /* its number in the matrix */
     uint64_t index[REFS_MAX_RANK];
     uint64_t begin[REFS_MAX_RANK], end[REFS_MAX_RANK];
     refs_fragment_layout layout;
     bool has_layout;
 } partition;
 
-/* All of them. */
+/* The list of partitions that is being decoded. */
 typedef struct decoding {
     refs_aggregation *aggregation;
     const refs_json *root;
     size_t n_split;               /* dimensions of the matrix */
-    size_t split[REFS_MAX_RANK];  /* which ones of the aggregation those are */
-    size_t *first[REFS_MAX_RANK]; /* partition with an index along a dimension, in the list */
+    size_t split[REFS_MAX_RANK];  /* dimensions of the aggregation for these */
+    size_t *first[REFS_MAX_RANK]; /* for each index along a dimension, the first partition that has
+                                     it, by its number in the list */
 } decoding;
 
 static refs_status fail_at(const partition *part, refs_status status, const char *what,
@@ -52,8 +52,8 @@ static size_t dim_called(const refs_aggregation *aggregation, refs_str name) {
     return SIZE_MAX;
 }
 
-/* The first one of that name that no name before it in a list is of: a covariance has one dimension
- * twice. */
+/* The first dimension of that name which no earlier name of the list has taken: a covariance has
+ * one dimension twice. */
 static size_t next_dim_called(const refs_aggregation *aggregation, refs_str name, bool *is_listed) {
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
         if (is_listed[dim] || !refs_str_is(name, aggregation->names[dim])) continue;
@@ -154,7 +154,7 @@ static refs_status read_reverse(const decoding *job, partition *part, refs_error
 
 /* -- parts of sub-arrays ----------------------------------------------------------------------- */
 
-/* One after the other: "[[0, 9, 1], (2, 3, 5)]", in Python's or JSON's way. */
+/* Parses "[[0, 9, 1], (2, 3, 5)]", in the syntax of Python or JSON. */
 typedef struct part_text {
     const char *at, *end;
 } part_text;
@@ -175,7 +175,7 @@ static bool next_number(part_text *text, int64_t *number) {
                                    &integral);
 }
 
-/* A range has both its ends inside it. */
+/* A range includes both its ends. */
 static bool as_range(const int64_t *numbers, size_t n, refs_fragment_part *part) {
     int64_t step = n == 3 ? numbers[2] : 1;
     if (n < 2 || n > 3 || step == 0 || numbers[0] < 0 || numbers[1] < 0 ||
@@ -199,7 +199,7 @@ static refs_status as_list(refs_aggregation *aggregation, const int64_t *numbers
     return REFS_OK;
 }
 
-/* Numbers that a part of a sub-array may list: no more than its text has. No message. */
+/* Most numbers that a part of a sub-array can list: as many as its text has. No message. */
 static refs_status read_one_part(refs_aggregation *aggregation, part_text *text,
                                  refs_fragment_part *part) {
     char open = next_char(text);
@@ -255,7 +255,7 @@ static refs_status read_part(const decoding *job, partition *part, refs_error *e
 
 /* -- locations --------------------------------------------------------------------------------- */
 
-/* Elements that the sub-array has along a dimension of the aggregation; 0: nobody tells. */
+/* Elements of the sub-array along a dimension of the aggregation; 0: not stated. */
 static uint64_t elements_along(const partition *part, size_t dim) {
     const refs_fragment_layout *layout = &part->layout;
     for (size_t i = 0; i < layout->rank; i++)
@@ -264,7 +264,7 @@ static uint64_t elements_along(const partition *part, size_t dim) {
     return 1;
 }
 
-/* A location tells [first, last], or [first, behind the last]. */
+/* A location is [first, last], or [first, end). */
 static refs_status read_place(const decoding *job, partition *part, size_t dim, refs_error *err) {
     const refs_json *pair = refs_json_at(refs_json_get(part->json, "location"), dim);
     uint64_t first, last, size = elements_along(part, dim);
@@ -306,13 +306,13 @@ static refs_status read_location(const decoding *job, partition *part, refs_erro
 
 /* -- spans ------------------------------------------------------------------------------------- */
 
-/* Whether the list is equally far apart up to element `k` from `first`, the begin of a run, on. */
+/* Whether the list has one step from element `first` to element `k`. */
 static bool goes_on(const uint64_t *list, uint64_t first, uint64_t k) {
     return list[k] != list[k - 1] &&
            (k == first + 1 || list[k] - list[k - 1] == list[first + 1] - list[first]);
 }
 
-/* Lists that go on by another step are read as several runs. */
+/* Splits a list into intervals of one step each. */
 static refs_status note_breaks(const decoding *job, const partition *part, refs_error *err) {
     for (size_t i = 0; i < part->layout.rank; i++) {
         const refs_fragment_part *listed = &part->layout.part[i];
@@ -330,7 +330,7 @@ static refs_status note_breaks(const decoding *job, const partition *part, refs_
     return REFS_OK;
 }
 
-/* Partitions with one index along a dimension have one place along it. */
+/* Checks that partitions with the same index along a dimension have the same location along it. */
 static refs_status take_places(decoding *job, const partition *part, refs_error *err) {
     for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
         refs_fragment_dim *parts = &job->aggregation->grid.dims[dim];
@@ -372,7 +372,7 @@ static refs_status keep_text(refs_aggregation *aggregation, const refs_json *jso
     return REFS_OK;
 }
 
-/* The parts that do not state the place of its values. */
+/* Decodes the members that do not state the location. */
 static refs_status read_rest(const decoding *job, partition *part, refs_error *err) {
     refs_fragment_layout *layout = &part->layout;
     const refs_json *varid = refs_json_get(part->subarray, "varid");
@@ -478,7 +478,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- renaming ---------------------------------------------------------------------------------- */
 
-/* The JSON that is read, and the one that is written. */
+/* The JSON that is read, and its copy with new names. */
 typedef struct rewriting {
     refs_renaming *names;
     const refs_json *root;
@@ -498,7 +498,7 @@ static refs_status write_name(rewriting *job, const refs_json *value, refs_error
     return status;
 }
 
-/* Depths of what is walked into: the root, its Partitions, one of them, its subarray. */
+/* Depths of the JSON: the root, its Partitions, one of them, its subarray. */
 enum { ROOT, PARTITIONS, PARTITION, SUBARRAY };
 
 static refs_status write_member(rewriting *job, const refs_json *object, size_t i, size_t depth,
@@ -515,7 +515,7 @@ static refs_status write_member(rewriting *job, const refs_json *object, size_t 
                      : refs_json_write(value, job->text, err);
 }
 
-/* The number along a dimension that is not split is 0. */
+/* The index along a dimension that is not split is 0. */
 static bool selects_partition(const rewriting *job, const refs_json *listed) {
     const refs_json *names = refs_json_get(job->root, "pmdimensions");
     const refs_json *numbers = refs_json_get(listed, "index");
@@ -530,7 +530,7 @@ static bool selects_partition(const rewriting *job, const refs_json *listed) {
     return refs_renaming_selects(job->names, index);
 }
 
-/* Names that were resolved have no base any more. */
+/* Renamed files are full names: the member "base" is dropped. */
 static bool is_left_out(const rewriting *job, refs_str member) {
     return job->names->renamer->location != NULL && refs_str_is(member, "base");
 }
@@ -592,7 +592,7 @@ static refs_status append_numbers(const uint64_t *numbers, size_t n, refs_buf *j
     return refs_buf_append(json, "]", 1, err);
 }
 
-/* Those of dimensions that are split. */
+/* The dimensions that are split. */
 static refs_status append_split(const refs_fragment_grid *grid, const uint64_t *numbers,
                                 refs_buf *json, refs_error *err) {
     uint64_t split[REFS_MAX_RANK];
@@ -602,12 +602,12 @@ static refs_status append_split(const refs_fragment_grid *grid, const uint64_t *
     return append_numbers(split, n, json, err);
 }
 
-/* CFA-0.4 knows netCDF, of whatever data model; CFA-0.5 has the names of those. */
+/* CFA-0.4 has one format name for all netCDF data models; CFA-0.5 has one for each. */
 static const char *format_of(const refs_partition *at) {
     return refs_str_starts(refs_str_from(at->format), "NETCDF") ? "netCDF" : at->format;
 }
 
-/* A sub-array without a file is a variable beside the container. */
+/* A sub-array without a file is a variable in the file of the container. */
 static refs_status append_subarray(const refs_partition *at, size_t rank, refs_buf *json,
                                    refs_error *err) {
     uint64_t shape[REFS_MAX_RANK];
@@ -652,7 +652,7 @@ static refs_status append_dims(const refs_fragment_grid *grid, const char *const
     return REFS_OK;
 }
 
-/* Partitions that are missing are left out. An empty "base" is the folder of the master. */
+/* Missing partitions are not listed. An empty "base" is the folder of the master. */
 refs_status refs_encoding_cfa04_append(const refs_fragment_grid *grid, const char *const *dims,
                                        refs_buf *json, refs_error *err) {
     uint64_t n[REFS_MAX_RANK];

@@ -12,16 +12,16 @@
 #include "refs/store.h"
 #include "refs/validators.h"
 
-/* Files that are opened at once: each waits for a server. */
+/* Most files that are opened at a time: each opening waits for a server. */
 enum { N_OPENERS = 16 };
 
 enum { DEFAULT_FILES = 1024 };
 #define DEFAULT_MEMORY (128 * REFS_MIB)
 
-/* Fragments that are open in all files: each costs some KiB. */
+/* Most open fragments of all files: each takes some KiB. */
 enum { MAX_NODES = 16384 };
 
-/* How often a read that waits for files looks whether it was cancelled. */
+/* Between two checks for cancellation while a read waits for files. */
 enum { POLL_MS = 50 };
 
 /* A fragment of a file that is open. */
@@ -38,10 +38,10 @@ typedef enum file_state { CLOSED, OPENING, OPEN, MISSING, FAILED } file_state;
 
 typedef struct refs_fragment_file {
     refs_fragments *fragments;
-    char *locations; /* to be tried, each with a NUL after it, and another one at the end */
+    char *locations; /* alternatives, each with a NUL after it, and another NUL at the end */
     unsigned n_holders;
-    file_state state, outcome; /* outcome: of the attempt that is under way */
-    bool is_noted;             /* that it is missing */
+    file_state state, outcome; /* outcome: of the attempt under way */
+    bool is_noted;             /* a note that it is missing was made */
     refs_expected expected;    /* as the aggregation's file recorded it */
     refs_set *set;             /* NULL: the aggregation's own file */
     refs_store *store;
@@ -60,7 +60,7 @@ struct refs_fragments {
     refs_set_options sets;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
-    refs_intern names; /* locations of files, joined */
+    refs_intern names; /* locations of files, one NUL-separated text for alternatives */
     refs_fragment_file **files;
     size_t capacity;
     refs_fragment_file own;
@@ -102,7 +102,7 @@ static void close_file(refs_fragment_file *file) {
     file->set = NULL;
 }
 
-/* An opened source, before it is the file's. */
+/* An opened source, before the file owns it. */
 typedef struct opening {
     refs_set *set;
     refs_store *store;
@@ -133,8 +133,8 @@ static bool is_master_name(refs_str name) {
     return refs_str_ends(name, ".nca") || refs_str_ends(name, ".nc");
 }
 
-/* Whether a fragment is of what was read of a master. Copies keep times of modification: it must
- * not have changed since, either. */
+/* Whether a fragment is of the state of the master that was read. Copies keep times of
+ * modification: its inode must not have changed since, either. */
 static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *was) {
     const bool is_unchanged = part->changed_s != was->changed_s
                                   ? part->changed_s < was->changed_s
@@ -142,7 +142,7 @@ static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *wa
     return !refs_validators_is_older(was, part) && part->changed_s != 0 && is_unchanged;
 }
 
-/* The state of a master that is read, which may have lost its name to another. */
+/* The state of the master that is read, whose name another file may have now. */
 static refs_status look_at_master(const refs_vfs *vfs, const char *location,
                                   refs_vfs_validators *known, refs_error *err) {
     uint8_t byte;
@@ -158,11 +158,10 @@ static refs_status look_at_master(const refs_vfs *vfs, const char *location,
     return status;
 }
 
-/* An archive that is rewritten has its fragments before its master, and under the same names;
- * one that grows has another master beside the fragments that it had. So where the master was
- * replaced, a fragment is of what was read only if it is no younger than that, and did not change
- * since. Reading a byte of a master that is not held fails where it is not as it was first read
- * (watch.h). */
+/* A writer that replaces an archive writes fragments before the master, under the same names; one
+ * that appends to it adds a master beside existing fragments. So after the master was replaced, a
+ * fragment is of the old state only if it is no younger than the old master, and has not changed
+ * since. Reading a byte of a master that is not held fails where it has changed (watch.h). */
 static refs_status check_master(const refs_fragments *fragments, const char *fragment,
                                 refs_error *err) {
     const char *location = fragments->options.location;
@@ -205,8 +204,7 @@ static void clear_opening(opening *made) {
     *made = (opening){NULL, NULL, NULL};
 }
 
-/* If there are several names, the first that is there is taken; why others are not is told if none
- * is. */
+/* Opens the first of several names that exists; if none does, the failure says why for each. */
 static refs_status open_any(const refs_fragment_file *file, opening *made, refs_error *err) {
     const refs_fragments *fragments = file->fragments;
     refs_error first = REFS_ERROR_INIT;
@@ -279,8 +277,8 @@ static refs_status run_open(void *argument, refs_error *unused) {
     return REFS_OK;
 }
 
-/* Also where it could not begin, for want of memory or of a thread. The outcome is shown here
- * alone: where it is shown, another may begin to open the file again. */
+/* Also called where opening could not start (memory, threads). Only this function sets the outcome:
+ * as soon as it is set, another thread may open the file again. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
@@ -317,7 +315,7 @@ static refs_status locate(const refs_fragments *fragments, const refs_aggregatio
     return refs_buf_append(locations, "", 1, err);
 }
 
-/* If there are several files for one fragment, any may be there. */
+/* Of several files for one fragment, any may exist. */
 static refs_status find_recorded(const refs_fragments *fragments,
                                  const refs_aggregation *aggregation,
                                  const refs_fragment_source *fragment, refs_expected *expected,
@@ -368,7 +366,7 @@ static refs_status find_file(refs_fragments *fragments, const refs_buf *location
     return REFS_OK;
 }
 
-/* With the lock held: of those that nobody holds, the one that was not used for longest goes. */
+/* With the lock held: closes the least recently used file that no reader holds. */
 static void evict(refs_fragments *fragments) {
     const refs_fragments_options *options = &fragments->options;
     refs_fragment_file *file = fragments->oldest;
@@ -416,8 +414,7 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     return status;
 }
 
-/* If a pool without threads, or memory, drops a task, it does so at once: not with the lock held.
- */
+/* A pool that cannot run a task drops it at once: so the lock is not held. */
 static void start(refs_fragments *fragments, refs_fragment_file *file) {
     bool begins;
     if (file == &fragments->own) return;
@@ -508,7 +505,7 @@ static void size_of_partition(const refs_aggregation *aggregation, uint64_t numb
     }
 }
 
-/* Parts of a rectilinear grid have the elements of the whole. */
+/* Chunks of a rectilinear grid have the element type of the whole. */
 static refs_status open_part(refs_fragments *fragments, const refs_aggregation *aggregation,
                              fragment_node *node, refs_error *err) {
     refs_array_context context = fragments->options.arrays;
@@ -525,7 +522,7 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
     return refs_array_open(&context, node->part, &opened->array, err);
 }
 
-/* Values in other units that are not converted: whoever reads them must know. */
+/* Warns of values in other units that are not converted. */
 static refs_status note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
                               const refs_array_meta *meta, refs_open_fragment *opened,
                               refs_error *err) {
@@ -624,7 +621,7 @@ void refs_fragments__leave(refs_agg_mosaic *mosaic) {
     refs_unlock(&mosaic->fragments->lock);
 }
 
-/* The name in the aggregation: what rewrites are compared with. */
+/* The name in the aggregation, which rewrites are compared with. */
 static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
     const refs_fragment_source *fragment = &aggregation->grid.sources[number];
     for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {
@@ -675,7 +672,7 @@ static refs_status fail_file(const refs_fragments *fragments, const refs_aggrega
     return status;
 }
 
-/* With the lock held; *warning is for the caller to report when it is not, and to free. */
+/* With the lock held. The caller reports *warning without it, and frees it. */
 static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, char **warning,
                           refs_error *err) {
     switch (wanted->file->state) {
@@ -765,7 +762,7 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-/* Threads that open files are not in the child: who wants those files opens them again. */
+/* Threads that open files do not exist in the child: the next reader opens those files again. */
 static void in_child(void *self) {
     refs_fragments *fragments = self;
     pthread_mutex_init(&fragments->lock, NULL);

@@ -14,66 +14,68 @@
 #include "shards.h"
 #include "slices.h"
 
-/* How often a reader that waits looks whether it was cancelled, and tells its progress. */
+/* Between two checks of progress and cancellation while a reader waits. */
 #define POLL_MS 50
 
-/* A reader that has waited so long for a chunk that another one requested requests it itself: the
- * other may stand still, in a callback that waits for this one. */
+/* After so long, a reader stops waiting for a chunk that another reader requested, and requests it
+ * itself: the other may be blocked in a callback that waits for this reader. */
 #define MAX_WAIT_MS 30000
 
-/* Loads under way on this thread. One that is called from the progress callback of another waits
- * for nobody: what it waits for may be the other's. */
+/* Loads under way on this thread. A load that is called from the progress callback of another one
+ * does not wait for chunks of other loads: the outer load may hold them. */
 static _Thread_local unsigned n_loads;
 
-/* What is loaded by one request. */
+/* The kind of bytes that a request loads. */
 typedef enum loading_kind {
     LOADING_CHUNK,
-    LOADING_BETWEEN, /* a chunk that nobody asked for: its bytes may come along (gaps.h) */
+    LOADING_BETWEEN, /* a chunk that no reader asked for, in a gap that is fetched anyway (gaps.h)
+                      */
     LOADING_INDEX    /* of a shard */
 } loading_kind;
 
-/* One request, and what it is made for. */
+/* One request, and the chunk or index that it loads. */
 typedef struct loading {
     refs_request request; /* first: the queue hands back pointers to it */
     loading_kind kind;
     refs_array *array;
     uint64_t number;         /* of the chunk */
-    const refs_delivery *to; /* of a reader; or NULL */
-    uint64_t item;           /* … what it is known by there */
-    uint64_t box;            /* … of who prefetches */
+    const refs_delivery *to; /* where a reader wants the values; NULL: a prefetch */
+    uint64_t item;           /* … and its number in that delivery */
+    uint64_t box;            /* of a prefetch: the number of the box that the chunk belongs to */
     refs_awaited awaited;    /* a reader waits for the chunk that is prefetched */
     refs_chunk *stored;      /* its bytes, if they are there */
     bool is_claimed;         /* others wait for this call to load it */
-    bool is_alone;     /* it is loaded without a claim, even if another reader loads it, too */
-    refs_shard *shard; /* that it is a part of, or NULL */
+    bool is_alone;           /* it is loaded without a claim, even while another reader loads it */
+    refs_shard *shard;       /* that it is a part of, or NULL */
     uint64_t shard_number;
     uint64_t inner;       /* its number in the shard */
-    refs_store_part part; /* that it is of the shard; zeroed: not known before that arrives, or … */
-    bool is_absent;       /* … it is not there */
+    refs_store_part part; /* its bytes in the shard; zeroed: not known before the index arrives */
+    bool is_absent;       /* the shard does not have it */
 } loading;
 
-/* One call. */
+/* A batch: the chunks that one call loads. */
 typedef struct batch {
-    refs_array *array;            /* the first one: all share its context */
-    const refs_prefetcher *who;   /* that prefetches, or NULL: a reader waits */
+    refs_array *array;            /* the first of several arrays, which share its context */
+    const refs_prefetcher *who;   /* of a prefetch; NULL: a reader waits */
     const refs_load_watch *watch; /* or NULL */
     _Atomic size_t n_done;
     size_t n_all;
     refs_group *group;
     loading *fetched; /* chunks that are fetched */
     size_t n_fetched;
-    loading *between; /* chunks that come along if they lie in gaps, or NULL */
+    loading *between; /* LOADING_BETWEEN, or NULL */
     size_t n_between;
-    refs_shard *shards; /* that they are in, or NULL */
+    refs_shard *shards; /* of the chunks, or NULL */
     size_t n_shards;
-    loading *ready; /* chunks whose bytes were there */
+    loading *ready; /* chunks whose stored bytes are in the cache */
     size_t n_ready;
-    refs_wanted *busy; /* chunks, or shards of them, that others load; in the caller's list */
+    refs_wanted *busy; /* chunks that other loads have claimed, themselves or their shards; in the
+                          caller's list */
     size_t n_busy;
-    refs_ahead_chunk *later; /* the same for who prefetches */
+    refs_ahead_chunk *later; /* the same of a prefetch */
     size_t n_later;
-    refs_awaited awaited; /* somebody waits for a chunk that is loaded here */
-    bool is_alone;        /* it waits for nobody */
+    refs_awaited awaited; /* a reader waits for a chunk of this batch */
+    bool is_alone;        /* it does not wait for other loads */
 } batch;
 
 static refs_chunk_id id_of(const loading *one) {
@@ -107,8 +109,8 @@ static bool is_any_chunk_awaited(const batch *job) {
     return false;
 }
 
-/* Whether what is left of a prefetch is as little as a request reaches over, and takes the line for
- * a moment only: to cancel it costs the connection, and whoever comes back the bytes. */
+/* Whether so little is left of a prefetch that cancelling it costs more: it would close the
+ * connection, and the bytes would be fetched again. */
 static bool is_small(const batch *job) {
     const uint64_t small = refs_store_max_gap(job->array->context.store);
     return job->n_fetched <= small / refs_array__mean_stored(job->array);
@@ -127,7 +129,7 @@ static bool check_may_go_on(void *user) {
     return may_go_on(user);
 }
 
-/* The question of the loading thread while it waits. */
+/* The go_on of a thread that waits while it loads. */
 static refs_cancel_check check_of(batch *job) {
     const bool has_progress =
         job->watch != NULL && job->watch->progress != NULL && job->watch->progress->report != NULL;
@@ -136,7 +138,7 @@ static refs_cancel_check check_of(batch *job) {
 
 /* -- decoding one chunk ------------------------------------------------------------------------ */
 
-/* Stored bytes on their way to a worker. */
+/* Stored bytes that a worker is to decode. */
 typedef struct decode_task {
     batch *job;
     loading *one;
@@ -144,7 +146,7 @@ typedef struct decode_task {
     refs_block *block; /* that holds them, or NULL */
 } decode_task;
 
-/* Puts where a chunk is before a message. */
+/* Puts the location of a chunk before a message. */
 static void locate(const loading *one, refs_error *err) {
     refs_array *array = one->array;
     uint64_t index[REFS_MAX_RANK];
@@ -161,7 +163,7 @@ static void locate(const loading *one, refs_error *err) {
     refs_buf_clear(&key);
 }
 
-/* A worker does not know where what it decodes came from. */
+/* Workers decode bytes without knowing their location. */
 static refs_status fail_located(const decode_task *task, refs_status status, refs_error *err) {
     locate(task->one, err);
     return status;
@@ -222,8 +224,8 @@ static refs_status start_decode(batch *job, loading *one, refs_stored stored, re
 
 /* -- bytes that arrive ------------------------------------------------------------------------- */
 
-/* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever
- * its rank. */
+/* Whether an array has one chunk: kerchunk calls it "0", whatever the rank, if it inlines a GRIB2
+ * array. */
 static bool may_be_called_zero(const refs_array *array) {
     const refs_array_meta *stored = array->stored;
     if (stored->rank < 2 || array->shards != NULL) return false;
@@ -267,7 +269,7 @@ static bool is_decoded_later(batch *job, const loading *one) {
            !atomic_load(&one->awaited.is);
 }
 
-/* Makes the bytes of a whole shard those of a chunk in it: none where it is absent. */
+/* Narrows the bytes of a whole shard to those of a chunk in it: none where it is absent. */
 static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     if (one->shard == NULL || one->part.length > 0) return REFS_OK;
     if (one->shard->state == REFS_SHARD_WHOLE)
@@ -329,8 +331,8 @@ static void deliver_decoded(batch *job, const loading *one, refs_chunk *chunk) {
     atomic_fetch_add(&one->array->cache_hits, 1);
 }
 
-/* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. A chunk is
- * claimed when it is requested: until then it is free for others. */
+/* Delivers a decoded chunk, and lists one that is to be fetched or decoded. A chunk is claimed only
+ * when it is requested: until then other loads may claim it. */
 static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
     loading one = {.array = array, .number = wanted.number, .to = wanted.to, .item = wanted.item};
@@ -372,7 +374,8 @@ static void look_up_ahead(batch *job, refs_ahead_chunk expected) {
 
 /* -- claims ------------------------------------------------------------------------------------ */
 
-/* Claims a chunk for a reader; false where it is there meanwhile, or another one loads it. */
+/* Claims a chunk for a reader; false where it is cached meanwhile, or another load has claimed it.
+ */
 static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_error *err) {
     refs_chunk *chunk = NULL;
     const refs_claim claim = refs_cache__claim(one->array->context.cache, id_of(one),
@@ -386,7 +389,7 @@ static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_er
     return start_decode(job, one, refs_chunk__stored(chunk), NULL, err);
 }
 
-/* Claims a chunk, unless somebody has it or loads it. */
+/* Claims a chunk for a prefetch; false where it is cached, or claimed by another load. */
 static bool claim_bytes(batch *job, loading *one) {
     if (one->is_claimed) return true;
     one->awaited.all = &job->awaited;
@@ -395,18 +398,18 @@ static bool claim_bytes(batch *job, loading *one) {
     return one->is_claimed;
 }
 
-/* The same, unless the reader has passed it. That is asked once it is claimed: from then on a
- * reader that comes to it finds it busy. */
+/* The same, unless the reader has passed it. Checked after claiming it: from then on a reader that
+ * comes to the chunk finds it claimed. */
 static bool claim_ahead(batch *job, loading *one) {
     if (claim_bytes(job, one) && !job->who->is_wanted(job->who->user, one->box)) give_up(job, one);
     return one->is_claimed;
 }
 
-/* Releases the chunks before waiting for a shard: whoever loads it may wait for them. */
+/* Gives up the claims before waiting for a shard: the load of that shard may wait for them. */
 static bool claim_shard(batch *job, loading *one) {
     if (one->shard == NULL || one->shard->state != REFS_SHARD_WHOLE) return true;
     if (refs_shard__claim(one->shard)) return true;
-    one->shard->state = REFS_SHARD_WHOLE; /* for the others of its chunks */
+    one->shard->state = REFS_SHARD_WHOLE; /* also for its other chunks */
     give_up(job, one);
     leave_to_others(job, one);
     return false;
@@ -422,7 +425,7 @@ static refs_status claim_chunk(batch *job, loading *one, bool *is_mine, refs_err
     return REFS_OK;
 }
 
-/* Claims what is going to be requested; what is not to be loaded here is dropped. */
+/* Claims the chunk of a request; a request whose chunk another load has claimed is dropped. */
 static refs_status claim(batch *job, refs_request *request, refs_error *err) {
     loading *one = (loading *)request;
     bool is_mine = true;
@@ -438,7 +441,7 @@ static refs_status claim(batch *job, refs_request *request, refs_error *err) {
 
 /* -- the loop ---------------------------------------------------------------------------------- */
 
-/* Puts where a request goes before a message. */
+/* Puts the location of a request before a message. */
 static refs_status locate_request(refs_request *request, refs_status status, refs_error *err) {
     const loading *one = (loading *)request;
     if (request == NULL) return status;
@@ -447,9 +450,9 @@ static refs_status locate_request(refs_request *request, refs_status status, ref
     return status;
 }
 
-/* Claims and submits until the queue is full, takes what has arrived, has workers decode it, who
- * copy it to where it goes (deliver), and begins again. While bytes arrive, progress and
- * cancellation are checked here. */
+/* Claims and submits until the queue is full, takes what has arrived, lets workers decode it and
+ * copy the values (deliver), and repeats. Between two answers it checks progress and cancellation.
+ */
 static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
     refs_status status = REFS_OK;
     while (status == REFS_OK && !refs_queue_is_done(queue)) {
@@ -482,7 +485,7 @@ static int compare(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/* Chunks of one shard come together. */
+/* Sorts chunks of one shard next to each other. */
 static int compare_shards(const void *left, const void *right) {
     const loading *a = left, *b = right;
     int order = compare((uintptr_t)a->array, (uintptr_t)b->array);
@@ -526,14 +529,14 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* A read that waits for the index of a shard must have given its chunks up: the loader of that
- * index may need them. */
+/* A read gives up its claims before it waits for the index of a shard: the load of that index may
+ * wait for them. */
 static void put_off(batch *job, loading *one) {
     give_up(job, one);
     leave_to_others(job, one);
 }
 
-/* Leaves what is to be fetched now. */
+/* Postpones chunks whose shard index another load reads, and delivers absent ones. */
 static void sort_out(batch *job) {
     size_t n = job->n_fetched;
     job->n_fetched = 0;
@@ -559,7 +562,7 @@ static refs_status find_parts(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* Lists the indices that are to be loaded; NULL: none. */
+/* Lists the shard indices to load; NULL: none. */
 static refs_status request_indices(batch *job, loading *indices, refs_request **first,
                                    refs_error *err) {
     refs_request **last = first;
@@ -569,7 +572,9 @@ static refs_status request_indices(batch *job, loading *indices, refs_request **
         if (job->shards[i].state != REFS_SHARD_CLOSED) continue;
         *one = (loading){.kind = LOADING_INDEX, .array = job->shards[i].array};
         one->shard = &job->shards[i];
-        if (job->who != NULL) one->request.awaited = &job->awaited; /* all that is wanted of it */
+        if (job->who != NULL)
+            one->request.awaited =
+                &job->awaited; /* a reader that waits for any of its chunks waits for the index */
         REFS_TRY(refs_shard__request_index(one->shard, &one->request, err));
         *last = &one->request;
         last = &one->request.next;
@@ -629,7 +634,7 @@ static refs_status key_of(const loading *one, refs_buf *text, refs_store_key *ke
     return REFS_OK;
 }
 
-/* Guesses which chunks lie in the gaps of what is fetched. */
+/* Lists the chunks that may lie in gaps between the fetched ones. */
 static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t *n,
                                  refs_error *err) {
     const refs_array *array = job->array;
@@ -653,7 +658,7 @@ static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t
     return REFS_OK;
 }
 
-/* Requests those that are not in a local file, from which nothing comes along. */
+/* Requests those that are not in a local file: local gaps are not read. */
 static refs_status request_found(batch *job, const refs_gap_chunk *found, size_t n,
                                  refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
@@ -688,7 +693,7 @@ static refs_status request_between(batch *job, refs_error *err) {
     return status;
 }
 
-/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. */
+/* All chunks of a shard that is fetched whole share one request. */
 static refs_status request_chunks(batch *job, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = request_between(job, err);
@@ -703,7 +708,6 @@ static refs_status request_chunks(batch *job, refs_error *err) {
     return status;
 }
 
-/* Makes a list of all requests. */
 static refs_request *link_requests(batch *job) {
     refs_request *first = NULL, **last = &first;
     for (size_t i = 0; i < job->n_fetched + job->n_between; i++) {
@@ -735,8 +739,8 @@ static void forget_scratches(const batch *job) {
     }
 }
 
-/* Decodes what was ready, and fetches and decodes the rest, which workers may do after it arrived.
- * The failure of a chunk explains more than that the fetch was cancelled for it. */
+/* Decodes cached bytes, and fetches and decodes the rest; workers may decode after the last answer.
+ * The failure of a chunk takes precedence: the fetch was only cancelled because of it. */
 static refs_status fetch(batch *job, refs_error *err) {
     refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->context.pool : NULL;
     refs_queue *queue = NULL;
@@ -767,7 +771,7 @@ static void clear_loadings(batch *job, loading *all, size_t n) {
     }
 }
 
-/* Lets others try who wait for chunks, or indices of shards, that did not come. */
+/* Gives up the claims of chunks and indices that were not loaded, so that waiting loads may try. */
 static void give_up_rest(batch *job) {
     clear_loadings(job, job->fetched, job->n_fetched);
     clear_loadings(job, job->ready, job->n_ready);
@@ -786,7 +790,7 @@ static refs_status open_batch(batch *job, size_t n, refs_error *err) {
     return job->fetched != NULL && job->ready != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* Starts over with nothing to fetch. */
+/* Empties the batch. */
 static void reset_batch(batch *job) {
     job->n_fetched = job->n_ready = job->n_shards = job->n_busy = job->n_later = 0;
 }
@@ -798,15 +802,14 @@ static void clear_batch(batch *job) {
 
 /* -- readers ----------------------------------------------------------------------------------- */
 
-/* Looks up all chunks. Those that are busy come to the front of `wanted`: one is noted down where a
- * chunk was that is not needed any more. */
+/* Looks up all chunks. Those that other loads have claimed move to the front of `wanted`. */
 static void look_up_all(batch *job, refs_wanted *wanted, size_t n) {
     reset_batch(job);
     job->busy = wanted;
     for (size_t i = 0; i < n; i++) look_up(job, wanted[i]);
 }
 
-/* Waits for one of the chunks that others load, or for its shard. */
+/* Waits for one of the chunks, or shards, that other loads have claimed. */
 static refs_status await_busy(batch *job, refs_error *err) {
     const refs_wanted *first = &job->busy[0];
     const refs_array *array = first->to->array;
@@ -820,8 +823,8 @@ static refs_status await_busy(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* Own chunks first, and only then those of others: two threads that want each other's chunks both
- * get on. */
+/* Loads its own chunks before it waits for those of other loads: two threads that want each other's
+ * chunks both proceed. */
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err) {
     if (n == 0) return REFS_OK;
@@ -841,7 +844,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
         else if (status == REFS_OK)
             tell_arrived(&job);
         give_up_rest(&job);
-        job.is_alone = n_loads > 1; /* what is busy now is waited for again */
+        job.is_alone = n_loads > 1; /* only a nested load never waits */
         if (status == REFS_OK && job.n_busy > 0) status = await_busy(&job, err);
         n = job.n_busy;
     }
@@ -853,15 +856,15 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-/* Looks up the chunks that no cache entry holds and no reader loads. Chunks in shards whose indices
- * others load come to the front of `expected`. */
+/* Looks up the chunks that are neither cached nor claimed. Chunks in shards whose index another
+ * load reads move to the front of `expected`. */
 static void look_up_all_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
     reset_batch(job);
     job->later = expected;
     for (size_t i = 0; i < n; i++) look_up_ahead(job, expected[i]);
 }
 
-/* Waits for an index: those who load it wait for nothing but their own request. */
+/* Waits for an index: its load waits for nothing but its own request. */
 static refs_status await_later(batch *job) {
     const refs_ahead_chunk *first = &job->later[0];
     while (!refs_shards__await(first->array, first->number, POLL_MS))

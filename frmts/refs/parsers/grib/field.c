@@ -8,7 +8,7 @@
 #include "refs/grib_points.h"
 #include "refs/grib_rows.h"
 
-/* Sections that are read, and fields of one message, at most. */
+/* Most sections of a message, and most fields of one message. */
 #define MAX_SECTION_BYTES (256 * REFS_KIB)
 #define MAX_GRIDS         100
 #define MAX_FIELDS        4000000
@@ -27,7 +27,7 @@ static unsigned u16(const uint8_t *p) {
     return (unsigned)(p[0] << 8 | p[1]);
 }
 
-/* A sign and a magnitude. */
+/* Decodes a sign bit and a magnitude. */
 static int64_t signed_number(uint32_t number, unsigned n_bits) {
     uint32_t sign = UINT32_C(1) << (n_bits - 1);
     return (number & sign) != 0 ? -(int64_t)(number & ~sign) : (int64_t)number;
@@ -44,7 +44,8 @@ static const struct {
              {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
              {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
 
-/* Whether latitudes and longitudes can be computed of points that lie in no rows of one length. */
+/* Whether the codec computes latitudes and longitudes of points that lie in no rows of one length.
+ */
 static bool has_places(const grib_grid *grid) {
     refs_grib_reduced reduced;
     return refs_grib_reduced_read(grid->edition, refs_buf_view(&grid->section), &reduced) &&
@@ -52,7 +53,7 @@ static bool has_places(const grib_grid *grid) {
 }
 
 /* Spherical harmonics of edition 1, of which ecCodes counts those of triangular truncation, too. A
- * set shows that they are there; the codec says that it does not read them. */
+ * set lists them; the codec reports that it does not read them. */
 static bool is_spectral_1(const uint8_t *section) {
     return section[5] == 50 || section[5] == 60 || section[5] == 70 || section[5] == 80;
 }
@@ -77,7 +78,7 @@ static void measure_rows(grib_grid *grid) {
     if (grid->is_arakawa) grid->type = "rotated_ll";
     refs_grib_rows rows;
     bool has_rows = refs_grib_rows_read(grid->edition, refs_buf_view(&grid->section), &rows);
-    /* Nothing here says where points lie that are shifted by half a point in every second row. */
+    /* No formula for rows that are shifted by half a point */
     if (has_rows && (rows.mode & REFS_GRIB_OFFSETS) != 0) {
         grid->type = NULL;
         grid->is_geographic = false;
@@ -119,7 +120,7 @@ bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes
            memcmp(grid->section.data, section.data, section.size) == 0;
 }
 
-/* The number of a grid in the list, where it is added if it is new. */
+/* The number of a grid in the list; a new one is added. */
 static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes section,
                                size_t *number, refs_error *err) {
     for (size_t i = list->n_grids; i-- > 0;) {
@@ -193,7 +194,7 @@ static int64_t seconds_of(const int64_t date[6]) {
            date[4] * 60 + date[5];
 }
 
-/* Hours of a unit of time, code table 4.4, which edition 1 has, too, but for seconds. */
+/* Hours of a unit of time, code table 4.4. Edition 1 has the same codes but for seconds. */
 static double hours_of(unsigned unit, unsigned edition) {
     static const double hours[] = {1.0 / 60,   1, 24, 24 * 30, 24 * 365, 24 * 3650, 24 * 10950,
                                    24 * 36500, 0, 0,  3,       6,        12};
@@ -205,14 +206,14 @@ static double hours_of(unsigned unit, unsigned edition) {
 
 /* -- edition 2 --------------------------------------------------------------------------------- */
 
-/* A message that is read section by section. */
+/* The state of reading a message section by section. */
 typedef struct message {
     refs_source *source;
     refs_source_range place;
     grib_field field;
     bool has_grid;
-    bool is_known;    /* the template of its product */
-    refs_buf section; /* the one that is read */
+    bool is_known;    /* the product definition template is supported */
+    refs_buf section; /* the current one */
 } message;
 
 static refs_status read_section(message *m, uint64_t at, uint64_t size, refs_error *err) {
@@ -237,7 +238,7 @@ static refs_status read_identification(message *m, refs_error *err) {
     return REFS_OK;
 }
 
-/* A number and how many digits of it are behind the point. */
+/* A scale factor and a scaled value: the number of decimal digits, and the number. */
 double refs_scan__grib_scaled(const uint8_t *p) {
     int64_t digits = signed_number(p[0], 8), value = signed_number(refs_load_be32(p + 1), 32);
     if (p[0] == MISSING) return 0;
@@ -250,7 +251,7 @@ static bool is_date(const int64_t date[6]) {
            date[2] <= 31 && date[3] <= 24 && date[4] < 60 && date[5] <= 60;
 }
 
-/* An interval ends when the message says; else with the forecast time and its own length. */
+/* An interval ends at the stated time, else at the forecast time plus its length. */
 static void read_interval(message *m, size_t at) {
     const uint8_t *p = m->section.data + at;
     grib_field *field = &m->field;
@@ -284,7 +285,7 @@ static void read_surfaces(const uint8_t *p, grib_field *field) {
     if (field->is_layer) field->bottom = refs_scan__grib_scaled(p + 7);
 }
 
-/* Elements of a list of scaled values; numbers of elements count from 1. */
+/* Elements of a list of scaled values; their numbers start at 1. */
 static bool read_listed(refs_bytes section, size_t at, unsigned number, double *value) {
     if (number == 0 || at + 4 * (size_t)number > section.size) return false;
     *value = (double)refs_load_be32(section.data + at + 4 * ((size_t)number - 1));
@@ -309,7 +310,7 @@ static void read_spectrum(refs_bytes section, const grib_product *product, grib_
     field->frequency = values[1] / pow(10, (double)signed_number(scales[1], 8));
 }
 
-/* The text of a kind is the same in all files: its keys are sorted. */
+/* Keys of a kind are sorted, so that its text is the same in all files. */
 static refs_status intern_kind(refs_intern *kinds_seen, const json_t *kind, uint32_t *number,
                                refs_error *err) {
     char *text = json_dumps(kind, JSON_COMPACT | JSON_SORT_KEYS);
@@ -359,7 +360,7 @@ static refs_status read_product(message *m, grib_list *list, refs_error *err) {
     return status;
 }
 
-/* Sections of the grid and the product are read, of others only where they end. */
+/* Reads the sections of grid and product; skips others. */
 static refs_status take_section(message *m, unsigned number, refs_source_range place,
                                 grib_list *list, refs_error *err) {
     if (number == 1 || number == 3 || number == 4)
@@ -403,7 +404,7 @@ static refs_status read_edition_2(message *m, grib_list *list, refs_error *err) 
 
 /* -- edition 1 --------------------------------------------------------------------------------- */
 
-/* The step that a time range indicator makes of two periods. */
+/* The step from a time range indicator and two periods (code table 5). */
 static void read_step_1(grib_field *field, const uint8_t *p) {
     double unit = hours_of(p[17], 1);
     unsigned indicator = p[20];
@@ -472,7 +473,7 @@ static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) 
     read_step_1(field, p);
     read_level_1(field, p);
     read_spectrum_1(refs_buf_view(&m->section), field);
-    if ((p[7] & 0x80) == 0) { /* a grid that is known by a number */
+    if ((p[7] & 0x80) == 0) { /* a predefined grid: no grid description section */
         list->n_left_out++;
         return REFS_OK;
     }
@@ -500,7 +501,7 @@ refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, gr
 
 /* -- what grids say ---------------------------------------------------------------------------- */
 
-/* A number of a grid: where it is in its section, in how many bytes, in which units. */
+/* A number in a grid section: its offset, its bytes and its unit. */
 typedef struct grid_number {
     const char *key;
     size_t at, size;
@@ -537,7 +538,7 @@ static double number_at(const grib_grid *grid, const grid_number *number) {
 
 typedef struct grid_numbers {
     const char *type;
-    size_t scan; /* where the scanning mode is */
+    size_t scan; /* offset of the scanning mode */
     grid_number numbers[MAX_NUMBERS];
 } grid_numbers;
 
@@ -640,8 +641,8 @@ static unsigned scanning_mode(const grib_grid *grid) {
     return all != NULL && all->scan < grid->section.size ? grid->section.data[all->scan] : 0;
 }
 
-/* IEEE floats in edition 2; in edition 1 a sign, seven bits of exponent to the base 16 and 24 bits
- * of fraction. */
+/* IEEE floats in edition 2; IBM floats in edition 1: a sign, seven bits of exponent to the base 16
+ * and 24 bits of fraction. */
 static double rotation_of(const grib_grid *grid) {
     const uint8_t *p = grid->section.data + (grid->edition == 2 ? 80 : 38);
     uint32_t bits = refs_load_be32(p);
@@ -652,7 +653,7 @@ static double rotation_of(const grib_grid *grid) {
     return bits >> 31 != 0 ? -size : size;
 }
 
-/* NCEP's grid by the keys of the other rotated one. */
+/* NCEP's rotated grid, by the keys of the WMO's rotated grid. */
 static void add_arakawa_keys(const grib_grid *grid, json_t *attributes) {
     refs_grib_rotated rotated;
     if (!refs_grib_rotated_read(grid->edition, refs_buf_view(&grid->section), &rotated)) return;

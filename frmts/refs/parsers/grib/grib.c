@@ -1,10 +1,7 @@
-/* grib.c -- files of GRIB messages, see format.h.
- *
- * Fields that differ only in ensemble member, time, step, level, and direction and frequency of
- * waves make one array, with these as dimensions where they have several values. A chunk is a
- * message, of which the codec "grib" makes values. Coordinates of the same values are one array,
- * whatever array is on them.
- */
+/* grib.c -- files of GRIB messages, see format.h. Fields that differ only in ensemble member, time,
+ * step, level, and direction and frequency of waves make one array, with these as dimensions where
+ * they have several values. A chunk is a message, which the codec "grib" decodes. Equal coordinates
+ * are one array, whatever arrays use them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,20 +10,20 @@
 #include "grib/messages.h"
 #include "refs/intern.h"
 
-/* The range in which a file with a header of its own may have its first message. */
+/* A file with a header of its own has its first message within so many bytes. */
 #define SNIFFED_BYTES (4 * REFS_KIB)
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
 #define MAX_TIMES         (64 * 1024)
 
-/* Points of an axis whose coordinates are kept; those of longer ones are computed from the message.
- */
+/* Most points of an axis whose coordinates are stored; those of longer axes are decoded from the
+ * message. */
 #define MAX_AXIS (512 * 1024)
 
-/* Coordinates of one name that are told apart by numbers. */
+/* Most coordinates of one name, which numbers distinguish. */
 #define MAX_ALIKE 4096
 
-/* Characters of the name of an array, with the NUL. */
+/* Bytes of the name of an array, NUL included. */
 #define NAME_SIZE 256
 
 typedef enum coordinate_kind {
@@ -39,7 +36,7 @@ typedef enum coordinate_kind {
     N_KINDS
 } coordinate_kind;
 
-/* Numbers, or latitudes or longitudes by a message. */
+/* The values of an array: fields, numbers, or latitudes or longitudes decoded from a message. */
 typedef struct array {
     char name[NAME_SIZE];
     size_t rank;
@@ -50,13 +47,13 @@ typedef struct array {
 } array;
 
 typedef struct grib {
-    const refs_scan_job *job; /* while it is opened only */
+    const refs_scan_job *job; /* only while the file is opened */
     refs_source *source;
     grib_list list;
     array *arrays;
     size_t n_arrays, capacity;
     refs_intern names; /* of arrays, by their numbers */
-    uint32_t file;     /* that has the messages, where it is not the source */
+    uint32_t file;     /* the file with the messages, where it is not the source */
     bool is_part;      /* of a set of many files */
 } grib;
 
@@ -90,7 +87,8 @@ static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
 
 /* -- sidecars ---------------------------------------------------------------------------------- */
 
-/* The beginnings of messages in wgrib2's index, "1:0:d=…", or ECMWF's, {"_offset": 0, …}. */
+/* Reads the offset of a message from a line of wgrib2's index, "1:0:d=…", or ECMWF's, {"_offset":
+ * 0, …}. */
 typedef struct offsets {
     uint64_t *offsets;
     size_t n, capacity;
@@ -101,7 +99,7 @@ static int compare_u64(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Several lines may be of one message. False where a line is none of an index. */
+/* Skips further lines of one message. False where a line is not of an index. */
 static bool read_offsets(refs_str text, offsets *found) {
     while (text.size > 0) {
         refs_str line = refs_str_part(text, 0, refs_str_find(text, '\n'));
@@ -133,8 +131,8 @@ static refs_status want_heads(grib *self, const offsets *listed, refs_error *err
     return status;
 }
 
-/* Adds the messages that are listed, as long as the file has messages there, one behind the other
- * from `*end` on, which moves behind the last; *wrong is the first offset without one, or
+/* Adds the listed messages as long as the file has messages there, one after the other from `*end`
+ * on, which moves to the end of the last one. *wrong is the first offset without a message, or
  * UINT64_MAX. */
 static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong, uint64_t *end,
                               refs_error *err) {
@@ -152,7 +150,7 @@ static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong
     return REFS_OK;
 }
 
-/* Reads what a sidecar lists; *at moves behind that. */
+/* Reads what a sidecar lists; *at moves to the end of that. */
 static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint64_t *at,
                                refs_error *err) {
     const refs_notes *notes = &self->job->options->notes;
@@ -180,7 +178,7 @@ static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint
     return status;
 }
 
-/* The first sidecar that exists counts. */
+/* Uses the first sidecar that exists. */
 static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     static const refs_source_ending endings[] = {
         {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
@@ -201,7 +199,7 @@ static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* If one look reads all, a sidecar is of no use. */
+/* A sidecar is not read if one request reads the whole file. */
 static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
     REFS_TRY(refs_scan__grib_next(self->source, 0, &first, err));
@@ -282,7 +280,7 @@ static int compare_fields(const void *left, const void *right) {
     return result;
 }
 
-/* Runs of digits count by their length first: "5", "10", "50". */
+/* Compares runs of digits by their length first: "5", "10", "50". */
 static int compare_texts(const char *a, const char *b) {
     bool is_in_number = false;
     for (; *a != '\0' && *a == *b; a++, b++) is_in_number = *a >= '0' && *a <= '9';
@@ -301,7 +299,7 @@ static int compare_kind_texts(const void *left, const void *right) {
     return compare_texts(a->text, b->text);
 }
 
-/* Numbers kinds by what they are, not by where the file has them. */
+/* Numbers kinds by their properties, not by their order in the file. */
 static refs_status sort_kinds(grib_list *list, refs_error *err) {
     size_t n = list->kinds.count;
     if (n == 0) return REFS_OK;
@@ -346,7 +344,7 @@ static const array *find_array(const grib *self, const char *name) {
     return number != REFS_INTERN_NONE ? &self->arrays[number] : NULL;
 }
 
-/* Makes `name` one that no array has: by a number behind it, `first` or a higher one. */
+/* Makes `name` unique by appending a number, `first` or a higher one. */
 static void make_unique(const grib *self, size_t first, char *name, size_t size) {
     char base[NAME_SIZE - 24];
     snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, name);
@@ -354,8 +352,8 @@ static void make_unique(const grib *self, size_t first, char *name, size_t size)
         snprintf(name, size, "%s_%zu", base, i);
 }
 
-/* Adds an array to the documents and to those whose chunks are looked up; takes over its bytes and
- * the document's values. */
+/* Adds an array, its document, and its lookup of chunks; takes ownership of its bytes and of the
+ * values of the document. */
 static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
     size_t number;
     uint32_t id;
@@ -387,7 +385,7 @@ static refs_status put_double(refs_buf *bytes, double number, refs_error *err) {
     return refs_buf_append(bytes, little, sizeof little, err);
 }
 
-/* Dimensions without a name are those of the coordinate itself. */
+/* A dimension without a name has that of the coordinate. */
 static bool has_dims_of(const array *there, const array *wanted) {
     for (size_t dim = 0; dim < wanted->rank; dim++) {
         const char *name = wanted->dims[dim][0] != '\0' ? wanted->dims[dim] : there->name;
@@ -403,8 +401,8 @@ static bool is_same(const array *there, const array *wanted) {
            has_dims_of(there, wanted);
 }
 
-/* The coordinate like `wanted`: one that is there, under its base name or with a number, or it is
- * added. Its name is put into `wanted`, whose bytes are taken over. */
+/* The coordinate with the values of `wanted`: an existing one, under its base name or with a
+ * number, or a new one. Its name is put into `wanted`, whose bytes it owns. */
 static refs_status intern_coordinate(grib *self, array *wanted, json_t *attributes,
                                      refs_error *err) {
     const char *dims[2] = {wanted->dims[0], wanted->dims[1]};
@@ -459,7 +457,7 @@ static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const
 typedef struct axis {
     double *values;
     size_t n;
-    char name[NAME_SIZE]; /* of the coordinate; "": there is none */
+    char name[NAME_SIZE]; /* of the coordinate; "": no coordinate */
     bool is_dim;
 } value_axis;
 
@@ -527,7 +525,7 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
     return REFS_OK;
 }
 
-/* When a field is valid, for each time and each step. */
+/* The valid time for each time and each step. */
 static refs_status add_valid_time(grib *self, const value_axis *axes, char *name, refs_error *err) {
     const value_axis *times = &axes[TIME], *steps = &axes[STEP];
     array wanted = {.name = "valid_time"};
@@ -556,12 +554,12 @@ static refs_status add_valid_time(grib *self, const value_axis *axes, char *name
 
 /* -- grids ------------------------------------------------------------------------------------- */
 
-/* Names of the two dimensions of a grid, and of what is on both. */
+/* Names of the two dimensions of a grid, and of its two-dimensional coordinates. */
 typedef struct grid_names {
     size_t rank;
     uint64_t shape[2];
     char dims[2][NAME_SIZE];
-    char coordinates[2][NAME_SIZE]; /* "": none but the dimensions */
+    char coordinates[2][NAME_SIZE]; /* "": only those of the dimensions */
 } grid_names;
 
 static json_t *attributes_along(bool is_latitude) {
@@ -570,7 +568,7 @@ static json_t *attributes_along(bool is_latitude) {
                      "standard_name", name, "long_name", name);
 }
 
-/* Sets `name` to that of the axis, which is empty where there is none. */
+/* Sets `name` to that of the axis, "" where it has none. */
 static refs_status add_axis(grib *self, const grib_grid *grid, bool is_latitude, char *name,
                             refs_error *err) {
     size_t n = (size_t)(is_latitude ? grid->ny : grid->nx);
@@ -592,7 +590,7 @@ static refs_status add_axis(grib *self, const grib_grid *grid, bool is_latitude,
     return REFS_OK;
 }
 
-/* Latitudes or longitudes by the message that a field is in. */
+/* Adds latitudes or longitudes that are decoded from the message of a field. */
 static refs_status add_by_message(grib *self, size_t field, bool is_latitude, grid_names *names,
                                   refs_error *err) {
     const char *coordinate = is_latitude ? "latitude" : "longitude";
@@ -612,7 +610,7 @@ static refs_status add_by_message(grib *self, size_t field, bool is_latitude, gr
     return add_array(self, &wanted, &document, err);
 }
 
-/* Gives the grid that field `field` is the first on its dimensions and coordinates. */
+/* Adds dimensions and coordinates for the grid whose first field is `field`. */
 static refs_status add_grid(grib *self, size_t field, size_t number, grid_names *names,
                             refs_error *err) {
     const grib_grid *grid = &self->list.grids[number];
@@ -646,7 +644,7 @@ static const char *statistic_of(const grib_field *field) {
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
-/* What a long name says of that. */
+/* The kind as the long name states it. */
 static const char *phrase_of(const grib_field *field) {
     static const char *const phrases[] = {", mean over time",       ", accumulated over time",
                                           ", maximum over time",    ", minimum over time",
@@ -670,7 +668,7 @@ static const char *text_of(const json_t *kind, const char *key) {
     return text != NULL ? text : "";
 }
 
-/* "t_isobaricInhPa_max_p10"; parts that are empty are left out. */
+/* "t_isobaricInhPa_max_p10", without empty parts. */
 static void print_name(const char *const parts[3], const char *end, char *name) {
     const char *level = parts[1], *statistic = parts[2];
     snprintf(name, NAME_SIZE, "%.32s%s%.40s%s%.20s%.128s", parts[0], *level != '\0' ? "_" : "",
@@ -684,9 +682,9 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
-/* The name of a variable as cfgrib has it, with its statistic and what its product is of. It does
- * not depend on the other fields of the file, since files of a forecast are joined by names. In a
- * part of a set it also has the kind of level; else where another variable of the file has the
+/* The name of a variable as in cfgrib, with its statistic and the kind of its product. It does not
+ * depend on other fields of the file, since files of a forecast are combined by names. In a part of
+ * a set it always has the kind of level, else only where another variable of the file has the same
  * name. True where the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
@@ -715,7 +713,7 @@ static void add_text(json_t *attributes, const char *name, const char *text) {
     if (text != NULL) json_object_set_new(attributes, name, json_string(text));
 }
 
-/* "Prob of Total snowfall > 0.0127 m". A probability is in percent, and no longer what CF calls the
+/* "Prob of Total snowfall > 0.0127 m". A probability is in percent, and has no standard name of the
  * parameter. */
 static void describe_kind(const json_t *kind, const char *base, const char *unit,
                           json_t *attributes) {
@@ -737,8 +735,8 @@ static json_t *hours_of(double hours) {
     return is_whole ? json_integer((json_int_t)hours) : json_real(hours);
 }
 
-/* The intervals of a statistic, as far as all fields of an array have one in common: ecCodes' keys,
- * in hours. Combining keeps those that all files have in common (combine/result.c). */
+/* The intervals of a statistic that all fields of an array have in common: ecCodes' keys, in hours.
+ * Combining keeps those that all files have in common (combine/result.c). */
 static void describe_intervals(const grib_field *fields, size_t n, json_t *attributes) {
     bool has_start = true, has_length = true;
     for (size_t i = 0; i < n; i++) {
@@ -754,7 +752,7 @@ static void describe_intervals(const grib_field *fields, size_t n, json_t *attri
         json_object_set_new(attributes, "GRIB_lengthOfTimeRange", hours_of(fields->length_hours));
 }
 
-/* `phrase` tells the long name from those of arrays that differ by the statistic. */
+/* `phrase` distinguishes the long name from those of arrays with other statistics. */
 static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
                         const json_t *kind, const char *phrase) {
     char other[24], base[256];
@@ -768,7 +766,7 @@ static json_t *describe(const grib *self, const grib_field *field, const grib_na
     if (kind != NULL) describe_kind(kind, base, name->units, attributes);
     add_text(attributes, "GRIB_typeOfLevel", refs_scan__grib_level(field, other, &units));
     add_text(attributes, "GRIB_stepType", statistic_of(field));
-    /* The codec puts NaN where a value is missing; ecCodes' number says that some may be. */
+    /* The codec writes NaN for a missing value; ecCodes' key says whether there may be some. */
     json_object_set_new(attributes, "GRIB_missingValue", json_real(3.4028234663852886e+38));
     if (field->edition == 2) {
         json_object_set_new(attributes, "GRIB_discipline", json_integer(field->discipline));
@@ -800,7 +798,7 @@ static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
     return json_string(text);
 }
 
-/* Adds an array of which the fields are known. */
+/* Adds an array of known fields. */
 static refs_status add_variable(grib *self, array *added, const value_axis *axes,
                                 const grid_names *grid, refs_error *err) {
     const grib_field *field = &self->list.fields[added->first];
@@ -841,8 +839,8 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     return add_array(self, added, &document, err);
 }
 
-/* What files of one forecast differ in is a dimension of each of them, though of one element, so
- * that they are joined along it. */
+/* Files of one forecast differ in these: each is a dimension in each file, even of one element, so
+ * that files combine along it. */
 static bool is_along_parts(const grib_field *field, int kind) {
     return kind == TIME || kind == STEP || (kind == MEMBER && field->member >= 0);
 }

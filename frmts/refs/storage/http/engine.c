@@ -11,10 +11,9 @@ struct refs_http {
     const refs_http_provider *provider;
     refs_http_options options;
     refs_forked forked;
-    _Atomic uint64_t
-        bytes_per_s;             /* that answers came with which readers waited for; 0: not known */
-    _Atomic uint64_t latency_us; /* until they began; 0: not known */
-    pthread_mutex_t lock;        /* guards what follows */
+    _Atomic uint64_t bytes_per_s; /* rate of answers that readers waited for; 0: not known */
+    _Atomic uint64_t latency_us;  /* time to first byte of these answers; 0: not known */
+    pthread_mutex_t lock;         /* guards what follows */
     refs_transfer *first_new, *last_new;
     refs_cookies *cookies; /* all stores, the latest first */
     refs_authorities *authorities;
@@ -22,7 +21,7 @@ struct refs_http {
     bool running; /* the thread was started, and multi made */
     pthread_t thread;
     CURLM *multi;         /* used by the thread alone, but for curl_multi_wakeup */
-    refs_refused refused; /* the same; for as long as the engine lives */
+    refs_refused refused; /* used by the thread alone; lives as long as the engine */
 };
 
 /* The state of the thread alone. */
@@ -31,14 +30,13 @@ typedef struct engine {
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
     refs_transfer *active;
     unsigned n_active, n_paused, n_held_back;
-    uint64_t looked_ms;  /* when it was last asked who is awaited */
-    bool any_awaited;    /* of those that are active or due, or were a moment ago */
-    uint64_t awaited_ms; /* when it was last so */
+    uint64_t looked_ms;  /* of the last check which transfers are awaited */
+    bool any_awaited;    /* a reader waits for an active or due transfer, or did a moment ago */
+    uint64_t awaited_ms; /* when any_awaited was last found true */
     unsigned n_ahead;    /* active, and not awaited */
     unsigned window;     /* requests at a time */
-    uint64_t
-        refused_us;    /* when a server last refused one because there were too many; 0: none did */
-    bool is_cancelled; /* the application requests nothing any more */
+    uint64_t refused_us; /* of the last refusal because of too many requests; 0: none */
+    bool is_cancelled;   /* by the application */
     refs_origins origins;
 } engine;
 
@@ -50,33 +48,35 @@ typedef struct engine {
  * next timer, a second later). */
 #define SHARED_MS 10
 
-/* How often it is asked which transfers are awaited: readers that come to one do not say so. */
+/* Between two checks which transfers are awaited: a reader that starts waiting does not wake the
+ * thread. */
 #define LOOK_MS 5
 
-/* A reader that reads on and on waits again so soon. */
+/* A reader that reads continuously waits again within this time. */
 #define NEXT_READ_MS 10
 
-/* The bytes that an unread connection takes of a line, until its buffers are full. */
+/* What a paused connection still transfers, until its buffers are full. */
 #define BUFFERED_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* Prefetching when nothing waits: while an answer is awaited, another one comes. */
+/* Prefetch requests while no reader waits: one transfers while the next waits for its first byte.
+ */
 #define MIN_AHEAD 2
 
-/* Fewer bytes do not show how fast they came. */
+/* Shorter answers are not used to measure the rate. */
 #define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
 #define MIN_TIMED_US    100
 
-/* Answers that begin so soon are not waited for. */
+/* Below this time to first byte, more requests in flight do not help. */
 #define MIN_LATENCY_US 5000
 
-/* The requests in flight that there are anyway are enough where an answer takes so long to begin.
- * If it takes longer, more of them are no more a second. Connections with TLS take processor time,
- * which must be worth it. */
+/* Up to this time to first byte the configured window suffices. Above, it grows in proportion, so
+ * that as many answers come each second. It is longer for TLS, whose connections take processor
+ * time. */
 #define USUAL_LATENCY_US     10000
 #define USUAL_TLS_LATENCY_US 30000
 #define SILENCE_PART         4
 
-/* For so long after a refusal there are no more requests at a time than usual. */
+/* For so long after a refusal the window stays at its configured size. */
 #define LIMITED_US 60000000
 
 /* The assumed rate of a connection as long as none was measured. */
@@ -90,8 +90,8 @@ static void add_waiting(engine *self, refs_transfer *transfer) {
     self->last_waiting = &transfer->next;
 }
 
-/* Refused requests with a Retry-After go before those that were never made: else each of them would
- * be refused in turn. */
+/* Retries that a Retry-After delayed go before new requests: otherwise each new request would be
+ * refused in turn. */
 static void add_refused(engine *self, refs_transfer *transfer) {
     refs_transfer **link = &self->waiting;
     while (*link != NULL && (*link)->was_refused) link = &(*link)->next;
@@ -155,15 +155,15 @@ static void end_login(refs_transfer *transfer) {
         home->is_mirrored = true;
 }
 
-/* To begin with a cookie that others have got. */
+/* Starts over with the cookie that another transfer got. */
 static void start_over(engine *self, refs_transfer *transfer) {
     refs_transfer__go_home(transfer);
     hold_origin(self, transfer);
     transfer->left_home = false;
 }
 
-/* After a redirect. One that was answered later than others logged in, and sent before, is out of
- * date. */
+/* After a redirect. An answer is out of date if its request was sent before another transfer logged
+ * in. */
 static void note_redirect(engine *self, refs_transfer *transfer) {
     refs_origin_state *home = transfer->home;
     if (home == NULL || transfer->origin == home || transfer->left_home) return;
@@ -179,8 +179,8 @@ static void note_redirect(engine *self, refs_transfer *transfer) {
         transfer->awaits_login = true;
 }
 
-/* Whether a transfer must wait for the login of another. One that has waited starts over where
- * there was a login, and else goes on where it was led. */
+/* Whether a transfer must wait for the login of another. Afterwards it starts over if that logged
+ * in, else it follows its own redirect. */
 static bool must_await_login(engine *self, refs_transfer *transfer) {
     refs_origin_state *home = transfer->home;
     if (home == NULL || follows_alone(transfer)) return false;
@@ -255,7 +255,7 @@ static void look_who_is_awaited(engine *self) {
         each->is_awaited = follows_alone(each) || ask_if_awaited(each);
 }
 
-/* Requests to be retried later leave the line to others until then. */
+/* Requests that are to be retried later do not block others. */
 static void look_if_any_is_awaited(engine *self) {
     uint64_t now = refs_now_ms();
     bool any = false;
@@ -270,14 +270,14 @@ static void look_if_any_is_awaited(engine *self) {
         if (!each->is_awaited && !each->is_held_back) self->n_ahead++;
 }
 
-/* Microseconds until answers begin that readers waited for; 0: not known. */
+/* Time to first byte of answers that readers waited for, in microseconds; 0: not known. */
 static uint64_t latency_of(const refs_http *http) {
     return atomic_load(&http->latency_us);
 }
 
-/* Requests that take no more of the line, before they are paused, than what a reader waits for an
- * answer anyway. They hide that wait where it is long and the line is fast, and are few where it is
- * the line that takes the time. */
+/* Prefetch requests that may be sent while a reader waits: as many as transfer, before they are
+ * paused, within the time to first byte. That is many where latency is long and bandwidth high, and
+ * few where bandwidth is the limit. */
 static unsigned most_ahead(const engine *self) {
     unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
@@ -287,7 +287,7 @@ static unsigned most_ahead(const engine *self) {
     return fit < most ? (unsigned)fit : most;
 }
 
-/* If a server limits requests, long waits are its limit's, and more requests do not help. */
+/* If a server limits requests, its latency comes from that limit, and more requests do not help. */
 static bool may_widen(const engine *self) {
     return self->refused_us == 0 || refs_now_us() - self->refused_us > LIMITED_US;
 }
@@ -302,7 +302,7 @@ static bool is_tls(const refs_transfer *transfer) {
     return refs_origin_is_tls(&transfer->key_now);
 }
 
-/* Whether one more request is one more handshake: which protocol it is, is only known by answers.
+/* Whether one more request needs one more connection: only answers show which HTTP version is used.
  */
 static bool takes_handshake(const refs_transfer *transfer) {
     long version = 0;
@@ -311,7 +311,7 @@ static bool takes_handshake(const refs_transfer *transfer) {
     return version < CURL_HTTP_VERSION_2_0;
 }
 
-/* The number of answers a second at the usual latency. */
+/* The window at which as many answers a second come as at the usual latency. */
 static void widen_for(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
     const refs_http_options *options = &self->http->options;
     uint64_t usual_us = takes_handshake(transfer) ? USUAL_TLS_LATENCY_US : USUAL_LATENCY_US;
@@ -320,9 +320,8 @@ static void widen_for(engine *self, const refs_transfer *transfer, uint64_t late
     if (window > self->window) self->window = (unsigned)window;
 }
 
-/* An answer that has not begun takes at least as long as it was waited for. Only a part of that
- * counts: a server may be busy for a moment, and where it leads to a login, what was asked for
- * meanwhile was asked for in vain. */
+/* The latency so far of a request without an answer counts in part: a server may be busy for a
+ * moment, and after a redirect to a login, requests sent meanwhile are wasted. */
 static void widen_for_silence(engine *self) {
     uint64_t now = refs_now_us();
     if (self->waiting == NULL || !may_widen(self)) return;
@@ -356,13 +355,13 @@ static void measure(engine *self, const refs_transfer *transfer) {
     if (n_bytes < (curl_off_t)MIN_TIMED_BYTES) return;
     uint64_t took_us = (uint64_t)(ended_us - began_us);
     uint64_t rate = (uint64_t)n_bytes * 1000000 / (took_us > MIN_TIMED_US ? took_us : MIN_TIMED_US);
-    uint64_t smooth =
-        (7 * refs_http__rate(self->http) + rate) / 8; /* others may have had a share */
+    uint64_t smooth = (7 * refs_http__rate(self->http) + rate) /
+                      8; /* other transfers may have shared the bandwidth */
     atomic_store(&self->http->bytes_per_s, rate > smooth ? rate : smooth);
 }
 
-/* Prefetching leaves one request, unless there is just one, to reads that wait; and where somebody
- * does, all of them and the line. */
+/* Prefetching leaves one request slot to reads that wait, unless there is just one; while a reader
+ * waits, it leaves all slots and the bandwidth. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     const unsigned most = self->window, n_active = self->n_active - self->n_held_back;
     if (most == 1) return n_active == 0;
@@ -430,8 +429,8 @@ static void resume(engine *self, refs_transfer *transfer) {
     curl_easy_pause(transfer->current, CURLPAUSE_CONT);
 }
 
-/* While somebody waits for a transfer, those that nobody waits for stand still; but where their
- * server takes no request until one of them has ended, they go on. */
+/* While a reader waits for a transfer, those that only prefetch are paused, unless their server
+ * takes no request until one of them has ended. */
 static void share_line(engine *self) {
     uint64_t now = refs_now_us();
     for (refs_transfer *each = self->active; each != NULL; each = each->next) {
@@ -445,7 +444,7 @@ static void share_line(engine *self) {
 }
 
 /* Transfers that are paused for memory do not count against the limits of requests, in all and of
- * an origin: those that have memory must end to give it back. */
+ * an origin: the others must proceed to give memory back. */
 static void set_aside_held_back(engine *self) {
     self->n_held_back = 0;
     for (refs_transfer *each = self->active; each != NULL; each = each->next) {
@@ -461,8 +460,8 @@ static void set_aside_held_back(engine *self) {
     }
 }
 
-/* When there may be something to do for who waits to be started: readers that come to what is not
- * awaited do not say so. */
+/* When a queued transfer may become awaited: a reader that starts waiting does not wake the thread.
+ */
 static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint64_t now) {
     if (!has_room_for(self, waiting)) return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
     uint64_t free_us = refs_origin__free_at(waiting->origin, 1000 * now);
@@ -471,15 +470,14 @@ static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint6
     return free_ms > waiting->due_ms ? free_ms : waiting->due_ms;
 }
 
-/* Whether transfers may be on one connection: which protocol it is, is only known by its answers.
- */
+/* Whether transfers may share a connection: only answers show which HTTP version is used. */
 static bool may_share_connections(const engine *self) {
     for (const refs_transfer *each = self->active; each != NULL; each = each->next)
         if (is_tls(each)) return true;
     return false;
 }
 
-/* Whether who has no room now may have some as others are waited for. */
+/* Whether queued transfers may start once other transfers become awaited. */
 static bool may_get_room(const engine *self) {
     return self->waiting != NULL && self->n_active > 0 &&
            self->window < self->http->options.grow_to && may_widen(self);
@@ -514,8 +512,8 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
-/* Before a transfer is removed that may still wait for the address of its server: libcurl (from
- * 7.87 on) then leaves its resolver behind rather than wait for it. */
+/* Before removing a transfer that may still resolve its host name: libcurl (from 7.87 on) then
+ * detaches its resolver rather than wait for it. */
 static void leave_resolver(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -543,7 +541,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     curl_off_t asked_us = 0, began_us = 0;
     uint64_t now = refs_now_us();
     unsigned n_left = transfer->origin != NULL ? transfer->origin->n_active : 0;
-    if (answer.n_active <= n_left) answer.n_active = n_left + 1; /* others began after it */
+    if (answer.n_active <= n_left) answer.n_active = n_left + 1; /* others started after it */
     transfer->others_came = refs_origin__has_answered_since(transfer->origin, transfer->failed_us);
     transfer->failed_us = now;
     if (code != CURLE_OK || answer.status == 0 ||
@@ -583,7 +581,7 @@ static void end_finished(engine *self) {
         char *user = NULL;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
-        if (transfer == NULL) continue; /* which cannot be: every handle has one */
+        if (transfer == NULL) continue; /* cannot happen: every handle has one */
         if (code == CURLE_OK) measure(self, transfer);
         remove_active(self, transfer);
         if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, refs_now_ms());

@@ -10,31 +10,30 @@
 #include "http/redirect.h"
 #include "identity.h"
 
-/* An attempt that brought so much was none in vain: failures are counted from the next one on. */
+/* An attempt that brought so many bytes resets the count of failures. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
-/* Servers may send less than a range, which is not a failure; but who sends it in smaller parts
- * than that is not asked for all of them. */
+/* Servers may send less than a range: the rest is requested again, unless parts are smaller than
+ * this. */
 #define PART_BYTES REFS_KIB
 
-/* A server that was kept waiting for so long may have given up: that is not a failure of its own.
- */
+/* After so long a pause the server may close the connection: that is not counted as its failure. */
 #define PAUSED_LONG_MS 1000
 
 /* A server that has answered before may be restarting. If none ever did, the address is mostly
  * wrong, which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
 
-/* If an origin answers others, refusals are a matter of its limit, and do not count: but one object
- * may be refused for ever. */
+/* If an origin answers other requests, refusals come from its limit of requests and do not count;
+ * but one object may be refused forever. */
 #define REFUSALS_PER_RETRY 10
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
 
 /* -- the handle -------------------------------------------------------------------------------- */
 
-/* By HTTP/1 answers belong to requests by their order alone. A refusal of a login on a connection
- * where they have come out of step is believed of others, too: this one ends here. */
+/* HTTP/1 matches answers to requests by their order alone. A refused login on a connection where
+ * they are out of step would be attributed to other requests, too: the connection is closed. */
 static void leave_if_refused(const refs_transfer *transfer) {
     long version = CURL_HTTP_VERSION_NONE;
     curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
@@ -102,13 +101,13 @@ static void set_authorities(const refs_transfer *transfer, refs_http *http) {
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
     curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* libcurl would keep what the name meant for a day. */
+    /* Otherwise libcurl would cache the resolved name for a day. */
     curl_easy_setopt(transfer->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 #endif
 }
 
-/* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
- * where it is to undo the encoding. */
+/* Without the header the server may choose any encoding (RFC 9110, section 12.5.3). libcurl sends a
+ * header of its own where it decodes. */
 static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **headers) {
     if (transfer->compressible) return true;
     for (const struct curl_slist *header = *headers; header != NULL; header = header->next)
@@ -125,7 +124,7 @@ static bool may_use_netrc(const refs_transfer *transfer, const char *url) {
     return refs_login__may_use_netrc(&transfer->login.login, transfer->url, url);
 }
 
-/* The part of a provider's login that a request of `url` carries. */
+/* The part of the login that a request of `url` carries. */
 static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
     const refs_http_login *login = &transfer->login.login;
     switch (refs_login__part(login, url)) {
@@ -207,8 +206,8 @@ static bool is_trusted(const refs_transfer *transfer, const char *url) {
            refs_redirect__same_origin(transfer->url, url);
 }
 
-/* A handle for `url`, as the first without what is secret there: of another origin, or with a
- * signature. The login in .netrc of the other host stays, but not in the clear. */
+/* A handle for a `url` of another origin, or with a signature, without credentials. The login in
+ * .netrc of the other host stays, but not over plain HTTP. */
 static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
     CURL *away = curl_easy_duphandle(transfer->easy);
     struct curl_slist *headers = NULL;
@@ -280,7 +279,7 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
     return next != NULL ? go_to(transfer, next, err) : refs_fail_nomem(err);
 }
 
-/* A retry starts over where the first attempt did: redirects may lead elsewhere by then. */
+/* A retry starts over at the first URL: redirects may lead elsewhere by then. */
 void refs_transfer__go_home(refs_transfer *transfer) {
     if (transfer->n_redirects == 0) return;
     char *url = refs_str_copy(refs_str_from(transfer->url));
@@ -291,8 +290,8 @@ void refs_transfer__go_home(refs_transfer *transfer) {
 /* -- attempts ---------------------------------------------------------------------------------- */
 
 /* Each attempt has a handle of its own: libcurl before 8 keeps a pointer to the last header of the
- * request before, which is freed by then, and follows it where an answer begins with a folded line.
- * Without memory for another, the old one has to do. */
+ * previous request, which is freed by then, and follows it where an answer begins with a folded
+ * line. If memory for a new handle runs out, the old one is used. */
 static void renew(const refs_transfer *transfer, CURL **handle) {
     CURL *fresh = curl_easy_duphandle(*handle);
     if (fresh == NULL) return;
@@ -349,8 +348,8 @@ static bool is_listed(const char *codes, long status) {
     return strcasecmp(codes, "ALL") == 0 ? status >= 400 : strstr(codes, number) != NULL;
 }
 
-/* Too early, too many, and failures of servers and of those before them; not that they cannot do
- * what was asked (501, 505, 511). */
+/* Too Early, Too Many Requests, and failures of servers and gateways; not those that a retry cannot
+ * change (501, 505, 511). */
 static bool is_transient_status(const refs_transfer *transfer, long status) {
     if (transfer->rules.retry_codes != NULL) return is_listed(transfer->rules.retry_codes, status);
     return status == 408 || status == 425 || status == 429 ||
@@ -454,10 +453,12 @@ void refs_transfer__refuse_login(refs_transfer *transfer) {
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
                              refs_error *err) {
     const char *text = transfer->curl_text;
-    /* The end of the connection may have said something after what was wrong with its beginning. */
+    /* With this code, the text may tell how the connection ended instead of why the certificate was
+     * refused. */
     bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
     if (*text == '\0' || is_other) text = curl_easy_strerror(code);
-    /* GnuTLS names the file of authorities, which may be one in memory. */
+    /* GnuTLS names the file of trusted certificates, which may be one in memory: the message leaves
+     * the name out. */
     const char *file = strstr(text, "CAfile: ");
     while (file != NULL && file > text && strchr(" (", file[-1]) != NULL) file--;
     int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
@@ -471,9 +472,9 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
                       : refs_fail(err, REFS_IO, "%.*s", size, text);
 }
 
-/* An answer that ended as it announced: all there is to say against it is that it is too short. */
+/* An answer that ended as announced: it can only be too short. */
 static refs_status judge_end(refs_transfer *transfer, long status, refs_error *err) {
-    if (!transfer->checked) { /* no byte came: whatever else is wrong, say it */
+    if (!transfer->checked) { /* no byte came: report what its headers say */
         transfer->checked = true;
         transfer->refused = refs_transfer__check_response(transfer, err) != REFS_OK;
         if (transfer->refused) return REFS_IO;
@@ -488,7 +489,7 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
 }
 
-/* The fault of an attempt that ended, in `error`; nothing where it is not. */
+/* Checks an attempt that ended: its failure in `error`, or none. */
 static void judge(refs_transfer *transfer, CURLcode code, long status) {
     refs_error *err = &transfer->error;
     if (transfer->refused || refs_transfer__is_complete(transfer)) return;
@@ -503,8 +504,8 @@ static void judge(refs_transfer *transfer, CURLcode code, long status) {
         (void)judge_end(transfer, status, err);
 }
 
-/* Whether a failure that is mostly transient may be so: not that a proxy lets nobody in, nor that
- * the key of a certificate cannot be read. */
+/* Whether a failure of a kind that is usually transient is transient: not a proxy that refuses the
+ * login, nor a certificate whose key cannot be read. */
 static bool may_change(const refs_transfer *transfer, CURLcode code) {
     long proxy_status = 0;
     curl_easy_getinfo(transfer->current, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
@@ -532,13 +533,14 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     return transfer->n_failures++ < most;
 }
 
-/* A number that is another one for each attempt. */
+/* A number that differs for each attempt. */
 static uint64_t hash(const refs_transfer *transfer) {
     uint64_t mixed = (uint64_t)(uintptr_t)transfer ^ (transfer->began_us << 16);
     return (mixed * 0x9e3779b97f4a7c15u) >> 32;
 }
 
-/* Requests that failed together do not come back together: up to half of the delay is added. */
+/* Jitter: up to half of the delay is added, so that requests that failed together are not repeated
+ * together. */
 static uint64_t delay_of(const refs_transfer *transfer) {
     unsigned doublings = transfer->n_failures < 11 ? transfer->n_failures : 11;
     uint64_t delay_ms = (uint64_t)transfer->rules.retry_delay_ms
@@ -561,7 +563,7 @@ static void ask_for_rest(refs_transfer *transfer) {
     refs_transfer__go_home(transfer);
 }
 
-/* Whether there is to be another attempt after one that failed. */
+/* Whether to retry after a failed attempt. */
 static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint64_t *delay_ms) {
     bool again = may_retry(transfer, code, status);
     uint64_t asked_ms = transfer->response.retry_after_ms;
@@ -581,7 +583,8 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     return true;
 }
 
-/* Whether the rest of a whole object is not to be had: all of it is, then, once. */
+/* Whether the rest of a whole object cannot be requested as a range: it is then fetched again from
+ * its beginning, once. */
 static bool is_rest_refused(const refs_transfer *transfer, long status) {
     return transfer->kind == REFS_TRANSFER_WHOLE && transfer->got_before > 0 &&
            transfer->postponed == 0 && (transfer->refused || status == 416);

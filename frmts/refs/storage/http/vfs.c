@@ -9,20 +9,19 @@
 #include "refs/url.h"
 #include "refs/validators.h"
 
-/* The most that may be read of an object that is only looked at. */
+/* Most bytes of an object that is looked at (peek) before it is opened. */
 #define LOOK_BYTES (4 * REFS_KIB)
 
-/* The bytes fetched of an object when it is opened: of many files it is all that describes them. */
+/* Bytes fetched when an object is opened: for many files, all of their metadata. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
-/* An object of which more is held while it was only looked at is one of all threads. */
+/* An object of which more is held before it is opened is shared by all threads. */
 #define LARGE_BYTES (1 * REFS_MIB)
 
-/* The bytes of all others that are held while they were only looked at. */
+/* Most bytes of all other objects that are held before they are opened. */
 #define MAX_LOOKED_AT_BYTES (8 * REFS_MIB)
 
-/* What was looked at longer ago is fetched again: it may have changed, and whoever looks opens it
- * soon. */
+/* An object that was looked at longer ago is fetched again: it may have changed. */
 #define LOOKED_AT_MS 5000
 
 /* An object that was fetched, or a handle of the other refs_vfs. */
@@ -34,12 +33,12 @@ typedef struct opened {
     uint64_t size, read_to;
     uint64_t looked_ms;             /* when it was looked at */
     refs_vfs_validators validators; /* of its beginning */
-    refs_fetcher *fetcher;          /* of these, or NULL so far */
-    struct opened *next;            /* that has a fetcher */
+    refs_fetcher *fetcher;          /* of ranges; NULL: none was needed yet */
+    struct opened *next;            /* next object with a fetcher */
     void *other;
 } opened;
 
-/* A request that somebody waits for. */
+/* A request under way. */
 typedef struct pending {
     refs_transfer *transfer;
     struct pending *next;
@@ -48,7 +47,8 @@ typedef struct pending {
 /* Locations of which the validators are kept: those of files that are opened at once. */
 enum { N_KEPT = 32 };
 
-/* Objects that were looked at: one of each of so many threads, and a large one. */
+/* Objects that were looked at and not opened yet: one for each of so many threads, and a large one.
+ */
 enum { N_LOOKED_AT = 33 };
 
 struct refs_http_vfs {
@@ -77,7 +77,7 @@ struct refs_http_vfs {
 
 /* -- one request ------------------------------------------------------------------------------- */
 
-/* One that is cancelled ends soon, and is waited for. */
+/* Cancelled requests end soon; this waits for them. */
 static void await(refs_transfer *transfer) {
     refs_waiter *waiter = transfer->waiter;
     refs_status status = REFS_OK;
@@ -93,7 +93,7 @@ static void await(refs_transfer *transfer) {
     refs_unlock(&waiter->lock);
 }
 
-/* Enters a transfer among those that a cancellation ends. */
+/* Registers a transfer, so that refs_http_vfs_cancel ends it. */
 static void register_pending(refs_http_vfs *vfs, pending *entry) {
     refs_lock(&vfs->lock);
     atomic_store(&entry->transfer->cancelled, vfs->cancelled);
@@ -106,7 +106,7 @@ static void unregister_pending(refs_http_vfs *vfs, const pending *entry) {
     refs_lock(&vfs->lock);
     pending **link = &vfs->first;
     while (*link != NULL && *link != entry) link = &(*link)->next;
-    if (*link != NULL) *link = entry->next; /* else a fork came between */
+    if (*link != NULL) *link = entry->next; /* not found: a fork emptied the list */
     refs_unlock(&vfs->lock);
 }
 
@@ -125,7 +125,7 @@ static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const ch
                            refs_error *err) {
     REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
     pending entry = {transfer, NULL};
-    register_pending(vfs, &entry); /* before it can be answered: what is cancelled is not sent */
+    register_pending(vfs, &entry); /* before it is sent: a cancelled vfs sends nothing */
     refs_status status = refs_http__submit(vfs->http, transfer, err);
     if (status == REFS_OK) await(transfer);
     unregister_pending(vfs, &entry);
@@ -144,7 +144,7 @@ static refs_status url_of(const refs_http_vfs *vfs, const char *location, char *
     return status;
 }
 
-/* Carries out a transfer of which location, kind and limits are set. */
+/* Performs a transfer whose location, kind and limits are set. */
 static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
     refs_assert_unlocked();
     refs_waiter waiter = {.memory = 0};
@@ -186,8 +186,8 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
     return status;
 }
 
-/* Puts the location before a message that the engine made without it. In a bucket that is not there
- * no object is missing: its name is wrong. */
+/* Puts the location before a message of the engine. In a bucket that does not exist, the message
+ * names the bucket, not the object. */
 static refs_status fail_at(const char *location, long http_status, refs_error *problem,
                            refs_error *err) {
     bool has_no_bucket = strstr(problem->message, "HTTP 404 " REFS_NO_BUCKET) != NULL;
@@ -197,7 +197,7 @@ static refs_status fail_at(const char *location, long http_status, refs_error *p
 
 /* -- validators -------------------------------------------------------------------------------- */
 
-/* An ETag that cannot tell states apart is none. */
+/* Drops ETags that do not distinguish states. */
 static refs_vfs_validators distinguishing_validators(const refs_vfs_validators *answered) {
     refs_vfs_validators validators = *answered;
     if (!refs_validators_distinguish(answered)) validators.etag[0] = '\0';
@@ -291,7 +291,7 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
-/* If a location was not answered, nothing inside it is requested either. */
+/* After a location that was not answered, nothing inside it is requested. */
 static void note_silent(refs_http_vfs *vfs, const char *location) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
@@ -302,7 +302,7 @@ static void note_silent(refs_http_vfs *vfs, const char *location) {
     refs_free(previous);
 }
 
-/* Whether `location` begins with that, and goes on with `next`. */
+/* Whether `location` begins with that, followed by `next`. */
 static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
     refs_lock(&vfs->lock);
     size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
@@ -414,7 +414,7 @@ static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *er
                            object->location, (unsigned long long)vfs->max_whole_bytes);
 }
 
-/* What is in archives the other refs_vfs reads, which hears no cancellation: it is not left to wait
+/* Members of archives are read by the other refs_vfs, which cannot be cancelled: it is not called
  * for a server that answers nothing. */
 static refs_status check_archive(refs_http_vfs *vfs, const char *location, refs_error *err) {
     refs_str member, file = refs_str_from(location);
@@ -428,7 +428,7 @@ static refs_status check_archive(refs_http_vfs *vfs, const char *location, refs_
     if (status == REFS_OK) keep_validators(vfs, archive, &known);
     if (status == REFS_IO) note_silent(vfs, location);
     refs_free(archive);
-    /* Other failures are those of the other, which knows what it cannot read. */
+    /* For other failures the other refs_vfs has the better message. */
     return status == REFS_CANCELLED || status == REFS_IO
                ? refs_fail(err, status, "%s", problem.message)
                : REFS_OK;
@@ -509,7 +509,7 @@ static refs_status copy_range(void *user, size_t index, refs_bytes bytes, refs_b
     return REFS_OK;
 }
 
-/* Copies what is held of a range; what is left of it is to be fetched. */
+/* Copies the held part of a range, and moves the range to the rest. */
 static refs_vfs_range take_held(const opened *object, refs_vfs_range range) {
     uint64_t held = range.offset < object->held ? object->held - range.offset : 0;
     if (held > range.length) held = range.length;
@@ -572,7 +572,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     return REFS_OK;
 }
 
-/* With the lock held: the place of an object that was looked at. */
+/* With the lock held: the slot of an object that was looked at. */
 static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     size_t unused = 0;
     if (object->held > LARGE_BYTES) return 0;
@@ -585,7 +585,7 @@ static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     return unused > 0 ? unused : 1 + vfs->next_looked_at++ % (N_LOOKED_AT - 1);
 }
 
-/* The place of the oldest object, if all together with the one that takes `place` exceed the limit;
+/* The slot of the oldest object, if all together with the one that takes `place` exceed the limit;
  * 0: none. With the lock held. */
 static size_t find_excess(const refs_http_vfs *vfs, const opened *object, size_t place) {
     uint64_t bytes = object->held;
@@ -599,7 +599,7 @@ static size_t find_excess(const refs_http_vfs *vfs, const opened *object, size_t
     return place > 0 && bytes > MAX_LOOKED_AT_BYTES ? oldest : 0;
 }
 
-/* Keeps an object in the place of another one, and discards that. */
+/* Keeps an object in the slot of another one, which it frees. */
 static void keep_looked_at(refs_http_vfs *vfs, opened *object) {
     bool is_kept = false;
     while (!is_kept) {
