@@ -29,44 +29,46 @@
 #include "skipped.h"
 #include "tool.h"
 
-/* In the folder of what was kept of sources, beside their sets. */
+/* Kept values of sources: a folder beside the kept sets. */
 #define KEPT_VALUES "values"
 
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
-    refs_set *grown;      /* what the output is before: the first of the sources; or NULL */
-    bool keeps_chunks;    /* of that */
-    refs_combine_how was; /* how what the output is before was combined */
-    refs_combine_how how; /* how it is combined now */
+    refs_set *grown;      /* the existing output, which is the first source; or NULL */
+    bool keeps_chunks;    /* it keeps its chunks (Parquet) */
+    refs_combine_how was; /* how the existing output was combined */
+    refs_combine_how how; /* how this run combines */
     refs_combine_common_how *parts;
-    tool_target *target;       /* a master that grows; or NULL */
-    const tool_master *master; /* what that is; of others, nothing */
+    tool_target *target;       /* the existing master; or NULL */
+    const tool_master *master; /* its content */
     tool_session session;
-    refs_scan_shared *scans; /* what those of the sources share */
+    refs_scan_shared *scans; /* shared by the scans of all sources */
     tool_names names;
-    size_t n_own; /* names, the first ones, that the output has already: none can be left out */
+    size_t n_own; /* number of leading names that the output has already: none of them may be left
+                     out */
     refs_combine_options options;
     refs_combine *combine;
     refs_combine_sources *sources;
-    refs_set *only; /* where there is one, which is copied */
-    tool_part part; /* of the sources; zeroed: all */
+    refs_set *only; /* a single source, which is copied */
+    tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
-    tool_sending sending; /* a repository of a store */
+    tool_sending sending; /* the output, where it is a repository in a store */
     tool_selection selection;
-    tool_cuts *cuts;                    /* of each source */
+    tool_cuts *cuts;                    /* for each source */
     const refs_combine_cut **cut_items; /* their items */
     refs_buf dim_names;
     refs_buf message;      /* of a commit */
     char parent[24];       /* of a commit: the snapshot that grows; "": none */
-    char folder[PATH_MAX]; /* that names are relative to */
+    char folder[PATH_MAX]; /* base of relative names */
     tool_kept kept;
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
-    bool *is_added;   /* of each of the master's files, whether it is a part as that describes it */
+    bool *
+        is_added; /* for each file of the master, whether it was added as the master describes it */
     tool_skipped skipped;
 } build;
 
-/* An aggregation is a file of netCDF. */
+/* Masters are written as netCDF files. */
 static bool is_aggregation(const char *output) {
     const refs_str name = refs_str_from(output);
     return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
@@ -74,8 +76,8 @@ static bool is_aggregation(const char *output) {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Each source that was indexed before an interruption is a set of its own in the folder, by the
- * name of its source: the next run may have other sources, in another order. */
+/* --resume: each indexed source is kept as a set of its own in a folder, under a name made of the
+ * source's, since the next run may have other sources in another order. */
 static refs_status resumed_name(const build *all, const char *location, refs_buf *name,
                                 refs_error *err) {
     refs_bytes bytes = refs_bytes_view(location, strlen(location));
@@ -96,7 +98,7 @@ static void keep_values(void *self, size_t number, refs_str path, refs_bytes val
     tool_kept_add(&all->kept, &key, values);
 }
 
-/* Writes the states of files that the set names and the part's record lacks, by their locations. */
+/* Records the states of files that the set names and the part has not recorded. */
 static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_error *err) {
     const uint32_t n = refs_set_n_locations(set);
     for (uint32_t id = 1; id < n; id++) {
@@ -110,8 +112,7 @@ static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_err
     return REFS_OK;
 }
 
-/* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
- * waited for until it is on the disk. */
+/* Keeps a part for a later run. It is not synced to disk: a damaged one is indexed again. */
 static refs_status keep_part(build *all, const refs_combine_part *part,
                              const refs_vfs_validators *now, refs_error *err) {
     refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
@@ -124,7 +125,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     options.parts_are = REFS_COMBINE_OF_CHUNKS;
     options.pattern = options.group = NULL;
     options.variables = NULL;
-    options.unlike = REFS_COMBINE_REFUSE; /* a set does not tell what was left out of it */
+    options.unlike = REFS_COMBINE_REFUSE; /* a kept set cannot record what was left out */
     options.inline_bytes = 0;
     options.urls = (refs_combine_urls){NULL, NULL, NULL};
     options.kept = (refs_combine_kept_values){NULL, NULL, NULL};
@@ -150,7 +151,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     return status;
 }
 
-/* Some chunks cannot be said in a set of their own: they are indexed again. */
+/* Some parts cannot be kept as a set: they are indexed again. */
 static refs_status keep_what_can_be(build *all, const refs_combine_part *part,
                                     const refs_vfs_validators *now, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -158,7 +159,7 @@ static refs_status keep_what_can_be(build *all, const refs_combine_part *part,
     return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }
 
-/* Whether what was kept is of this source as it is now. */
+/* Whether the kept set is of the current state of its source. */
 typedef struct comparing {
     const char *location;
     refs_vfs_validators now;
@@ -175,7 +176,7 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return REFS_OK;
 }
 
-/* Takes the states of the files that a source names; the source's own is known. */
+/* Records the states of the files that a source names; its own is known. */
 typedef struct keeping {
     refs_combine_sources *sources;
     const char *location; /* of the source */
@@ -204,7 +205,7 @@ static refs_status add_kept_states(const build *all, const refs_combine_part *pa
     return refs_sources_read(part->set, &visitor, err);
 }
 
-/* *now is the state of the source, where it is found. */
+/* *now is the state of the source if it exists. */
 static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs_validators *now) {
     refs_buf name = REFS_BUF_INIT;
     const refs_vfs *vfs = all->session.vfs;
@@ -227,7 +228,7 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
     return found;
 }
 
-/* To be closed by close_source: a set that grows is open all the while. */
+/* Close with close_source, which keeps a set that grows open. */
 static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
                                refs_error *err) {
     refs_set_options options = tool_set_options(&all->session);
@@ -252,7 +253,7 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
-/* Whether it is asked for that a source which cannot be read is left out. */
+/* Whether --skip-errors applies to this source. */
 static bool may_skip(const build *all, size_t number, refs_status status) {
     return number >= all->n_own && tool_may_skip(&all->skipped, status);
 }
@@ -265,8 +266,8 @@ static refs_status select_of(build *all, size_t number, refs_error *err) {
     return status;
 }
 
-/* Once it is known along which dimensions sources are joined. A source with nothing of what is
- * selected is no failure, as others may have some. */
+/* Adds a source; the concat dimensions are known. A source without any of the selected steps is no
+ * failure. */
 static refs_status select_source(build *all, size_t number, refs_error *err) {
     if (all->cuts == NULL || (all->grown != NULL && number == 0)) return REFS_OK;
     const tool_cuts *cuts = &all->cuts[number];
@@ -298,7 +299,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
-    /* If sets are fragments, the files that they refer to are no sources of the master. */
+    /* where sets are fragments, the files that they refer to are no sources of the master */
     const bool is_source = is_file || is_aggregation(all->output);
     if (is_source && !is_seen && vfs->validators != NULL)
         (void)vfs->validators(vfs->self, name, &now, NULL);
@@ -334,7 +335,7 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
                                 : refs_fail(err, status, "%s", problem.message);
 }
 
-/* They are as the master recorded them, not as they may be by now. */
+/* Adds the states that the master recorded, which may be older than the files. */
 static refs_status add_recorded(build *all, refs_error *err) {
     for (size_t i = 0; i < all->master->files.n; i++) {
         refs_buf location = REFS_BUF_INIT;
@@ -350,7 +351,7 @@ static refs_status add_recorded(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* The files of a master that grows are described by it. */
+/* The files of an existing master are added as it describes them. */
 static refs_status add_master(build *all, refs_error *err) {
     if (all->master->files.n == 0) return REFS_OK;
     const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
@@ -378,7 +379,7 @@ static refs_status check_new(const build *all, refs_combine_sources *sources, co
     return status;
 }
 
-/* With a selection, other steps of a source that is there already may be added. */
+/* With a selection, more steps of a known source may be added. */
 static refs_status check_all_new(const build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master->files.n > 0;
     for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++)
@@ -386,7 +387,7 @@ static refs_status check_all_new(const build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a name came before among those that are given, which are looked at last. */
+/* Whether a name occurred before among the arguments, which come last. */
 enum { IS_FIRST, IS_AGAIN, IS_LEFT_OUT };
 
 static refs_status list_first(const build *all, uint8_t *turns, refs_error *err) {
@@ -421,7 +422,7 @@ static refs_status add_name(const build *all, size_t number, refs_combine_source
     return status;
 }
 
-/* Adds all names of a turn, and leaves out those that are not new. */
+/* Adds the names of one batch, except those that are not new. */
 static refs_status take_turn(build *all, int turn, uint8_t *turns, refs_combine_sources *sources,
                              refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
@@ -450,7 +451,7 @@ static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error 
                      all->output);
 }
 
-/* A feed that names a source once more does not keep those that come with it from being added. */
+/* --stdin: a repeated name does not prevent the others from being added. */
 static refs_status leave_out_repeated(build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master->files.n > 0;
     refs_combine_sources *sources = NULL;
@@ -483,8 +484,8 @@ static refs_status add_sources(build *all, refs_error *err) {
 
 /* -- along what -------------------------------------------------------------------------------- */
 
-/* The first source from number *at on, by steps of `by`, that can be read; others are left out
- * later, with the reason, where that is asked for. */
+/* The first readable source from number *at on, by steps of `by`; unreadable ones are left out
+ * later, with the reason, under --skip-errors. */
 static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
                                  refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
@@ -511,7 +512,7 @@ static refs_status guess_dims(build *all, refs_error *err) {
     const refs_combine_part ends[2] = {
         {begin, all->names.items[begin], first, REFS_COMBINE_FROM_NAME},
         {end, all->names.items[end], last, REFS_COMBINE_FROM_NAME}};
-    /* If only one can be read, it is joined with nothing. */
+    /* a single readable source has no concat dimension */
     if (status == REFS_OK && begin < end)
         status = refs_combine_guess_dims(ends, &all->options,
                                          "--along, and --pattern if file names contain its values",
@@ -521,8 +522,8 @@ static refs_status guess_dims(build *all, refs_error *err) {
     return status;
 }
 
-/* What a source tells of more dimensions, along which the set is to be combined from now on. One
- * that cannot be read tells nothing, if it is left out later. */
+/* Adds the dimensions in which a source differs to the concat dimensions. A source that cannot be
+ * read adds none, if it is left out later. */
 static refs_status gain_from(build *all, const refs_set *grown, size_t number, refs_buf *dims,
                              refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
@@ -542,7 +543,8 @@ static refs_status gain_from(build *all, const refs_set *grown, size_t number, r
     return status;
 }
 
-/* What each new source tells, in their order, so that no thread chooses the order of dimensions. */
+/* Does that for each new source in their order, so that the order of dimensions does not depend on
+ * threads. */
 typedef struct gains {
     build *all;
     const refs_set *grown;
@@ -592,7 +594,7 @@ static refs_status fail_master(const build *all, refs_error *err) {
     return status;
 }
 
-/* The next run of a forecast is added to a set of one run, which is joined along its steps. */
+/* Adds the run as a concat dimension to a set of one run, which was combined along its steps. */
 static refs_status gain_dims(build *all, refs_error *err) {
     const bool is_told = all->arguments->along.n > 0 || all->arguments->pattern != NULL;
     const refs_set *grown = all->target != NULL ? all->target->before.set.set : all->grown;
@@ -610,8 +612,8 @@ static refs_status fail_selected_netcdf(refs_error *err) {
                      "netCDF masters are whole files: choose a name such as all.json or all.parq");
 }
 
-/* A set is cut along dimensions of the join: those of the first source that has any of what is
- * selected. */
+/* A selection cuts a set along concat dimensions: those of the first source that has any of the
+ * selected steps. */
 static refs_status choose_selection(build *all, refs_error *err) {
     refs_name_list *variables = &all->how.variables;
     refs_error problem = REFS_ERROR_INIT;
@@ -680,14 +682,14 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
-/* What is recorded of how the result was combined. */
+/* Records how the result was combined. */
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
     how.along = all->dims;
     return refs_combine_common_how_print(all->parts, &how, text, err);
 }
 
-/* What the history of a repository says. */
+/* The commit message of a repository. */
 static refs_status set_commit(build *all, refs_writer_options *options, refs_error *err) {
     const size_t n = all->names.n - all->n_own;
     options->message = all->arguments->message;
@@ -702,7 +704,7 @@ static refs_status set_commit(build *all, refs_writer_options *options, refs_err
 /* -- repositories in object stores --------------------------------------------------------------
  */
 
-/* Where one is, and the state of its info when it was noted. */
+/* The location of a repository, and the validator of its info file before it was read. */
 typedef struct remote_repository {
     refs_cloud *cloud;
     const char *location;
@@ -714,7 +716,7 @@ static refs_status append_object(const remote_repository *remote, const char *na
     return refs_buf_printf(location, err, "%s/%s", remote->location, name);
 }
 
-/* Writers of repositories exclude each other by conditional writes alone. */
+/* Concurrent writers of a repository are detected by conditional writes alone. */
 static refs_status look_at_object(void *self, const char *name, refs_error *err) {
     remote_repository *remote = self;
     refs_buf location = REFS_BUF_INIT;
@@ -757,7 +759,7 @@ static void remove_object(void *self, const char *name) {
     refs_buf_clear(&location);
 }
 
-/* *path is where its files are written. */
+/* *path is the local folder in which its files are written. */
 static refs_status open_remote(build *all, remote_repository *remote, refs_write_store *store,
                                const char **path, refs_error *err) {
     REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
@@ -819,7 +821,8 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     return all->target != NULL ? tool_sending_send(&all->target->sending, err) : REFS_OK;
 }
 
-/* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
+/* Whether a name is that of a kept set, or of a temporary file of one:
+ * "0123456789abcdef.json.tmp-1-0". */
 static bool is_kept(const char *name) {
     return strcmp(name, KEPT_VALUES) == 0 ||
            (strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0);
@@ -839,13 +842,13 @@ static void remove_kept(const build *all) {
     refs_buf_clear(&path);
 }
 
-/* Ends the walk at the set of a source. */
+/* Ends the walk at a kept set. */
 static refs_status find_part(void *user, int folder, const char *name, refs_error *err) {
     (void)user, (void)folder, (void)err;
     return is_kept(name) && strcmp(name, KEPT_VALUES) != 0 ? REFS_CANCELLED : REFS_OK;
 }
 
-/* If nothing was kept, nothing is left; what cannot be listed may hold what was kept. */
+/* Whether the folder holds no kept set; one that cannot be listed may hold some. */
 static void remove_empty_kept(const build *all) {
     const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
     refs_buf path = REFS_BUF_INIT;
@@ -870,7 +873,7 @@ static refs_status make_kept(build *all, refs_error *err) {
     return status;
 }
 
-/* That the set may itself lie in a folder of sources does not make it one. */
+/* The output is not a source, even if it lies in a folder of sources. */
 static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
     size_t n = 0;
     if (access(all->output, F_OK) != 0) return REFS_OK;
@@ -899,8 +902,7 @@ static refs_status note_relative(void *user, const refs_source_state *source, re
     return REFS_OK;
 }
 
-/* A set goes on naming files as it did. A source that cannot be read is reported when it is joined.
- */
+/* A set keeps naming files as before. A source that cannot be read is reported when it is added. */
 static bool names_relatively(const refs_set *set) {
     bool is_relative = false;
     const refs_source_visitor visitor = {note_relative, &is_relative};
@@ -940,7 +942,7 @@ static refs_status set_options(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* An option that had no effect is mostly a mistake. */
+/* Warns of an option without effect: mostly a mistake. */
 static void tell_unused_rewrites(const build *all) {
     const refs_name_list *rewrites = &all->arguments->rewrites;
     for (size_t i = 0; i < rewrites->n; i++)
@@ -1022,7 +1024,7 @@ static refs_status note_parent(void *user, const refs_set_version_entry *entry, 
     return REFS_OK;
 }
 
-/* The set that grows is the first of its sources. */
+/* The existing set is the first source. */
 static refs_status open_grown(build *all, refs_error *err) {
     refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
     refs_set *grown = NULL;
@@ -1037,7 +1039,7 @@ static refs_status open_grown(build *all, refs_error *err) {
     return status;
 }
 
-/* The files of a master come before those that are added to it. */
+/* The files of the existing master come before new ones. */
 static refs_status open_master(build *all, refs_error *err) {
     const refs_buf *how = &all->master->how;
     const tool_names *files = &all->master->files;
@@ -1059,9 +1061,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
     refs_status status =
         tool_skipped_expand(&all->skipped, &all->session, &names, &all->names, err);
-    /* A repository may be made of sets of this machine; what these name is checked as it is
-     * written.
-     */
+    /* a repository may be made of local sets; the files that they name are checked when it is
+     * written */
     for (size_t i = all->n_own;
          i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
         status = tool_check_named(all->output, all->names.items[i], err);
@@ -1071,7 +1072,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
-/* `target` is a master that grows; or NULL. */
+/* `target` is an existing master; or NULL. */
 static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
                       refs_writer_options *options, tool_target *target) {
     static const tool_master none;
@@ -1149,7 +1150,7 @@ static bool has_known_name(const tool_arguments *arguments, refs_write_format fo
     return false;
 }
 
-/* One part of the sources, to a folder. A part without sources is none. */
+/* Writes one part of the sources (--part) to a folder; a part without sources writes nothing. */
 static tool_exit index_part(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     refs_error err = REFS_ERROR_INIT;
@@ -1211,7 +1212,7 @@ tool_exit tool_convert(const tool_arguments *arguments) {
 
 /* -- append ------------------------------------------------------------------------------------ */
 
-/* A repository of format 2 gets a commit. */
+/* Appends to a repository of format 2 by a commit. */
 static bool is_repository(const char *set) {
     if (tool_is_remote(set)) return refs_str_ends(refs_str_from(set), ".icechunk");
     refs_buf name = REFS_BUF_INIT;
@@ -1221,7 +1222,7 @@ static bool is_repository(const char *set) {
     return is;
 }
 
-/* A Parquet set grows, and keeps its record size. */
+/* Appends to a Parquet set in place; it keeps its record size. */
 static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf name = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_json_doc *doc = NULL;
@@ -1263,7 +1264,7 @@ static tool_exit append_to(const tool_arguments *arguments, tool_target *target,
                : make(arguments, arguments->names.items[0], GROWING_MASTER, &options, target);
 }
 
-/* The file is read once, whatever it is. */
+/* Reads the output once, whatever its format. */
 static tool_exit append_to_file(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     tool_target target;

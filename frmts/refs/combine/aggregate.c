@@ -1,8 +1,5 @@
-/* aggregate.c -- parts as the fragments of an aggregation on disk, see refs/combine.h.
- *
- * Here a fragment is an array of a part, whatever its chunks are: parts are boxes of the grid that
- * all of them make up.
- */
+/* aggregate.c -- parts as the fragments of an aggregation on disk, see refs/combine.h. Here a
+ * fragment is an array of a part, whatever its chunks are: the parts are boxes of one grid. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -17,22 +14,21 @@ typedef struct aggregating {
     refs_combine *combine;
     const refs_combine_plan *plan;
     refs_master *master;
-    char **urls;                        /* of each member */
-    const refs_combine_member **owners; /* of fragments of the array that is placed */
-    size_t n_fields;                    /* that were put */
+    char **urls;                        /* one for each member */
+    const refs_combine_member **owners; /* members of the fragments of the current array */
+    size_t n_fields;                    /* written so far */
     refs_buf path, text;
 } aggregating;
 
 /* -- fragments along dimensions ---------------------------------------------------------------- */
 
-/* A dimension of an array, along which parts are joined, that is cut into intervals: gaps are
- * some, too. */
+/* A concat dimension of an array, cut into intervals; gaps are intervals, too. */
 typedef struct cutting {
     const refs_combine *combine;
     uint32_t path;
     size_t dim, concat;
     refs_fragment_dim *into;
-    refs_buf edges; /* at which gaps are cut */
+    refs_buf edges; /* where gaps are cut */
 } cutting;
 
 static int by_edge(const void *left, const void *right) {
@@ -66,7 +62,7 @@ static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
     return low;
 }
 
-/* Missing fragments, cut as those have it that state it. */
+/* Cuts missing fragments as the existing ones that state it. */
 static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs_error *err) {
     const uint64_t *edges = (const uint64_t *)(const void *)at->edges.data;
     const size_t n = at->edges.size / sizeof *edges;
@@ -172,7 +168,7 @@ static refs_status find_intervals(const refs_combine_plan *plan, cutting *at, re
     return status;
 }
 
-/* A field that is put, and its fragments. */
+/* A field that is written, and its fragments. */
 typedef struct field {
     refs_combine_result *result;
     refs_fragment_grid grid;
@@ -201,11 +197,11 @@ static refs_status name_files(aggregating *at, refs_error *err) {
 
 /* -- variables --------------------------------------------------------------------------------- */
 
-/* A variable as the master is told of it. */
+/* The declaration of a variable in the master. */
 typedef struct described {
     refs_cfa_variable variable;
     const char *dims[REFS_MAX_RANK];
-    refs_buf names; /* of dimensions, each with a NUL */
+    refs_buf names; /* names of dimensions, each with a NUL */
     refs_json_doc *attributes;
     uint8_t fill[16];
 } described;
@@ -222,8 +218,8 @@ static refs_str dim_text(const refs_combine *combine, const refs_combine_result 
                                                        : result->like->dims[own]);
 }
 
-/* Whether a master or an outline says that a dimension of a group has no limit; what `list` names
- * is that. */
+/* Whether a master or a manifest of empty fragments says that a dimension of a group has no limit,
+ * or `list` names it. */
 static bool is_listed(const refs_json *list, refs_str name) {
     for (size_t i = 0; i < refs_json_size(list); i++)
         if (refs_str_equal(refs_json_text(refs_json_at(list, i)), name)) return true;
@@ -251,7 +247,7 @@ static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str
     return is_unlimited ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED;
 }
 
-/* A dimension of a group, "" or "forecast/". */
+/* Declares a dimension of a group, "" or "forecast/". */
 static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, uint64_t size,
                               refs_error *err) {
     at->text.size = 0;
@@ -261,7 +257,8 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
                                  growth_of(at, group, name), err);
 }
 
-/* Dimensions are the file's; only where one of this name has another size, the group's. */
+/* Dimensions belong to the root, unless it has one of the same name and another size: then to the
+ * group. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
     const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
@@ -276,13 +273,13 @@ static refs_str attributes_of(const aggregating *at, const refs_combine_result *
                : refs_str_from("{}");
 }
 
-/* Attributes in units, or in the packing, that values had before. */
+/* Whether an attribute is in the units, or in the packing, from before the conversion. */
 static bool is_of_stored(refs_str name) {
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL |
                                              REFS_CF_FLAG_NUMBERS);
 }
 
-/* Appends an object, whose `units` are those of the options. */
+/* Appends an object with the `units` of the options. */
 static refs_status replace_units(const aggregating *at, refs_str attributes, refs_buf *text,
                                  refs_error *err) {
     refs_json_doc *doc = NULL;
@@ -356,7 +353,7 @@ static refs_status describe(aggregating *at, const refs_combine_result *result, 
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Strings of one length become strings with a NUL behind each. */
+/* Converts strings of fixed length into strings with a NUL after each. */
 static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs_buf *strings,
                                   refs_error *err) {
     for (size_t begin = 0; begin + dtype->size <= values.size; begin += dtype->size) {
@@ -375,7 +372,7 @@ static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs
     return REFS_OK;
 }
 
-/* Times may have become double, or longer integers. */
+/* Times may have become double or wider integers. */
 static void widen_type(const refs_combine_result *result, described *of) {
     uint8_t narrow[16];
     memcpy(narrow, of->fill, sizeof narrow);
@@ -423,7 +420,7 @@ refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str pat
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Whether a part has nothing of the array: no step of a dimension. */
+/* Whether a part has nothing of the array: no step of some dimension. */
 static bool is_empty(const refs_combine_result *result, const refs_combine_member *member) {
     for (size_t dim = 0; dim < result->rank; dim++)
         if (result->concat[dim] < REFS_COMBINE_MAX_DIMS && member->axes[result->concat[dim]].n == 0)
@@ -431,7 +428,7 @@ static bool is_empty(const refs_combine_result *result, const refs_combine_membe
     return false;
 }
 
-/* The number of the fragment that a part is. */
+/* The number of the fragment that a part holds. */
 static uint64_t number_of(const field *of, const refs_combine_member *member) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < of->grid.rank; dim++) {
@@ -445,7 +442,7 @@ static uint64_t number_of(const field *of, const refs_combine_member *member) {
     return number;
 }
 
-/* Without a coordinate, nothing but the numbers would tell them apart. */
+/* Without a coordinate, only the numbers distinguish fragments. */
 static refs_status check_numbers(const aggregating *at, const field *of,
                                  const refs_combine_member *owner,
                                  const refs_combine_member *member, refs_error *err) {
@@ -529,7 +526,7 @@ static refs_status replace_attributes(described *of, const refs_buf *text, refs_
     return REFS_OK;
 }
 
-/* The attributes with one more. */
+/* Appends one attribute. */
 static refs_status add_valid_range(const aggregating *at, const refs_combine_result *result,
                                    const char *bytes, refs_buf *text, refs_error *err) {
     const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 3];
@@ -540,7 +537,8 @@ static refs_status add_valid_range(const aggregating *at, const refs_combine_res
     return refs_combine__replace(attributes_of(at, result), pairs, text, err);
 }
 
-/* Its type, fill value and packing are those of all fragments, or none is packed. */
+/* An aggregation has the type, fill value and packing that all fragments share; else it is
+ * unpacked. */
 static refs_status settle_type(aggregating *at, const refs_combine_result *result, described *of,
                                refs_error *err) {
     const refs_combine *combine = at->combine;
@@ -577,7 +575,7 @@ static refs_status settle_type(aggregating *at, const refs_combine_result *resul
 
 /* -- what is missing --------------------------------------------------------------------------- */
 
-/* Whether an outline says that a fragment held nothing: no fragment of its place is written. */
+/* Whether a manifest says that a fragment is empty: then no fragment there was written. */
 static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragment_grid *grid,
                          uint64_t number) {
     const refs_combine_entry *outline = numbers->outline;
@@ -677,7 +675,7 @@ static refs_status put_fragments(aggregating *at, refs_combine_result *result, r
 
 /* -- fields without a fragment ----------------------------------------------------------------- */
 
-/* A field of a part that has concat dimension `concat` as dimension *dim; or NULL. */
+/* A field of a part with concat dimension `concat` as dimension *dim; or NULL. */
 static const refs_combine_array *field_along(const refs_combine *combine, size_t concat,
                                              size_t *dim) {
     for (size_t i = 0; i < combine->n_parts; i++)
@@ -689,8 +687,8 @@ static const refs_combine_array *field_along(const refs_combine *combine, size_t
     return NULL;
 }
 
-/* Its fragments as an outline says they are, or as those of other fields are along dimensions that
- * have grown since. */
+/* Its fragments as the manifest lists them, or those of other fields along dimensions that have
+ * grown since. */
 static refs_status cut_nothing(const aggregating *at, const refs_combine_entry *entry, size_t dim,
                                refs_fragment_dim *into, refs_error *err) {
     const refs_combine *combine = at->combine;
@@ -727,8 +725,7 @@ static refs_status put_entry_grid(aggregating *at, const refs_combine_entry *ent
     return status;
 }
 
-/* A field of which there was no fragment has none. If none of the fragments that it had is a
- * source, it is left out. */
+/* Writes a field without fragments. If it had fragments, and none is a source, it is left out. */
 static refs_status put_entry(aggregating *at, const refs_combine_member *member,
                              const refs_combine_entry *entry, refs_error *err) {
     refs_combine_result result = {
@@ -753,8 +750,8 @@ static bool has_values(const refs_combine_result *result) {
            !result->like->is_field;
 }
 
-/* Whether values are read from fragments; those of NumPy's times have units of their own, and are
- * not. */
+/* Whether values are read from fragments; not those of datetime64 and timedelta64, whose units are
+ * part of the type. */
 static bool can_be_fragments(const refs_dtype *dtype) {
     return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX &&
            dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
@@ -809,7 +806,7 @@ static refs_status put_group(aggregating *at, refs_str group, refs_str attribute
     return status;
 }
 
-/* The document of a group, or without one that which says that there is a group. */
+/* The document of a group, or a minimal one. */
 static bool is_of_group(const refs_combine *combine, const refs_combine_document *document) {
     const refs_str key = refs_combine__text(combine, document->key);
     const refs_str name = refs_combine__own_name(key);
@@ -836,8 +833,7 @@ static refs_status put_groups_of(aggregating *at, const refs_combine_member *mem
     return REFS_OK;
 }
 
-/* Attributes of groups, each those of the first part that has them; those of an outline come before
- * all. */
+/* Attributes of a group come from the first part that has them, but before all from a manifest. */
 static refs_status put_groups(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
     uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
@@ -851,7 +847,7 @@ static refs_status put_groups(aggregating *at, refs_error *err) {
     return status;
 }
 
-/* Dimensions that no array has. */
+/* Declares dimensions that no array has. */
 static refs_status put_unused_of(aggregating *at, const refs_combine_document *document,
                                  refs_error *err) {
     const refs_str key = refs_combine__text(at->combine, document->key);
@@ -868,7 +864,7 @@ static refs_status put_unused_of(aggregating *at, const refs_combine_document *d
                                  REFS_STR_WHOLE(name));
         const bool is_size = refs_json_u64(refs_json_at(sizes, i), &size);
         const refs_cfa_dimension dim = {(const char *)at->path.data, size, REFS_CFA_FIXED, true};
-        refs_error problem = REFS_ERROR_INIT; /* one of another size is there */
+        refs_error problem = REFS_ERROR_INIT; /* a dimension of another size exists */
         if (status == REFS_OK && is_size && refs_master_has_room(at->master, &dim))
             (void)refs_master_dimension(at->master, dim.path, size, REFS_CFA_FIXED, &problem);
     }
@@ -893,7 +889,7 @@ static refs_status put_unused(aggregating *at, refs_error *err) {
     return status;
 }
 
-/* The entry of a master or an outline for a field that no part has; or NULL. */
+/* The entry of a master or a manifest for a field that no part has; or NULL. */
 static const refs_combine_entry *find_only_entry(const refs_combine *combine, uint32_t path,
                                                  const refs_combine_member **member) {
     const refs_combine_entry *entry = NULL;

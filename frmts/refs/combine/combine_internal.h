@@ -1,4 +1,6 @@
-/* combine_internal.h -- what is known of parts, and of what becomes of them. */
+/* combine_internal.h -- parts as they are read, and the arrays of the result. An array of a part is
+ * per-step ("thin") if it has few values for each step; an "outline" is the manifest of empty
+ * fragments of an archive. */
 #ifndef REFS_COMBINE_COMBINE_INTERNAL_H
 #define REFS_COMBINE_COMBINE_INTERNAL_H
 
@@ -14,56 +16,56 @@
 #include "refs/set_fragments.h"
 #include "refs/zarr.h"
 
-/** Members of a document of version 2 that a repository keeps, at most. */
+/** Most members of a document of version 2 that a repository keeps. */
 #define REFS_COMBINE_MAX_MEMBERS 12
 
 #define REFS_COMBINE_NONE UINT32_MAX
 
-/** Most dimensions along which parts are joined. */
+/** Most concat dimensions. */
 #define REFS_COMBINE_MAX_DIMS 8
 
-/** An array is thin where its elements at one place of the concat dimension take no more bytes
- * than this: its values may be put into the set. */
+/** Most bytes of a per-step array ("thin") at one index of the concat dimensions: its values may be
+ * stored in the set. */
 #define REFS_COMBINE_THIN_BYTES 64
 
-/** Steps along one concat dimension: of a coordinate, each takes 80 bytes while they are sorted. */
+/** Most steps along one concat dimension: sorting takes 80 bytes for each. */
 #define REFS_COMBINE_MAX_STEPS ((uint64_t)1 << 25)
 
-/** Places along several concat dimensions, each of which is tested for being a hole. */
+/** Most indices of several concat dimensions, each of which is checked for being a hole. */
 #define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
-/** Values of a thin array of one part. */
+/** Most bytes of a per-step array of one part. */
 #define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
-/** Values of arrays without a concat dimension that are compared between parts: of those that say
- * where others lie, and of others. */
+/** Most bytes of arrays without a concat dimension that are compared between parts: of coordinates,
+ * and of others. */
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
-/** For larger ones that say where others lie, digests of samples are compared: of rows at the
- * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
- * would cost more than all else that joining reads. */
+/** Larger coordinates are compared by digests of samples: rows at the beginning, in the middle and
+ * at the end, of so many bytes each or of one row. Reading all of them would cost more than the
+ * rest of combining. */
 #define REFS_COMBINE_N_SAMPLES 3
-/** Elements of a sample that those of other types are held to. */
+/** Elements of each sample ("spots") that are compared with those of other types. */
 #define REFS_COMBINE_SPOTS_OF_ROW   32
 #define REFS_COMBINE_N_SPOTS        (REFS_COMBINE_N_SAMPLES * REFS_COMBINE_SPOTS_OF_ROW)
 #define REFS_COMBINE_DIGEST_BYTES   REFS_MIB
 #define REFS_COMBINE_MAX_DIGEST_ROW (256 * REFS_MIB)
 
-/** Steps from begin on, below end. */
+/** Steps [begin, end). */
 typedef struct refs_combine_steps {
     uint64_t begin, end;
 } refs_combine_steps;
 
-/** The holes of a joined array, and its metadata as they were without that: of the fields of an
- * array that are called so. */
+/** The holes of a combined array, and its metadata from before it had any: those of the fields of
+ * refs_combine_array with the same names. */
 typedef struct refs_combine_holes {
-    size_t n_along, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions along which they lie */
+    size_t n_along, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions of the holes */
     refs_combine_steps *steps; /**< boxes, each of n_along, ascending and apart */
-    size_t n;                  /**< boxes; none: along several dimensions they are not known */
+    size_t n;                  /**< boxes; 0: unknown, along several dimensions */
     uint32_t document, attributes, layout, packing;
     bool has_fill, has_nodata, keeps_default;
-    bool adds_fill; /**< the attribute _FillValue was added with the first of them */
+    bool adds_fill; /**< the first hole added the attribute _FillValue */
     uint8_t fill[16];
 } refs_combine_holes;
 
@@ -74,45 +76,46 @@ typedef struct refs_combine_unpacking {
     bool is_unsigned;
 } refs_combine_unpacking;
 
-/** Numbers are of strings in the combination's table. */
+/** An array of a part. Members of type uint32_t are numbers of strings in the combination's table;
+ * NONE: absent. */
 typedef struct refs_combine_array {
     uint32_t path;       /**< "g/t2m" */
-    uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
+    uint32_t document;   /**< text of ".zarray" or "zarr.json", without skipped codecs */
     uint32_t attributes; /**< text of ".zattrs"; or NONE */
-    uint32_t layout;     /**< what has to be alike in arrays that become one */
-    uint32_t packing;    /**< attributes that change what values mean */
-    uint32_t range;      /**< those that tell which are valid */
-    uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
+    uint32_t layout;     /**< properties that arrays must share to be combined */
+    uint32_t packing;    /**< attributes that change the meaning of values */
+    uint32_t range;      /**< attributes with the valid range */
+    uint32_t
+        flags; /**< attributes with the meanings of single values; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
-    uint32_t missing; /**< of each of these values, or of the spots of the digest, a byte, 1 where
-                         it is missing; or NONE: none is */
-    uint32_t invalid; /**< likewise, where it is missing or lies in no valid range */
-    uint32_t digest;  /**< of values that are many: as refs_combine__digest has them; or NONE */
+    uint32_t missing; /**< a byte for each value, or each spot of the digest, 1 where it is missing;
+                         or NONE: none is */
+    uint32_t invalid; /**< likewise, where it is missing or outside the valid range */
+    uint32_t digest;  /**< of large arrays, by refs_combine__digest; or NONE */
     refs_dtype dtype;
     refs_combine_unpacking unpacking;
-    bool is_v3; /**< and not to be said in version 2, for the reason `problem` */
+    bool is_v3; /**< version 3; if version 2 cannot describe it, `problem` says why */
     bool has_inline, is_thin, has_fill;
-    bool is_grid; /**< longitudes or latitudes */
-    bool
-        has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
+    bool is_grid;    /**< longitudes or latitudes */
+    bool has_nodata; /**< attributes declare a missing value; of bytes, the fill value may, too */
     bool keeps_default; /**< as refs_cf_keeps_default_fill says */
-    bool is_piece;      /**< a fragment of an aggregation, which is at `path` */
+    bool is_piece;      /**< a fragment of the aggregation at `path` */
     uint64_t
         begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each concat dimension */
-    uint32_t whole;   /**< attributes of what it is a piece of, or its own; or NONE */
-    bool gets_new;    /**< dimensions that the part does not have are put before its own */
+    uint32_t whole;   /**< of a piece, the attributes of the whole; else its own; or NONE */
+    bool gets_new;    /**< concat dimensions that the part lacks are added before its own */
     bool is_time;     /**< it counts since an instant */
-    uint8_t repeats;  /**< concat dimensions that it gets likewise, as bits: bit 0 is the first */
-    bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
-    bool are_texts;   /**< values are strings of any length, each with a NUL … */
-    uint32_t problem; /**< … or NONE, for this reason */
+    uint8_t repeats;  /**< these dimensions, as bits: bit 0 is the first */
+    bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
+    bool are_texts;   /**< values are strings of variable length, each with a NUL */
+    uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
     uint8_t declared[16]; /**< … what */
     uint32_t prefix;      /**< of chunk keys */
-    uint32_t part_prefix; /**< of chunk keys in the part, where groups stand before it */
+    uint32_t part_prefix; /**< of chunk keys in the part, with its groups */
     char separator;
     size_t rank;
     uint64_t *shape; /**< four lists of `rank` each */
@@ -127,33 +130,33 @@ typedef struct refs_combine_document {
     uint32_t key, text;
 } refs_combine_document;
 
-/** The place of a part along one concat dimension. */
+/** The steps of a part along one concat dimension. */
 typedef struct refs_combine_axis {
-    uint32_t array;        /**< number of its coordinate among the part's arrays; or NONE */
+    uint32_t array;        /**< number of the coordinate among the part's arrays; or NONE */
     uint64_t n;            /**< steps; 1 where the part has no such dimension */
-    bool is_new;           /**< it has none */
-    uint64_t *position;    /**< of each step, once it is planned */
-    uint64_t *by_position; /**< steps in the order of their positions; NULL: they are in it */
-    uint64_t begin;        /**< position of the first step, where numbers in names say it */
-    uint32_t text;         /**< value by the pattern; or NONE */
+    bool is_new;           /**< the part has no such dimension */
+    uint64_t *position;    /**< of each step in the result, once planned */
+    uint64_t *by_position; /**< steps sorted by position; NULL: they are sorted */
+    uint64_t begin;        /**< position of the first step, where names have numbers */
+    uint32_t text;         /**< value from the name; or NONE */
     int64_t integer;       /**< likewise */
     double number;         /**< likewise */
 } refs_combine_axis;
 
-/** An array of a part that is not taken, as something in it is not supported. */
+/** An unsupported array of a part. */
 typedef struct refs_combine_left_out {
     uint32_t path, problem;
-    bool was_before; /**< when the part was made, which is a set: that was told then */
+    bool was_before; /**< it was left out when the set was made, with a warning then */
 } refs_combine_left_out;
 
-/** The entry of a master or an outline for one of its aggregations. */
+/** An aggregation of a master or a manifest. */
 typedef struct refs_combine_entry {
     refs_combine_array array;
-    refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there, those
-                                of a master with their names until it is added */
-    uint8_t *is_written[REFS_MAX_RANK]; /**< of each interval, 1 if any fragment is there */
+    refs_fragment_grid grid; /**< with gaps; fragments that were written exist, those of a master
+                                with their names until it is added */
+    uint8_t *is_written[REFS_MAX_RANK]; /**< for each interval, 1 if any fragment exists */
     bool has_fragments;
-    bool declares_fill; /**< attributes do, and not only what the master stands for: as in
+    bool declares_fill; /**< attributes declare it, not only the aggregation: as in
                            refs_combine_array */
     uint8_t declared[16];
     size_t number; /**< among all arrays and aggregations of the part */
@@ -165,20 +168,20 @@ typedef struct refs_combine_member {
     char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
     refs_combine_entry *entries; /**< of a master or an outline */
     size_t n_entries, entry_capacity;
-    const refs_set *set; /**< where it is only copied */
+    const refs_set *set; /**< of a part that is copied */
     size_t number;
     refs_combine_array *arrays;
     size_t n_arrays, array_capacity;
-    uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
+    uint64_t *by_path; /**< path and number of each array, sorted; once it is added */
     refs_combine_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
     uint32_t *others; /**< keys that belong to no array, as the part has them */
     size_t n_others, other_capacity;
     refs_combine_left_out *left_out;
     size_t n_left_out, left_out_capacity;
-    uint64_t *numbers; /**< that lists of arrays are in */
+    uint64_t *numbers; /**< memory of the arrays' lists */
     refs_combine_axis axes[REFS_COMBINE_MAX_DIMS];
-    uint32_t *urls; /**< of the numbers in streams: strings of the combination */
+    uint32_t *urls; /**< for each number in streams, a string of the combination */
     size_t n_urls;
     refs_buf streams;
 } refs_combine_member;
@@ -189,39 +192,40 @@ typedef struct refs_combine_place {
     const refs_combine_array *array;
 } refs_combine_place;
 
-/** The holes along concat dimensions, of arrays that all parts have whole. */
+/** The holes along concat dimensions of arrays that no part has in part only. */
 typedef struct refs_combine_missing {
     size_t n_concat, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions; none: not known yet */
     refs_buf boxes; /**< as refs_combine__missing_boxes appends them */
 } refs_combine_missing;
 
-/** The beginnings of the fragments of one field, by the numbers in their names. */
+/** The first elements of the fragments of one field, by the numbers in their names. */
 typedef struct refs_combine_numbers {
     uint32_t path;
     size_t rank;
     refs_fragment_dim dims[REFS_MAX_RANK]; /**< an interval for each number */
-    const refs_combine_entry *outline;     /**< what says which fragments were written; or NULL */
+    const refs_combine_entry *outline;     /**< lists the fragments that were written; or NULL */
 } refs_combine_numbers;
 
 struct refs_combine {
     refs_combine_options options;
-    char *own_dims[REFS_COMBINE_MAX_DIMS + 1]; /* options.dims, where nobody named them */
-    refs_combine_numbers *numbers; /* of each field; NULL: coordinates say where parts are */
+    char *own_dims[REFS_COMBINE_MAX_DIMS + 1]; /* options.dims, if these were empty */
+    refs_combine_numbers *numbers; /* of each field; NULL: parts are placed by coordinates */
     size_t n_numbers;
     uint32_t dims[REFS_COMBINE_MAX_DIMS];
     size_t n_dims;
-    uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps that the master has that is added to; or 0 */
-    bool counts_time[REFS_COMBINE_MAX_DIMS];  /* each, instants or durations; once it is planned */
-    size_t counted[REFS_COMBINE_MAX_DIMS];    /* members in whose units concat coordinates are, once
-                                              these are planned */
-    refs_combine_missing missing;             /* of the array before, while all are joined */
-    pthread_mutex_t lock;                     /* guards what follows */
+    uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps of the existing master; or 0 */
+    bool counts_time[REFS_COMBINE_MAX_DIMS];  /* whether each counts instants or durations; once
+                                                 planned */
+    size_t counted[REFS_COMBINE_MAX_DIMS]; /* members whose units the concat coordinates have, once
+                                              planned */
+    refs_combine_missing missing;          /* of the previous array, while all are combined */
+    pthread_mutex_t lock;                  /* guards what follows */
     refs_intern strings;
     refs_intern warned; /* paths of arrays that cannot be compared */
     refs_combine_member *members;
     size_t n_members, member_capacity;
-    size_t n_parts; /* members that are neither masters nor outlines: the first ones, once all are
-                       planned */
+    size_t
+        n_parts; /* members that are neither masters nor manifests: the first ones, once planned */
 };
 
 /** The kind of a value by a pattern. */
@@ -244,24 +248,24 @@ typedef struct refs_pattern_value {
 refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
-/** The contents of a part. Strings of the member are numbered by `strings`. */
+/** Reads a part. Strings of the member are numbered by `strings`. */
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err);
 void refs_combine__member_clear(refs_combine_member *member);
 
-/** Adds members, whose strings are numbered by `strings`; takes them, also on failure. */
+/** Adds members, whose strings are numbered by `strings`; owns them, also on failure. */
 refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err);
 
-/** Appends the name that a fragment has in its file by the path of its aggregation: there the group
- * of the options may stand before it. */
+/** Appends the name of a fragment in its file, from the path of its aggregation: the group of the
+ * options may come before it. */
 refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str path, refs_buf *name,
                                        refs_error *err);
 
 /** Whether parts are fields: fragments of aggregations. */
 bool refs_combine__is_of_fields(const refs_combine *combine);
 
-/** Whether parts are fragments, whatever they are like: they become a master. */
+/** Whether parts become the fragments of a master, homogeneous or not. */
 bool refs_combine__is_aggregated(const refs_combine *combine);
 
 /** Whether there is one part, which is copied. */
@@ -269,18 +273,18 @@ bool refs_combine__copies(const refs_combine *combine);
 
 void refs_combine__array_clear(refs_combine_array *array);
 
-/** Lists the paths of a member's arrays, again where arrays were removed. */
+/** Sorts the paths of a member's arrays; also after arrays were removed. */
 refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err);
 
-/** Finds where a part is along concat dimension `concat`, which is called `name`. */
+/** Finds the coordinate of a part along concat dimension `concat`, called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);
 
 /* -- fields.c, numbers.c: parts that are fragments ------------------------------------------------
  */
 
-/** Puts masters and outlines behind all parts, and finds along which dimensions these are joined,
- * and where names say so, their places. */
+/** Moves masters and manifests after all parts, finds the concat dimensions and, where names have
+ * numbers, the positions of the parts. */
 refs_status refs_combine__arrange_fields(refs_combine *combine, refs_error *err);
 
 /** Sets combine->numbers, where all parts are numbered by their names. */
@@ -288,8 +292,7 @@ refs_status refs_combine__read_numbers(refs_combine *combine, refs_error *err);
 /** Places parts along the concat dimensions by the numbers. */
 refs_status refs_combine__place_numbers(refs_combine *combine, refs_error *err);
 const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *combine, uint32_t path);
-/** The elements of a concat dimension; false where numbers do not say them: no numbered field has
- * the dimension. */
+/** The length of a concat dimension; false where no numbered field has it. */
 bool refs_combine__numbered_length(const refs_combine *combine, size_t concat, uint64_t *length);
 void refs_combine__numbers_free(refs_combine *combine);
 /** Whether two parts are different fragments of a field, by the numbers in their names. */
@@ -300,29 +303,28 @@ bool refs_combine__are_numbered_apart(const refs_combine *combine, const refs_co
 const refs_combine_entry *refs_combine__find_entry(const refs_combine_member *member,
                                                    uint32_t path);
 
-/** Whether a step of an outline is there only if a part has it: what it holds was written. */
+/** Whether a step of a manifest exists only if a part has it: its fragment was written. */
 bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combine_member *member,
                                   size_t concat, uint64_t step);
 
-/** A step of a master or an outline that the result does not have. */
+/** The position of a step of a master or a manifest that the result lacks. */
 #define REFS_COMBINE_NOWHERE UINT64_MAX
 
 /** Text number `id` of the combination. */
 refs_str refs_combine__text(const refs_combine *combine, uint32_t id);
 
-/** The part behind the last slash. */
+/** The part after the last slash. */
 refs_str refs_combine__own_name(refs_str path);
 
 /** Whether an array is the coordinate of its dimension. */
 bool refs_combine__is_axis(const refs_array_meta *meta);
 
-/** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
- * behind those of its groups. */
+/** Whether dimension `name` is concat dimension `dim`, by its name without groups. */
 bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim);
 
 struct refs_aggregations;
 
-/** The arrays to copy: those of a part whose paths are without the first `group` bytes. */
+/** The arrays to copy. Their paths are those of the part without the first `group` bytes. */
 typedef struct refs_combine_copied {
     const refs_set *set;
     refs_hierarchy *hierarchy;
@@ -332,16 +334,16 @@ typedef struct refs_combine_copied {
     struct refs_aggregations **aggregations; /**< set; the hierarchy needs them to its end */
 } refs_combine_copied;
 
-/** Names fragments in other files as references in the copy name files; what held the names has
- * `values` then, in one chunk. */
+/** Renames files of fragments as references are renamed; the variable with the names then has
+ * `values`, in one chunk. */
 refs_status refs_combine__rename_fragments(refs_combine *combine, const refs_combine_copied *copied,
                                            refs_error *err);
 
 /** The array of a member at `path`, the first of its pieces; or NULL. */
 refs_combine_array *refs_combine__find(const refs_combine_member *member, uint32_t path);
 
-/** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is whole is
- * one piece. */
+/** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is no
+ * aggregation is one piece. */
 const refs_combine_array *refs_combine__piece(const refs_combine_member *member, uint32_t path,
                                               size_t i);
 
@@ -390,14 +392,14 @@ bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref);
 /* -- urls.c -------------------------------------------------------------------------------------
  */
 
-/** Appends the URL as it is written of what a reference points to. */
+/** Appends the URL of a reference as it is written. */
 refs_status refs_combine__url(const refs_combine_urls *urls, const refs_ref *ref, refs_buf *url,
                               refs_error *err);
 
 /* -- values.c -----------------------------------------------------------------------------------
  */
 
-/** A part with all that reads it: places of fetchers belong to the locations of one set. */
+/** A part with its fetcher, store, cache and hierarchy. */
 typedef struct refs_combine_source {
     struct refs_fetcher *fetcher;
     struct refs_store *store;
@@ -411,10 +413,11 @@ refs_status refs_combine__source_open(const refs_combine_options *options, const
                                       refs_combine_source *source, refs_error *err);
 void refs_combine__source_close(refs_combine_source *source);
 
-/** Takes the values of array number `i` of those that are loaded, borrowed for the call. */
+/** Receives the values of array number `i` of those that are loaded, borrowed for the call. */
 typedef struct refs_value_sink {
     refs_status (*take)(void *user, size_t i, refs_bytes values, refs_error *err);
-    bool (*is_optional)(void *user, size_t i); /**< no harm where this build cannot decode it */
+    bool (*is_optional)(void *user,
+                        size_t i); /**< whether an array that this build cannot decode is skipped */
     void *user;
 } refs_value_sink;
 
@@ -423,20 +426,19 @@ refs_status refs_combine__load(const refs_combine_source *source,
                                const refs_array_meta *const *metas, size_t n,
                                const refs_value_sink *sink, refs_error *err);
 
-/** Appends eight bytes for each sample of an array's rows, which tell these from others of their
- * type, and then the elements at REFS_COMBINE_N_SPOTS spots, in this machine's order; nothing where
- * it would take too much memory. */
+/** Appends a hash of eight bytes for each sample of rows, then the elements at REFS_COMBINE_N_SPOTS
+ * spots, in this machine's order; nothing where that takes too much memory. */
 refs_status refs_combine__digest(const refs_combine_source *source, const refs_array_meta *meta,
                                  refs_buf *digest, refs_error *err);
 
-/** Its elements at the spots. */
+/** The elements at the spots of a digest. */
 refs_str refs_combine__digest_spots(refs_str digest);
 
-/** Rows that a sample of an array takes; none where one row has too many bytes. */
+/** The rows of a sample; none where one row has too many bytes. */
 refs_combine_steps refs_combine__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
 
-/** The element at a spot of an array of so many rows, none of them empty: in rows that samples
- * take, whatever the type. */
+/** The element at a spot of an array of so many rows, none of them empty: inside the sampled rows
+ * of every type. */
 uint64_t refs_combine__spot(uint64_t n_rows, uint64_t row_elements, size_t spot);
 
 /** Bytes of an array's values; false where they are not known, or overflow. */
@@ -445,7 +447,7 @@ bool refs_combine__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
 /* -- units.c ------------------------------------------------------------------------------------
  */
 
-/** Its units and its calendar. */
+/** The units and the calendar of an array. */
 refs_cf_units refs_combine__count_of(const refs_combine *combine, const refs_combine_array *array);
 
 /** How values of one part become those of another: UNKNOWN also where only one of them has units.
@@ -457,9 +459,8 @@ refs_cf_conversion_kind refs_combine__conversion(const refs_combine *combine,
 /** Whether units are those of times, "days since ...". */
 bool refs_combine__counts_time(const refs_combine *combine, const refs_combine_array *array);
 
-/** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value cannot
- * be said exactly, so that another change of units gives what one would have, or where they are
- * packed. */
+/** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value is not
+ * exact, so that converting twice gives the same as once, or where values are packed. */
 refs_status refs_combine__apply(const refs_cf_conversion *by, const refs_combine_array *array,
                                 refs_buf *values, refs_error *err);
 
@@ -474,13 +475,13 @@ struct refs_value;
 /** REFS_UNSUPPORTED: packed values are not converted. */
 refs_status refs_combine__fail_packed(refs_error *err);
 
-/** Widens `*type`, integers of 32 bits before, to that in which times are written in `clock` among
- * which is `time`, stored as a `dtype`: integers, if all are and stay so; else doubles. */
+/** Widens `*type`, initially int32, to hold `time`, which is stored as `dtype`, in units of
+ * `clock`: integers if all times are integers and stay exact, else doubles. */
 void refs_combine__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
                                     const struct refs_value *time, refs_dtype *type);
 
-/** Appends a time as a number in `clock`. REFS_UNSUPPORTED for one stored as an integer that the
- * number does not stand for. A value that is no time, NaN, stays. */
+/** Appends a time as a number in `clock`. REFS_UNSUPPORTED for an integer that is not exact. A
+ * missing time stays NaN. */
 refs_status refs_combine__write_time(const refs_cf_clock *clock, const struct refs_value *time,
                                      const refs_dtype *type, refs_buf *values, refs_error *err);
 
@@ -499,7 +500,7 @@ typedef enum refs_value_kind {
 /** One value of a coordinate. */
 typedef struct refs_value {
     refs_value_kind kind;
-    bool is_missing;        /**< a time that is none */
+    bool is_missing;        /**< a missing time */
     bool is_stored_integer; /**< of a time */
     int64_t integer;
     double number;    /**< of an integer, too; the real part */
@@ -519,12 +520,12 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
 /** Whether it has a number: INTEGER, NUMBER and TIME. */
 bool refs_combine__is_number(const refs_value *value);
 
-/** Makes a number of one type another one of the same value: a float or an integer a double, an
- * integer one of 64 bits. False, and nothing, for other types. */
+/** Converts a number to another type without loss: a float or an integer to a double, an integer to
+ * 64 bits. False for other types. */
 bool refs_combine__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
                          uint8_t *widened);
 
-/** Below 0, 0 or above; of one kind, or both INTEGER or NUMBER. NaN comes last. */
+/** Compares values of one kind, or INTEGER with NUMBER: below 0, 0 or above. NaN comes last. */
 int refs_combine__compare_values(const refs_value *a, const refs_value *b);
 
 const char *refs_combine__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
@@ -533,7 +534,7 @@ typedef struct refs_values {
     const refs_dtype *dtype;
     refs_combine_unpacking unpacking;
     refs_str bytes;
-    refs_str missing; /**< of each a byte, 1 where it is missing; empty: none is */
+    refs_str missing; /**< a byte for each value, 1 where it is missing; empty: none is */
     bool are_times;
     refs_cf_clock clock; /**< of these */
 } refs_values;
@@ -544,45 +545,46 @@ bool refs_combine__has_ticks(const refs_dtype *dtype);
 /** Whether types are the same, with the units of these. */
 bool refs_combine__is_one_type(const refs_dtype *a, const refs_dtype *b);
 
-/** Lets values be times where these are their units, or their type is one of times. */
+/** Sets are_times and clock if the units, or the type, are those of times. */
 void refs_combine__set_clock(refs_values *values, const refs_cf_units *units);
 
 refs_combine_unpacking refs_combine__unpacking_of(const refs_array_meta *meta);
 
-/** Values of the coordinate of a concat dimension, none of which is missing (CF 1.13,
- * section 2.5.1), whatever attributes say. */
+/** The values of a concat coordinate: none is missing, whatever its attributes say (CF 1.13,
+ * section 2.5.1). */
 refs_values refs_combine__coordinates_of(const refs_combine *combine,
                                          const refs_combine_array *array);
 
 /** Value number `i`, unpacked; of times, an instant. */
 refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i);
 
-/** Whether a value that is stored in single precision is another one that is not, but for rounding:
- * the float of a number, or of an instant in the clock of the float. */
+/** Whether a value in single precision equals another one that is not, up to rounding: the float of
+ * a number, or of an instant in the clock of the float. */
 bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *clock,
                                const refs_value *other);
 
-/** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
- * of the shorter one where there are more in the other. Missing values are the same. */
 /** `size` where all elements of that size are the same bytes; 0 where they differ or there is none.
  */
 size_t refs_combine__constant_size(refs_str all, size_t size);
 
+/** The first value that differs between both, unpacked; the end of the shorter one where all before
+ * are equal; UINT64_MAX where both are equal. Missing values are equal. */
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b);
 
 /* -- dims.c -------------------------------------------------------------------------------------
  */
 
-/** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt, and
- * for fields. */
+/** Warns of a dimension that no part has. REFS_INVALID where it seems to be misspelt, and for
+ * fields. */
 refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err);
 
 /** Appends a value of a concat coordinate, a time as ISO 8601. */
 refs_status refs_combine__print_place(const refs_combine *combine, size_t concat,
                                       const refs_value *value, refs_buf *text, refs_error *err);
 
-/** Appends that for each concat dimension of an array, at an index of it. */
 struct refs_combine_result;
+
+/** Appends the values of all concat dimensions of an array at an index of it. */
 refs_status refs_combine__print_index(const refs_combine *combine,
                                       const struct refs_combine_result *result,
                                       const uint64_t *index, refs_buf *text, refs_error *err);
@@ -612,7 +614,7 @@ refs_status refs_combine__check_direction(const refs_combine *combine,
 
 typedef struct refs_combine_plan {
     refs_combine_concat_dim concat_dims[REFS_COMBINE_MAX_DIMS];
-    size_t *order;   /**< members, in the order of their first steps */
+    size_t *order;   /**< members, sorted by their first steps */
     uint32_t *paths; /**< of all arrays, in the order in which they are written */
     size_t n_paths;
 } refs_combine_plan;
@@ -620,17 +622,17 @@ typedef struct refs_combine_plan {
 refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, refs_error *err);
 void refs_combine__plan_clear(refs_combine_plan *plan);
 
-/** Whether parts are tiles along dimensions that nobody named. REFS_UNSUPPORTED names a dimension
- * and two parts where they are not; a note tells where they are tiles along several. */
+/** Checks that parts are tiles along guessed dimensions. REFS_UNSUPPORTED names a dimension and two
+ * parts where they are not; a note says where they are tiles along several. */
 refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
                                       refs_error *err);
 
-/** A note tells which places of several concat dimensions no part has, by their coordinates. */
+/** Notes which combinations of several concat coordinates no part has. */
 refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
                                              const refs_combine_plan *plan, refs_error *err);
 
-/** Gives times on no concat dimension that differ between parts, such as the valid time of a
- * forecast, the concat dimensions that count times. */
+/** Adds the concat dimensions that count times to scalar times that differ between parts, such as
+ * the valid time of a forecast. */
 refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
 
@@ -638,8 +640,8 @@ refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
                                   const refs_combine_array *theirs);
 
-/** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
- * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
+/** Checks that attributes that place parts are equal: grid mappings, GeoKeys and tags of TIFF
+ * files, grids of GRIB. REFS_UNSUPPORTED names two parts and the difference. */
 refs_status refs_combine__check_places(const refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
 

@@ -1,4 +1,4 @@
-/* contents.c -- what is in a part: documents, arrays, and in a combination references and small
+/* contents.c -- reads a part: its documents and arrays, and for combining its references and small
  * values. */
 #include "combine_internal.h"
 #include "refs/aggregation.h"
@@ -8,14 +8,14 @@
 #include "refs/own_attributes.h"
 #include "refs/store.h"
 
-/* Strings of one array. */
+/* Most strings of one array. */
 #define MAX_TEXTS 100000000
 
 /* An aggregation whose fragments are in the part. */
 typedef struct container {
     const refs_array_meta *meta;
     refs_set_fragments *fragments;
-    uint32_t attributes; /* what they are fragments of; or NONE */
+    uint32_t attributes; /* attributes of the aggregation; or NONE */
 } container;
 
 typedef struct reader {
@@ -24,8 +24,8 @@ typedef struct reader {
     refs_combine_member *member;
     refs_intern *strings;
     refs_combine_source source;
-    refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
-    refs_intern wanted; /* paths of arrays; empty: all */
+    refs_buf group;     /* the selected group, with a slash before and after it; or "/" */
+    refs_intern wanted; /* paths of the selected arrays; empty: all */
     refs_intern urls;
     refs_buf scratch;
     container *containers;
@@ -33,8 +33,8 @@ typedef struct reader {
     struct wanted_values *values;
     size_t n_values, value_capacity;
     struct refs_aggregations *aggregations;
-    refs_intern fields; /* paths, of parts of fields */
-    size_t most_dims;   /* of one of them */
+    refs_intern fields; /* paths of the arrays that make up fields */
+    size_t most_dims;   /* of a field */
 } reader;
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -79,8 +79,8 @@ static bool is_in_group(const reader *in, const char *path) {
     return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
 }
 
-/* The beginning of a path that is relative to the group; of what lies above the group, and is put
- * into it, to its own group. */
+/* A path relative to the selected group. An array above the group is put into it: its path is
+ * relative to its own group. */
 static size_t size_of_group(const reader *in, const char *path) {
     return is_in_group(in, path) ? in->group.size
                                  : refs_str_find_last(refs_str_from(path), '/') + 1;
@@ -90,7 +90,8 @@ static refs_str relative(const reader *in, const char *path) {
     return refs_str_part(refs_str_from(path), size_of_group(in, path), SIZE_MAX);
 }
 
-/* Whether an array is what the group sees by its name, as CF-1.11, section 2.7, has it. */
+/* Whether the array's name, resolved from the selected group, is this array (CF-1.11, section 2.7).
+ */
 static bool is_seen(const reader *in, const refs_array_meta *meta) {
     char *group = refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
     bool is = group != NULL && refs_hierarchy_resolve(in->source.hierarchy, group,
@@ -111,7 +112,7 @@ static refs_status want(reader *in, const refs_array_meta *meta, refs_error *err
                         : REFS_OK;
 }
 
-/* The variables that the words of an attribute name. */
+/* Selects the variables that the words of an attribute name. */
 static refs_status want_words(reader *in, const refs_array_meta *meta, const char *attribute,
                               refs_error *err) {
     refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
@@ -126,7 +127,7 @@ static refs_status want_words(reader *in, const refs_array_meta *meta, const cha
     return REFS_OK;
 }
 
-/* The documents that describe an array. */
+/* Adds the documents that describe an array. */
 static refs_status want_others(reader *in, const refs_array_meta *meta, refs_error *err) {
     static const char *const attributes[] = {"coordinates", "bounds", "climatology",
                                              "grid_mapping"};
@@ -144,7 +145,7 @@ static refs_status want_others(reader *in, const refs_array_meta *meta, refs_err
     return REFS_OK;
 }
 
-/* So many are named of those that there are. */
+/* Most arrays that a message names. */
 #define MAX_NAMED 20
 
 static refs_status fail_without(const reader *in, const char *name, refs_error *err) {
@@ -167,7 +168,7 @@ static refs_status fail_without(const reader *in, const char *name, refs_error *
     return status;
 }
 
-/* All that is in the group: what describes that may lie in groups above. */
+/* Selects all arrays of the group. Variables that describe them may lie in groups above. */
 static refs_status want_group(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
@@ -176,7 +177,7 @@ static refs_status want_group(reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* A set that grows has only what was taken. */
+/* A set that grows has only the variables that were selected before. */
 static const char *const *variables_of(const reader *in) {
     return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.variables;
 }
@@ -207,7 +208,8 @@ static refs_status choose(reader *in, refs_error *err) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-/* The container that an array or a group is a part of, or NULL. Copies keep them as they are. */
+/* The container of the aggregation that an array or a group belongs to, or NULL. Copied
+ * aggregations stay as they are. */
 static const container *container_of(const reader *in, const char *path) {
     for (size_t i = 0; i < in->n_containers; i++)
         if (refs_combine__is_part_of(in->containers[i].meta, path)) return &in->containers[i];
@@ -223,19 +225,20 @@ static bool is_of_fragments(reader *in, refs_str group) {
     return container_of(in, (const char *)in->scratch.data) != NULL;
 }
 
-/* Whether aggregations are seen as what they stand for: where parts are fields, and in a master. */
+/* Whether aggregations are described as the arrays that they stand for: where parts are fields, and
+ * in a master. */
 static bool sees_aggregations(const reader *in) {
     return refs_combine__is_of_fields(in->combine) || in->member->role == REFS_COMBINE_IS_MASTER;
 }
 
-/* Groups that only say what aggregations are made of are none of the groups of the result. */
+/* Groups that only hold the instructions of aggregations are not groups of the result. */
 static bool is_of_instructions(const reader *in, refs_str folder) {
     const refs_group_meta *group =
         sees_aggregations(in) ? refs_hierarchy_find_group(in->source.hierarchy, folder) : NULL;
     return group != NULL && group->is_instruction;
 }
 
-/* Adds the text in scratch. */
+/* Adds the document in scratch. */
 static refs_status keep_document(reader *in, refs_str key, refs_error *err) {
     refs_combine_member *member = in->member;
     if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
@@ -258,7 +261,8 @@ static refs_status keep_named_document(reader *in, refs_str folder, const char *
     return status;
 }
 
-/* As the documents of a group in version 2; `key` is that of "zarr.json" in what is taken. */
+/* Adds the document of a group as those of version 2; `key` is that of "zarr.json" in the selected
+ * group. */
 static refs_status add_group_of_version_3(reader *in, refs_str path, refs_str key,
                                           refs_error *err) {
     const refs_group_meta *group = refs_hierarchy_find_group(in->source.hierarchy, path);
@@ -342,7 +346,7 @@ static const refs_combine_cut *cuts_of(const reader *in) {
     return cuts != NULL ? cuts[in->part->number] : NULL;
 }
 
-/* The interval along a dimension, or NULL: all. Groups may have dimensions of one name. */
+/* The cut along a dimension, or NULL: none. Dimensions of other groups may have the same name. */
 static const refs_combine_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
     const refs_combine_cut *cut = cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
@@ -355,12 +359,12 @@ static const refs_combine_cut *find_cut(const reader *in, const refs_array_meta 
     return NULL;
 }
 
-/* Elements that one key holds along a dimension. */
+/* Elements along a dimension that are stored under one key. */
 static uint64_t key_size(const refs_array_meta *meta, size_t dim) {
     return meta->chunk[dim] * (meta->shard != NULL ? meta->shard->n[dim] : 1);
 }
 
-/* The first dimension whose chunks are cut through, or the rank: none. */
+/* The first dimension along which a cut divides a chunk, or the rank: none. */
 static size_t find_cut_through(const reader *in, const refs_array_meta *meta) {
     size_t dim = 0;
     for (; dim < meta->rank; dim++) {
@@ -387,7 +391,7 @@ static refs_status fail_cut_through(const reader *in, const refs_array_meta *met
                      (unsigned long long)((end < cut->size ? end : cut->size) - 1));
 }
 
-/* Arrays in pieces, or of chunks of several sizes, are not cut. */
+/* Fragments, and arrays with a rectilinear grid, cannot be cut. */
 static refs_status cut_shape(const reader *in, const refs_array_meta *meta,
                              refs_combine_array *array, refs_error *err) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
@@ -406,12 +410,13 @@ static refs_status cut_shape(const reader *in, const refs_array_meta *meta,
                 (unsigned long long)meta->shape[dim]);
         array->shape[dim] = cut->n;
         array->n[dim] = (cut->n - 1) / key_size(meta, dim) + 1;
-        array->has_inline = true; /* a small one is written as values, wherever it is cut */
+        array->has_inline =
+            true; /* a small array is stored as values, so a cut may divide chunks */
     }
     return REFS_OK;
 }
 
-/* The values of the elements that are taken. */
+/* The values inside the cuts. */
 static refs_status cut_values(const reader *in, const refs_array_meta *meta, refs_bytes values,
                               refs_buf *kept, refs_error *err) {
     uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
@@ -471,7 +476,7 @@ static refs_status number_json(reader *in, const refs_json *value, uint32_t *id,
     return number_scratch(in, id, err);
 }
 
-/* Members of version 2 as they were before a repository held the array (write.h). */
+/* Restores the members of version 2 from before a repository held the array (write.h). */
 static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, refs_error *err) {
     const char *pairs[2 * REFS_COMBINE_MAX_MEMBERS + 1] = {NULL};
     refs_buf values[REFS_COMBINE_MAX_MEMBERS] = {REFS_BUF_INIT};
@@ -509,7 +514,7 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
     return status;
 }
 
-/* Sets are written in version 2, and masters know none. */
+/* Results have version 2, and masters have no version. */
 static refs_status take_version_3(reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -531,7 +536,7 @@ static refs_status take_version_3(reader *in, const refs_array_meta *meta,
     return REFS_OK;
 }
 
-/* Holes, and what the fill value meant before there were any. */
+/* Reads recorded holes, and the fill value from before there were any. */
 static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                               refs_error *err) {
     REFS_TRY(refs_combine__read_holes(in->combine, in->strings, array, err));
@@ -550,14 +555,15 @@ static refs_status read_holes(reader *in, const refs_array_meta *meta, refs_comb
                      meta->path);
 }
 
-/* Names of dimensions tell what netCDF wrote; a number has none, and becomes an element of arrays
- * that have them. */
+/* Whether netCDF's default fill value is a value. Arrays with dimension names follow netCDF's
+ * rules; a scalar has no names, and follows those of the arrays that it becomes an element of. */
 static bool keeps_default(const refs_array_meta *meta) {
     const bool is_bare = meta->rank == 0 && !meta->has_fill && meta->dtype.size > 1;
     return !is_bare && refs_cf_keeps_default_fill(meta);
 }
 
-/* With attributes that were `added`, which its own document has not; NULL: with those alone. */
+/* Describes an array with attributes that were `added` to those of its own document; NULL: none
+ * were. */
 static refs_status add_described(reader *in, const refs_array_meta *meta,
                                  const refs_json_doc *added, refs_error *err) {
     refs_combine_member *member = in->member;
@@ -619,9 +625,9 @@ static bool has_undeclared_number(const refs_array_meta *meta) {
            is_number && meta->has_fill && refs_json_get(meta->attributes, "_FillValue") == NULL;
 }
 
-/* Whether the rest of a set shows that zero, or netCDF's default for bytes, was declared as the
- * fill value: not in the result, which keeps attributes. Where attributes declare fill values, all
- * become such that the set's writer moved into the metadata. */
+/* Whether a fill value of zero, or netCDF's default for bytes, was declared by the file. The other
+ * arrays of the set show it, which the result may lack. Where attributes declare fill values, the
+ * set's writer has moved them all into the metadata. */
 static bool infers_fill(const reader *in, const refs_array_meta *meta) {
     static const uint8_t zero[sizeof(double)] = {0};
     uint8_t usual[sizeof(double)];
@@ -636,7 +642,7 @@ static bool infers_fill(const reader *in, const refs_array_meta *meta) {
            (is_usual || memcmp(meta->fill, zero, meta->dtype.size) == 0);
 }
 
-/* A number as attributes have it: ".zarray" has those that are not finite as words. */
+/* Appends a number as attributes have it: ".zarray" writes NaN and infinities as strings. */
 static refs_status write_fill_number(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     refs_buf fill = REFS_BUF_INIT;
     refs_status status = refs_combine__write_fill(meta, &fill, err);
@@ -684,7 +690,7 @@ typedef struct packing {
     refs_packer packer;
     refs_stream_writer stream;
     refs_combine_array *array;
-    uint64_t first[REFS_MAX_RANK]; /* of the chunks that are taken */
+    uint64_t first[REFS_MAX_RANK]; /* of the chunks inside the cut */
     uint32_t mask;
     bool has_mask;
 } packing;
@@ -722,7 +728,7 @@ static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *r
     return check_mask(at, ref, err);
 }
 
-/* The document without the codecs that no chunk went through. */
+/* Removes codecs from the document that all chunks skip. */
 static refs_status drop_masked(reader *in, refs_combine_array *array, uint32_t mask,
                                refs_error *err) {
     refs_json_doc *doc = NULL;
@@ -752,7 +758,7 @@ static refs_status drop_masked(reader *in, refs_combine_array *array, uint32_t m
     return status == REFS_OK ? describe_layout(in, array, err) : status;
 }
 
-/* Keys as the part has them: its group included. */
+/* Keys of the part, group included. */
 static refs_status each_chunk(reader *in, const refs_array_meta *meta,
                               const refs_combine_array *array, const refs_chunk_visitor *visitor,
                               refs_error *err) {
@@ -775,7 +781,7 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_comb
                   .array = array};
     array->stream = in->member->streams.size;
     if (find_cut_through(in, meta) < meta->rank)
-        return REFS_OK; /* its values are written, if any */
+        return REFS_OK; /* its values are stored, if it has any */
     for (size_t dim = 0; dim < meta->rank; dim++) {
         const refs_combine_cut *cut = find_cut(in, meta, dim);
         if (cut != NULL) at.first[dim] = cut->first / key_size(meta, dim);
@@ -797,10 +803,10 @@ static refs_status look_for_masks(reader *in, const refs_array_meta *meta,
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* An array whose values are wanted. */
+/* An array whose values are read. */
 typedef struct wanted_values {
     const refs_array_meta *meta;
-    size_t number; /* of the array in the member */
+    size_t number; /* index of the array in the member */
     bool is_optional;
 } wanted_values;
 
@@ -860,7 +866,7 @@ static bool is_optional(void *user, size_t i) {
     return ((reader *)user)->values[i].is_optional;
 }
 
-/* Values that an earlier run has kept. */
+/* Takes values that an earlier run has kept. */
 static refs_status find_values(reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
     const refs_combine_kept_values *kept = &in->combine->options.kept;
@@ -886,7 +892,7 @@ static refs_status drop_kept_values(reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* All at once: over a network, that is one request more. */
+/* Reads all of them as one plan: over a network, one request more. */
 static refs_status load_values(reader *in, refs_error *err) {
     REFS_TRY(drop_kept_values(in, err));
     if (in->n_values == 0) return REFS_OK;
@@ -906,7 +912,7 @@ static size_t n_concat_dims(const reader *in, const refs_array_meta *meta) {
     return n;
 }
 
-/* Bytes at one place of the concat dimensions. */
+/* Bytes of an array at one index of the concat dimensions. */
 static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     uint64_t bytes = meta->dtype.size;
     size_t dim;
@@ -917,7 +923,7 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     return bytes;
 }
 
-/* Whether nothing was told of an array of that path yet, in any part. */
+/* Whether no warning was made yet of an array of that path, in any part. */
 static bool is_first_warning(refs_combine *combine, const char *path) {
     uint32_t id;
     refs_lock(&combine->lock);
@@ -928,8 +934,8 @@ static bool is_first_warning(refs_combine *combine, const char *path) {
     return is_first;
 }
 
-/* The same; what cannot be decoded is taken from the first, and so is, with a warning, what a set
- * names and cannot be read: sets are joined where their files are out of reach. */
+/* Warns once for each path. Values that cannot be decoded come from the first part, and so do
+ * values that cannot be read: sets are combined where their files are unreachable. */
 static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                                refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -959,8 +965,8 @@ static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
     return own.units.size > 0 && refs_cf_compare_units(&own, &wanted) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
-/* Whether an array is one more time of a part that is one step along a time or a duration, as the
- * valid time of a forecast is. */
+/* Whether an array is a scalar time of a part that is one step along a time or a duration, such as
+ * the valid time of a forecast. */
 static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
     size_t concat;
     if (meta->rank != 0 || refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat) ||
@@ -976,7 +982,7 @@ static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
     return false;
 }
 
-/* Values that are compared need not be readable: what they are of is then taken from the first. */
+/* Values that are only compared need not be readable: the array of the first part is then used. */
 static refs_status request_small_values(reader *in, const refs_array_meta *meta,
                                         refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
@@ -988,7 +994,7 @@ static refs_status request_small_values(reader *in, const refs_array_meta *meta,
         array->is_thin =
             bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
         if (array->is_thin) return want_values(in, meta, false, err);
-        /* Parts that differ along another dimension have it twice. */
+        /* parts that differ along another dimension repeat it */
         const bool is_shared = n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
@@ -1028,7 +1034,7 @@ static refs_status list_fields(reader *in, refs_error *err) {
     return status;
 }
 
-/* The aggregations of a master or an outline; no fragment has any. */
+/* Reads the aggregations of a master, or of a manifest of empty fragments. */
 static refs_status open_fields(reader *in, refs_error *err) {
     if (!sees_aggregations(in)) return REFS_OK;
     REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
@@ -1036,8 +1042,7 @@ static refs_status open_fields(reader *in, refs_error *err) {
     return refs_combine__is_of_fields(in->combine) ? list_fields(in, err) : REFS_OK;
 }
 
-/* Strings are taken from one part, and only compared with those of others, which need not be
- * readable. */
+/* Strings come from one part. Those of others are only compared, and need not be readable. */
 static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                                 refs_error *err) {
     const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
@@ -1054,9 +1059,9 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_co
     return number_text(in, refs_str_from(problem.message), &array->problem, err);
 }
 
-/* Variables that serve fields are put into the master. A field with fewer dimensions than another
- * is mostly the same in all parts, and may serve others there; of one without a concat dimension
- * the first part's is taken, so it is compared. */
+/* Whether a variable serves fields and is stored in the master. A field with fewer dimensions than
+ * another one is mostly equal in all parts, and may serve others. Without a concat dimension the
+ * first part's is stored, so it is compared. */
 static refs_status read_field_values(reader *in, const refs_array_meta *meta,
                                      refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
@@ -1080,8 +1085,8 @@ static refs_status read_field_values(reader *in, const refs_array_meta *meta,
     return want_values(in, meta, array->is_field, err);
 }
 
-/* Whether an array varies with dimensions that the part does not have: those that only serve others
- * do not, but for the scalar that is the coordinate. */
+/* Whether an array needs concat dimensions that the part lacks. Arrays that only serve others do
+ * not, except for the scalar coordinate. */
 static bool varies(const reader *in, const refs_array_meta *meta) {
     size_t concat;
     if (meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat))
@@ -1097,7 +1102,7 @@ static void describe_kind(const reader *in, const refs_array_meta *meta,
                      REFS_CF_UNIT_OTHER;
 }
 
-/* Gaps between fragments are intervals, too. */
+/* Counts intervals: fragments, and gaps between them. */
 static refs_status divide(const refs_array_meta *meta, refs_combine_entry *entry, refs_error *err) {
     bool is_empty = false;
     entry->grid.rank = meta->rank;
@@ -1163,7 +1168,7 @@ static refs_status read_entry(reader *in, const refs_array_meta *meta, refs_erro
     entry->array.is_field = refs_combine__is_of_fields(in->combine);
     describe_kind(in, meta, &entry->array);
     refs_array_meta own = *meta;
-    own.has_fill = false; /* netCDF's, where attributes have none */
+    own.has_fill = false; /* netCDF's default counts where no attribute declares one */
     entry->declares_fill = meta->dtype.size <= sizeof entry->declared &&
                            refs_cf_declared_fill(in->source.hierarchy, &own, entry->declared);
     entry->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof entry->array.declared;
@@ -1176,7 +1181,7 @@ static refs_status read_entry(reader *in, const refs_array_meta *meta, refs_erro
 
 /* -- pieces of aggregations -------------------------------------------------------------------- */
 
-/* The number that the group of a fragment is called. */
+/* The number of a fragment, from the name of its group. */
 static bool fragment_number(const refs_array_meta *whole, const refs_array_meta *meta,
                             uint64_t *number) {
     refs_str group =
@@ -1240,7 +1245,7 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     return request_small_values(in, meta, array, err);
 }
 
-/* Steps that pieces have along a concat dimension, where no other array tells. */
+/* Steps of the fragments along a concat dimension, where no other array states them. */
 static void count_steps_of_pieces(const reader *in, size_t concat) {
     refs_combine_axis *axis = &in->member->axes[concat];
     for (size_t i = 0; i < in->member->n_arrays; i++) {
@@ -1284,7 +1289,7 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
 
 /* -- coordinates that are one value ------------------------------------------------------------ */
 
-/* Whether an array lies along a concat dimension that is not its own. */
+/* Whether an array has a concat dimension other than its own. */
 static bool is_along_others(const reader *in, const refs_combine_array *array) {
     size_t concat;
     const refs_str own = refs_combine__own_name(refs_intern_get(in->strings, array->path));
@@ -1303,8 +1308,8 @@ static bool is_constant(const reader *in, const refs_combine_array *array) {
                                        array->dtype.size) > 0;
 }
 
-/* A set of one forecast has its reference time at each step. Once forecasts are joined along it,
- * that is the number which each step was a part with. */
+/* A set of one forecast repeats its reference time at each step. When forecasts are combined along
+ * it, it is the scalar of each part. */
 static refs_status take_constants(reader *in, refs_error *err) {
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         refs_combine_array *array = &in->member->arrays[i];
@@ -1318,7 +1323,7 @@ static refs_status take_constants(reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* Instants or durations. */
+/* Whether units count instants or durations. */
 static bool counts_time(const reader *in, const refs_combine_array *array) {
     static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
     if (array->is_time || array->units == REFS_COMBINE_NONE) return array->is_time;
@@ -1337,7 +1342,8 @@ static bool has_new_time(const reader *in) {
     return false;
 }
 
-/* Times at each step of one run are those of that run, and at each run those of one lead time. */
+/* Valid times depend on run and lead time: those of one run vary with the step, and those of one
+ * lead time with the run. */
 static void widen_times(const reader *in) {
     const bool is_one = has_new_time(in);
     for (size_t i = 0; is_one && i < in->member->n_arrays; i++) {
@@ -1348,8 +1354,8 @@ static void widen_times(const reader *in) {
 
 /* -- coordinates that names tell --------------------------------------------------------------- */
 
-/* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
- * is no memory. */
+/* The array that is the coordinate of a dimension, emptied: the part's own, or a new one; NULL:
+ * memory ran out. */
 static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_combine_axis *axis) {
     if (axis->array != REFS_COMBINE_NONE) {
         refs_free(member->arrays[axis->array].shape);
@@ -1391,7 +1397,7 @@ static refs_status put_value(reader *in, refs_combine_array *array, const refs_p
     return number_text(in, bytes, &array->values, err);
 }
 
-/* One step, in one chunk. */
+/* Describes one step in one chunk. */
 static refs_status put_step(reader *in, refs_combine_array *array, refs_str name, refs_error *err) {
     array->shape = refs_calloc(2, 3 * sizeof *array->shape);
     array->dims = refs_calloc(2, sizeof *array->dims);
@@ -1426,7 +1432,7 @@ static refs_status put_documents(reader *in, refs_combine_array *array, refs_str
     return number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 
-/* A coordinate of one value, as if the part had it. */
+/* Adds a coordinate of one value, as if the part had it. */
 static refs_status put_coordinate(reader *in, size_t concat, const refs_pattern_value *value,
                                   refs_error *err) {
     refs_combine_axis *axis = &in->member->axes[concat];
@@ -1460,8 +1466,8 @@ static refs_status find_axes(reader *in, refs_error *err) {
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-/* For files, not for sets, which are copied as a whole or not at all; and nothing that is damaged,
- * or that tells where a part lies. */
+/* Leaves out unsupported arrays of data files. Sets are copied as a whole or not at all, and
+ * damaged arrays, or arrays that state where a part lies, are errors. */
 static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
     size_t concat;
     return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
@@ -1485,7 +1491,7 @@ static refs_status leave_out(reader *in, const refs_left_out *found, left_out_wh
     return REFS_OK;
 }
 
-/* The variables left out of a set when it was made, as far as they would be taken now. */
+/* Adds the variables left out when the set was made, as far as they are selected now. */
 static refs_status take_left_out(void *user, const refs_left_out *found, refs_error *err) {
     reader *in = user;
     const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
@@ -1504,7 +1510,7 @@ void refs_combine__array_clear(refs_combine_array *array) {
     refs_combine__holes_free(array->holes);
 }
 
-/* Each value of a coordinate takes 80 bytes while parts are sorted. */
+/* Sorting parts takes 80 bytes for each value of a coordinate. */
 static refs_status check_coordinate(const reader *in, const refs_array_meta *meta,
                                     const refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
@@ -1559,14 +1565,14 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     return leave_out(in, &found, LEFT_OUT_NOW, err);
 }
 
-/* The attributes of what its fragments are of. */
+/* The attributes of the aggregation. */
 static refs_status number_whole(reader *in, container *of, refs_error *err) {
     in->scratch.size = 0;
     REFS_TRY(refs_combine__without_fragments(of->meta->attributes, &in->scratch, err));
     return number_scratch(in, &of->attributes, err);
 }
 
-/* Aggregations of other files cannot be joined. */
+/* Fails for aggregations of other files: they cannot be combined. */
 static refs_status fail_elsewhere(const reader *in, const refs_array_meta *meta, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++)
         if (refs_combine__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
@@ -1654,7 +1660,7 @@ static refs_status rename_fragments(reader *in, refs_error *err) {
 
 /* -- keys that belong to no array -------------------------------------------------------------- */
 
-/* Members below an array that cannot be read are left out with it. */
+/* Members of an array that cannot be read are left out with it. */
 static bool is_of_problem(const reader *in, refs_str key) {
     for (size_t end = key.size; end-- > 0;) {
         if (key.data[end] != '/') continue;
@@ -1715,7 +1721,7 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
-    REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
+    REFS_TRY(find_others(in, err)); /* before containers are described as aggregations */
     if (refs_combine__copies(in->combine)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
     REFS_TRY(take_constants(in, err));

@@ -1,4 +1,4 @@
-/* plan.c -- where the steps of each part come along the concat dimensions. */
+/* plan.c -- the order of the steps of all parts along the concat dimensions. */
 #include "combine_internal.h"
 
 #include <math.h>
@@ -13,22 +13,22 @@
 /* A step of a part along a dimension. */
 typedef struct step {
     refs_value value;
-    size_t member; /* in the order of their numbers */
+    size_t member; /* index of the part, by number */
     uint64_t step;
     bool is_single;      /* stored in single precision, and not packed */
-    bool is_only_listed; /* it is one of the result where another part has it */
+    bool is_only_listed; /* it is in the result only if another part has it */
 } step;
 
 /* All steps along one dimension. */
 typedef struct concat_steps {
     refs_combine *combine;
     size_t concat;
-    step *steps;           /* of parts that have a coordinate */
-    refs_cf_clock *clocks; /* of coordinates of all members, where they count times */
+    step *steps;           /* of parts with a coordinate */
+    refs_cf_clock *clocks; /* for each member, where its coordinate counts times */
     size_t n, capacity;
-    uint64_t n_plain;   /* steps of parts that have none */
-    size_t first_plain; /* such a part */
-    bool is_numbered;   /* numbers in names, not values, say where parts are along it */
+    uint64_t n_plain;   /* steps of parts without a coordinate */
+    size_t first_plain; /* the first of these parts */
+    bool is_numbered;   /* parts are ordered by the numbers in their names, not by values */
 } concat_steps;
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -38,7 +38,7 @@ static refs_combine_array *coordinate_of(refs_combine_member *member, size_t con
     return axis->array != REFS_COMBINE_NONE ? &member->arrays[axis->array] : NULL;
 }
 
-/* A time that is missing, or a fill value of netCDF in its place. */
+/* Whether a time is missing, or netCDF's fill value. */
 static bool has_place(const refs_value *value) {
     return value->kind != REFS_VALUE_NUMBER || fabs(value->number) < LEAST_FILL;
 }
@@ -54,21 +54,21 @@ static refs_status check_place(const concat_steps *all, const step *at, refs_err
         (unsigned long long)at->step, refs_combine__print_value(&at->value, text));
 }
 
-/* Strings of any length, each with a NUL behind it. */
+/* Strings of variable length, each with a NUL after it. */
 static uint64_t count_texts(refs_str list) {
     uint64_t n = 0;
     for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
     return n;
 }
 
-/* The number of values of a coordinate, which is NULL where there is none. */
+/* The number of values of a coordinate; 0 for NULL. */
 static uint64_t count_values(const refs_combine_array *array, refs_str values) {
     if (array == NULL) return 0;
     if (array->are_texts) return count_texts(values);
     return values.size / (array->dtype.size > 0 ? array->dtype.size : 1);
 }
 
-/* Value number `i`; of strings, that which `rest` begins with, which is taken from it. */
+/* Value number `i`; of strings, the first one in `rest`, which is cut off it. */
 static refs_value take_value(const refs_combine_array *array, const refs_values *values, uint64_t i,
                              refs_str *rest) {
     if (!array->are_texts) return refs_combine__unpacked_at(values, i);
@@ -119,7 +119,7 @@ static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other,
         all->combine->options.dims[all->concat]);
 }
 
-/* Coordinates are put together as they are stored. */
+/* Coordinates are combined as stored, so their packing must be equal. */
 static refs_status check_packing(const concat_steps *all, refs_error *err) {
     const refs_combine *combine = all->combine;
     if (all->n == 0) return REFS_OK;
@@ -155,7 +155,7 @@ static refs_str calendar_of(const refs_combine *combine, const refs_combine_arra
     return calendar.size > 0 ? calendar : refs_str_from("no calendar");
 }
 
-/* The first step whose part counts otherwise than that of the first one; SIZE_MAX: none. */
+/* The first step whose part has other units than the first one; SIZE_MAX: none. */
 static size_t find_other_units(const concat_steps *all) {
     refs_combine *combine = all->combine;
     const refs_combine_array *first =
@@ -188,8 +188,8 @@ static refs_status fail_units(const concat_steps *all, size_t other, refs_error 
         REFS_STR_ARG(calendar_of(combine, arrays[1])));
 }
 
-/* Whether types of steps are, or are not, those of times that have units of their own: of which one
- * kind is not converted into another, nor what is shorter than nanoseconds. */
+/* Whether two parts can be combined if one has datetime64 or timedelta64: the other must have the
+ * same type, and units below nanoseconds are not converted. */
 static bool have_ticks_alike(const concat_steps *all, size_t one, size_t other) {
     const refs_combine_array *arrays[2];
     for (size_t k = 0; k < 2; k++)
@@ -217,8 +217,8 @@ static refs_status check_kinds(const concat_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* A value that can be compared with others, whatever their units: an instant, or a number in the
- * units of the first part. */
+/* A value that compares with others in any units: an instant, or a number in the units of the first
+ * part. */
 static bool common_value(const refs_combine *combine, const refs_combine_array *first,
                          const refs_combine_array *array, refs_value *value) {
     const refs_cf_units from = refs_combine__count_of(combine, array),
@@ -233,8 +233,9 @@ static bool common_value(const refs_combine *combine, const refs_combine_array *
     return by.scale > 0;
 }
 
-/* If two are the same but for what converting rounds, which is nothing of times, the one in the
- * units that come first by name counts: whatever the order of parts. */
+/* Of two values that are equal but for the rounding of a conversion (times are exact), the one
+ * whose units come first by name counts, so that the result does not depend on the order of parts.
+ */
 static bool is_before(const refs_combine *combine, const refs_combine_array *a,
                       const refs_combine_array *b, const refs_value *value,
                       const refs_value *least) {
@@ -249,7 +250,7 @@ static bool is_before(const refs_combine *combine, const refs_combine_array *a,
     return order != 0 ? order < 0 : one.size < other.size;
 }
 
-/* The part with the earliest time, or the least value, whose units hold for all; SIZE_MAX where all
+/* The part with the earliest time, or the least value: its units hold for all. SIZE_MAX where all
  * have the same. */
 static refs_status find_earliest(concat_steps *all, size_t *earliest, refs_error *err) {
     refs_combine *combine = all->combine;
@@ -283,10 +284,10 @@ static refs_status find_earliest(concat_steps *all, size_t *earliest, refs_error
 /* -- units of times ----------------------------------------------------------------------------
  */
 
-/* The units in which times are written. */
+/* The units in which times are stored. */
 typedef struct counting {
     refs_cf_units units;
-    bool are_own; /* those of the options, for which packed times are unpacked */
+    bool are_own; /* the options set them: packed times are unpacked */
     refs_cf_clock clock;
     refs_dtype type;
 } counting;
@@ -316,7 +317,7 @@ static void find_shortest_tick(const concat_steps *all, counting *to) {
     }
 }
 
-/* Finds the type of all; false where all have it, and the units, already. */
+/* Finds the common type; false where all have it and the units already. */
 static bool find_time_type(const concat_steps *all, counting *to) {
     const refs_combine *combine = all->combine;
     bool differs = false;
@@ -363,7 +364,7 @@ static refs_status write_times(const concat_steps *all, size_t begin, const coun
     return status;
 }
 
-/* Steps of a part stand one behind the other. */
+/* Steps of a part are consecutive in the list. */
 static refs_status write_all_times(concat_steps *all, refs_combine_concat_dim *concat,
                                    const counting *to, refs_error *err) {
     refs_combine *combine = all->combine;
@@ -386,7 +387,7 @@ static refs_status write_all_times(concat_steps *all, refs_combine_concat_dim *c
     return REFS_OK;
 }
 
-/* From here on, numbers of times are those of the result: widths of gaps are. */
+/* From here on, numbers of times are in the units of the result: widths of gaps, too. */
 static refs_status count_times(concat_steps *all, refs_combine_concat_dim *concat, size_t earliest,
                                refs_error *err) {
     refs_combine *combine = all->combine;
@@ -395,7 +396,7 @@ static refs_status count_times(concat_steps *all, refs_combine_concat_dim *conca
         refs_combine__count_of(combine, coordinate_of(&combine->members[first], all->concat));
     counting to = {.are_own = combine->options.time_units != NULL};
     const refs_str wanted = to.are_own ? refs_str_from(combine->options.time_units) : found.units;
-    /* Strings move when others are added. */
+    /* the table moves when strings are added */
     char *units = refs_str_copy(wanted), *calendar = refs_str_copy(found.calendar);
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
@@ -459,13 +460,12 @@ static double distance_of(const refs_value *a, const refs_value *b) {
                 1e-9 * (a->instant.nanoseconds - b->instant.nanoseconds));
 }
 
-/* Among values that ascend, the closest to another that is the same in single precision, or NULL.
- */
+/* The neighbour of a value in an ascending list that is the same in single precision, or NULL. */
 static const refs_value *find_double(const refs_value *doubles, size_t n, const refs_value *single,
                                      const refs_cf_clock *clock) {
     const refs_value *found = NULL;
     size_t low = 0, high = n;
-    refs_value exact = *single; /* times that are rounded are elsewhere */
+    refs_value exact = *single; /* rounded times are other instants */
     if (single->kind == REFS_VALUE_TIME &&
         !refs_cf_instant_of(clock, single->number, REFS_CF_DOUBLE, &exact.instant))
         return NULL;
@@ -482,8 +482,8 @@ static const refs_value *find_double(const refs_value *doubles, size_t n, const 
     return found != NULL && distance_of(&exact, found) < below ? found : &doubles[low - 1];
 }
 
-/* A value in single precision in some parts and double in others is one if it is the same in single
- * precision. */
+/* A value that is in single precision in some parts and in double in others counts as one if both
+ * are equal in single precision. */
 static refs_status match_singles(concat_steps *all, refs_error *err) {
     size_t n_double = 0;
     const refs_value_kind kind = all->steps[0].value.kind;
@@ -507,8 +507,8 @@ static refs_status match_singles(concat_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Strings move when others are added: what was collected before is collected again. A part without
- * steps need not have a coordinate. */
+/* The table moves when strings are added: collected views are collected again. A part without steps
+ * need not have a coordinate. */
 static refs_status rebase_all(concat_steps *all, refs_combine_concat_dim *concat, refs_error *err) {
     refs_combine *combine = all->combine;
     const refs_combine_array *counted =
@@ -575,9 +575,9 @@ static bool are_times(const concat_steps *all) {
                              array->dtype.type == REFS_TYPE_DATETIME);
 }
 
-/* Latitudes from north to south stay so: values fall if they do in some part, as parts of one step,
- * combined before, have the direction that nobody gave them. Times fall only if they do in every
- * part that has two: one file that counts backwards does not turn an archive around. */
+/* Values descend if they do in some part, as latitudes from north to south do: parts of one step
+ * that were combined before ascend by default. Times descend only if they do in every part of two
+ * steps or more: one file that counts backwards does not reverse an archive. */
 static bool find_direction(const concat_steps *all) {
     bool falls = false, rises = false;
     for (size_t i = 1; i < all->n; i++) {
@@ -589,7 +589,7 @@ static bool find_direction(const concat_steps *all) {
     return falls && all->steps[0].value.kind != REFS_VALUE_NONE && !(rises && are_times(all));
 }
 
-/* A part that is numbered has its steps from its own place on. */
+/* A numbered part has its steps from its own number on. */
 static void place_numbers(const concat_steps *all, const refs_combine_concat_dim *concat) {
     refs_combine *combine = all->combine;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -600,7 +600,7 @@ static void place_numbers(const concat_steps *all, const refs_combine_concat_dim
     }
 }
 
-/* Steps of one value, from number `begin` on: the end of them. */
+/* The end of the steps of the value of number `begin`. */
 static size_t end_of_value(const concat_steps *all, size_t begin, bool *is_kept) {
     size_t end = begin;
     *is_kept = false;
@@ -609,7 +609,7 @@ static size_t end_of_value(const concat_steps *all, size_t begin, bool *is_kept)
     return end;
 }
 
-/* Steps that no part has and no outline calls empty are not in the result. */
+/* Drops steps that no part has and that no manifest of empty fragments lists. */
 static void drop_only_listed(concat_steps *all) {
     size_t n = 0;
     bool is_kept;
@@ -626,7 +626,7 @@ static void drop_only_listed(concat_steps *all) {
     all->n = n;
 }
 
-/* The steps of the first parts, at least `n` where there are so many. */
+/* The steps of the first parts: at least `n`, if there are so many. */
 static uint64_t steps_of_first_parts(const concat_steps *all, uint64_t n) {
     uint64_t steps = 0;
     for (size_t i = 0; i < all->combine->n_parts && steps < n; i++)
@@ -634,7 +634,7 @@ static uint64_t steps_of_first_parts(const concat_steps *all, uint64_t n) {
     return steps;
 }
 
-/* Gives steps in intervals with a file the place that they have in the master or outline. */
+/* Gives steps of intervals with a file the positions that they have in the master or manifest. */
 static void place_written(const concat_steps *all, const refs_combine_entry *entry,
                           refs_combine_axis *axis) {
     for (size_t dim = 0; dim < entry->array.rank; dim++) {
@@ -648,7 +648,7 @@ static void place_written(const concat_steps *all, const refs_combine_entry *ent
     }
 }
 
-/* The files of a master or an outline are the first parts. */
+/* The files of a master or a manifest are the first parts. */
 static refs_status place_entries(const concat_steps *all, refs_combine_member *member,
                                  refs_error *err) {
     refs_combine_axis *axis = &member->axes[all->concat];
@@ -664,7 +664,7 @@ static refs_status place_entries(const concat_steps *all, refs_combine_member *m
                      (unsigned long long)axis->n, member->name);
 }
 
-/* Without a coordinate, parts follow each other. */
+/* Parts without a coordinate follow each other. */
 static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim *concat,
                                refs_error *err) {
     refs_combine *combine = all->combine;
@@ -678,7 +678,7 @@ static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim 
 }
 
 static int by_place(const void *left, const void *right) {
-    const refs_combine_steps *a = left, *b = right; /* a position, and the step that has it */
+    const refs_combine_steps *a = left, *b = right; /* a position and its step */
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
@@ -716,7 +716,7 @@ refs_status refs_combine__check_direction(const refs_combine *combine,
         dim);
 }
 
-/* Lists the steps of a part that do not ascend as their positions do. */
+/* Lists the steps of a part whose order differs from that of their positions. */
 static refs_status sort_steps(refs_combine_axis *axis, refs_error *err) {
     uint64_t i = 1;
     while (i < axis->n && axis->position[i] > axis->position[i - 1]) i++;
@@ -758,7 +758,7 @@ static refs_status place(concat_steps *all, refs_combine_concat_dim *concat, ref
     }
     if (combine->n_parts < combine->n_members) drop_only_listed(all);
     if (all->n == 0) return place_plain(all, concat, err);
-    /* A value that one part has twice stands for two steps: the first is that of other parts. */
+    /* A value that one part has twice is two steps; other parts have the first. */
     uint64_t repeat = 0, first = 0;
     for (size_t i = 0; i < all->n; i++) {
         const bool is_other = i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0;
@@ -803,7 +803,7 @@ static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first,
     refs_buf_clear(&other);
 }
 
-/* The missing steps between steps that are equally far apart but for that. */
+/* Counts the missing steps of an axis that is otherwise equally spaced. */
 static void tell_gaps(const concat_steps *all, const double *widths, size_t n, double usual) {
     size_t n_gaps = 0, first = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -815,7 +815,7 @@ static void tell_gaps(const concat_steps *all, const double *widths, size_t n, d
     tell_first_gap(all, n_gaps, first, usual);
 }
 
-/* Tiles have the steps of each other. */
+/* Tiles repeat each other's steps. */
 static void drop_same_steps(concat_steps *all) {
     size_t n = all->n > 0 ? 1 : 0;
     for (size_t i = 1; i < all->n; i++)
@@ -843,7 +843,7 @@ static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Its files are sources once each, and it may have some of them more than once. */
+/* A master lists a file once as a source, and may have several of its steps. */
 static refs_status check_length(const concat_steps *all, const refs_combine_concat_dim *concat,
                                 refs_error *err) {
     const uint64_t n_before = all->combine->n_before[all->concat];
@@ -897,7 +897,7 @@ static int by_position(const void *left, const void *right) {
     return (a->member > b->member) - (a->member < b->member);
 }
 
-/* The first place that a part has: a joined set may have holes where it begins. */
+/* The first position of a part: a combined set may begin with holes. */
 static refs_status first_place(const refs_combine *combine, const refs_combine_member *member,
                                uint64_t *position, refs_error *err) {
     uint64_t place[REFS_COMBINE_MAX_DIMS];
@@ -950,7 +950,7 @@ static int by_name(const void *left, const void *right) {
 typedef struct named_list {
     named *items;
     size_t n, capacity;
-    uint8_t *seen; /* of each string */
+    uint8_t *seen; /* for each string */
 } named_list;
 
 static refs_status add_path(const refs_combine *combine, uint32_t path, named_list *list,
@@ -966,7 +966,7 @@ static refs_status add_path(const refs_combine *combine, uint32_t path, named_li
 static refs_status add_paths(const refs_combine *combine, const refs_combine_member *member,
                              named_list *list, refs_error *err) {
     size_t k = 0;
-    /* Those of a master or an outline in their order: both are ascending by number. */
+    /* Those of a master or a manifest keep their order: both lists ascend by number. */
     for (size_t i = 0; i < member->n_arrays + member->n_entries; i++) {
         const bool is_entry =
             k < member->n_entries && (member->entries[k].number <= i || i - k >= member->n_arrays);
@@ -978,8 +978,8 @@ static refs_status add_paths(const refs_combine *combine, const refs_combine_mem
     return REFS_OK;
 }
 
-/* By name, whatever part has them; those of a master in the order of the parts, an outline first.
- */
+/* Sorts by name, whichever part has them; those of a master in the order of the parts, a manifest
+ * first. */
 static refs_status list_paths(const refs_combine *combine, refs_combine_plan *plan,
                               refs_error *err) {
     named_list list = {.seen = refs_calloc(combine->strings.count + 1, 1)};

@@ -1,4 +1,4 @@
-/* result.c -- what the arrays of one path become. */
+/* result.c -- combines the arrays of one path into one. */
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 #include "refs/cf.h"
@@ -13,7 +13,7 @@ size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combi
     return dim < n_new ? SIZE_MAX : dim - n_new;
 }
 
-/* Lists the concat dimensions that the array gets in front of its own, and counts them. */
+/* Lists and counts the concat dimensions that are added before the array's own. */
 static size_t list_new(const refs_combine *combine, const refs_combine_member *member,
                        const refs_combine_array *array, size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
     size_t n = 0;
@@ -35,8 +35,8 @@ static size_t count_new(const refs_combine *combine, const refs_combine_member *
     return list_new(combine, member, array, concat_dims);
 }
 
-/* Whether a part has one value of the array for all its steps along a concat dimension, or values
- * along one that get another. */
+/* Whether a part has one value of the array for all its steps along a concat dimension, or the
+ * array gets another dimension before that one. */
 static bool has_one_for_all(const refs_combine *combine, const refs_combine_member *member,
                             const refs_combine_array *array) {
     if (array->rank > 0 && array->repeats != 0) return true;
@@ -47,7 +47,7 @@ static bool has_one_for_all(const refs_combine *combine, const refs_combine_memb
 
 /* -- layouts of arrays that get dimensions ----------------------------------------------------- */
 
-/* "[1,6,8]" with ones before it. */
+/* Appends "[1,6,8]" with ones before it. */
 static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
                                 refs_error *err) {
     uint64_t wider[REFS_MAX_RANK + REFS_COMBINE_MAX_DIMS], *own = wider + n_new;
@@ -126,7 +126,7 @@ static refs_status fail_differ(const refs_combine *combine, const refs_combine_r
                      combine->members[result->first].name, member->name, REFS_STR_ARG(in));
 }
 
-/* "t(time 1, y 6)" */
+/* Appends "t(time 1, y 6)". */
 static refs_status append_shape(const refs_combine *combine, const refs_combine_array *array,
                                 refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_append(text, "(", 1, err));
@@ -154,8 +154,8 @@ static refs_status fail_shape(const refs_combine *combine, const refs_combine_re
     return status;
 }
 
-/* Whether the dimensions have one name, whatever their groups; the HDF5 parser counts those that
- * have none, and other variables of a file change the count. */
+/* Whether the dimensions have one name, whatever their groups. The HDF5 parser numbers unnamed
+ * dimensions, and other variables of a file change the numbers: those are equal. */
 static bool are_one_dim(const refs_combine *combine, uint32_t one, uint32_t other) {
     const refs_str a = refs_combine__own_name(refs_combine__text(combine, one)),
                    b = refs_combine__own_name(refs_combine__text(combine, other));
@@ -180,7 +180,7 @@ static refs_status check_shape(const refs_combine *combine, const refs_combine_r
     return differs ? fail_shape(combine, result, at, err) : REFS_OK;
 }
 
-/* Whether it was an aggregation before. */
+/* Whether the array was an aggregation before. */
 static bool was_split(const refs_combine *combine, const refs_combine_result *result) {
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
@@ -193,7 +193,7 @@ static bool tells_of(const refs_combine *combine, const refs_combine_result *res
     return combine->options.unlike != REFS_COMBINE_FRAGMENTS_NO_NOTE && !was_split(combine, result);
 }
 
-/* Once for each array. */
+/* Warns once for each array. */
 static void tell_split(const refs_combine *combine, const refs_combine_result *result,
                        const refs_combine_member *member, refs_str in, bool *has_warned) {
     if (!*has_warned && !refs_combine__is_aggregated(combine) && tells_of(combine, result))
@@ -214,7 +214,7 @@ static void tell_cut(const refs_combine *combine, const refs_combine_result *res
     *has_warned = true;
 }
 
-/* Once for each array, which need not be the first in which anything differs. */
+/* Warns once for each array, for the first part that differs. */
 static void tell_units(const refs_combine *combine, refs_combine_result *result,
                        const refs_combine_place *at) {
     const refs_combine_array *one = result->like, *other = at->array;
@@ -232,8 +232,7 @@ static void tell_units(const refs_combine *combine, refs_combine_result *result,
               REFS_STR_ARG(refs_combine__text(combine, other->units)), at->member->name);
 }
 
-/* Chunks and values are copied by the shape of the template: each fragment has to have it, not only
- * the first one of its part. */
+/* Chunks and values are copied by the shape of the first array, so each fragment must have it. */
 static refs_status check_pieces(const refs_combine *combine, const refs_combine_result *result,
                                 const refs_combine_member *member, refs_error *err) {
     refs_combine_place at = {member, NULL};
@@ -262,7 +261,7 @@ static refs_status check_alike(const refs_combine *combine, refs_combine_result 
 
 /* -- places of chunks -------------------------------------------------------------------------- */
 
-/* Whether a chunk of `k` steps, fewer at the end, stays whole in `total`. */
+/* Whether chunks of `k` steps remain whole chunks in `total`. */
 static bool stays_whole(const refs_combine_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
     const uint64_t left = axis->n - begin, steps = left < k ? left : k;
     const uint64_t *position = &axis->position[begin];
@@ -272,7 +271,7 @@ static bool stays_whole(const refs_combine_axis *axis, uint64_t begin, uint64_t 
     return true;
 }
 
-/* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
+/* The dimension along which chunks of a part would be divided, or SIZE_MAX. */
 static size_t cut_dim(const refs_combine *combine, const refs_combine_result *result,
                       const refs_combine_place *at) {
     for (size_t dim = 0; dim < result->rank; dim++) {
@@ -308,7 +307,8 @@ static bool is_coordinate(const refs_combine *combine, const refs_combine_result
     return refs_combine__is_coordinate(combine, &combine->members[result->first], result->like);
 }
 
-/* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
+/* Whether an array is stored as values: per-step arrays whose chunks cannot be combined, or that
+ * were stored as values before. */
 static refs_status choose_loading(const refs_combine *combine, const refs_combine_plan *plan,
                                   refs_combine_result *result, bool *splits, refs_error *err) {
     bool all_thin = true, wants = is_coordinate(combine, result);
@@ -360,12 +360,13 @@ static bool is_axis(const refs_combine_result *result) {
     return result->rank == 1 && result->like->dims[0] == result->path;
 }
 
-/* Coordinates that are not joined lose a valid range that differs: where they lie is compared. */
+/* A coordinate without concat dimensions loses a valid range that differs: its values are compared.
+ */
 static bool is_shared_coordinate(const refs_combine_result *result) {
     return result->n_concat == 0 && (is_axis(result) || result->like->is_grid);
 }
 
-/* What a value is taken for; of an array of the first part, and of another one. */
+/* A value of an array of the first part, and of another one, as they are compared. */
 static refs_values readable_of(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_array *array) {
     refs_values values = values_of(combine, array);
@@ -373,8 +374,8 @@ static refs_values readable_of(const refs_combine *combine, const refs_combine_r
     return values;
 }
 
-/* Values of another unit in that of `mine`; false where nobody knows how. Times need not be
- * converted to be compared. */
+/* Converts values into the unit of `mine`; false where that is unknown. Times compare without
+ * conversion. */
 static bool convert_units(const refs_combine *combine, const refs_combine_array *mine,
                           const refs_combine_array *theirs, refs_values *values) {
     const refs_cf_units from = refs_combine__count_of(combine, theirs),
@@ -396,13 +397,13 @@ bool refs_combine__have_one_value(const refs_combine *combine, const refs_combin
            refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
-/* An element that is not the same in the first part and another. */
+/* An element that differs between the first part and another. */
 typedef struct difference {
     const refs_combine_place *at;
     uint64_t element;
 } difference;
 
-/* "element 3 of lat is 0.3 and 0.6", each in its units where these differ. */
+/* Appends "element 3 of lat is 0.3 and 0.6", with units where these differ. */
 static refs_status describe_difference(const refs_combine *combine,
                                        const refs_combine_result *result, difference found,
                                        refs_buf *text, refs_error *err) {
@@ -426,8 +427,8 @@ static refs_status describe_difference(const refs_combine *combine,
     return refs_buf_append(text, "", 1, err);
 }
 
-/* A variable that serves others, a level or a height, describes none of them in units that cannot
- * be converted. */
+/* Fails where a variable that serves others, such as a level, has units that cannot be converted.
+ */
 static refs_status fail_other_units(const refs_combine *combine, const refs_combine_result *result,
                                     const refs_combine_place *at, refs_error *err) {
     const refs_str one = refs_combine__text(combine, result->like->units);
@@ -439,7 +440,7 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                      combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
-/* Coordinates of which some are elsewhere are those of another grid. */
+/* Fails where coordinates differ: they are of another grid. */
 static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
     const char *one = combine->members[result->first].name, *other = at->member->name;
@@ -469,7 +470,7 @@ static uint64_t row_elements(const refs_combine_array *array) {
     return n;
 }
 
-/* Digests of values of one type are of the same rows. */
+/* Compares digests of values of one type, which sample the same rows. */
 static refs_status fail_rows(const refs_combine *combine, const refs_combine_result *result,
                              const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like;
@@ -489,7 +490,7 @@ static refs_status fail_rows(const refs_combine *combine, const refs_combine_res
                      (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
 }
 
-/* One element of an array that is known whole, or at its spots. */
+/* Element of an array whose values, or samples of them, are known. */
 static refs_values value_at_spot(const refs_combine *combine, const refs_combine_array *array,
                                  size_t spot) {
     const size_t size = array->dtype.size;
@@ -504,7 +505,7 @@ static refs_values value_at_spot(const refs_combine *combine, const refs_combine
     return value;
 }
 
-/* For values in other types, packings or units, of which some are known. */
+/* Compares values in different types, packings or units, as far as they are known. */
 static refs_status compare_spots(const refs_combine *combine, const refs_combine_result *result,
                                  const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
@@ -529,7 +530,7 @@ static refs_status compare_spots(const refs_combine *combine, const refs_combine
     return REFS_OK;
 }
 
-/* For grids that are large, digests are known. */
+/* Compares large grids by digests. */
 static refs_status compare_digests(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
@@ -574,7 +575,7 @@ static void compare_texts(const refs_combine *combine, const refs_combine_result
               combine->members[result->first].name, at->member->name);
 }
 
-/* Arrays that are not joined are taken from the first part. */
+/* An array without concat dimensions is that of the first part. */
 static refs_status compare_values(const refs_combine *combine, const refs_combine_result *result,
                                   const refs_combine_place *at, bool *has_warned, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
@@ -596,15 +597,15 @@ static refs_status compare_values(const refs_combine *combine, const refs_combin
     return tell_difference(combine, result, at, i, err);
 }
 
-/* Precipitation of 0-6 h and of 0-12 h has one start, and that of 0-6 h and of 6-12 h one length.
- */
+/* Intervals 0-6 h and 0-12 h share the start, 0-6 h and 6-12 h the length: each attribute is
+ * dropped where parts differ in it. */
 static void compare_intervals(refs_combine_result *result, const refs_attribute_pair *pair) {
     result->drops_start = result->drops_start || refs_combine_differ_in(pair, REFS_CF_START);
     result->drops_length = result->drops_length || refs_combine_differ_in(pair, REFS_CF_LENGTH);
 }
 
-/* Attributes that say what is measured: what differs in them is joined where people want it, but
- * for fields of GRIB that are not of one kind. */
+/* Warns where attributes that say what is measured differ; fails for GRIB fields of different
+ * kinds. */
 static refs_status compare_meaning(const refs_combine *combine, refs_combine_result *result,
                                    const refs_combine_place *at, bool *has_warned,
                                    refs_error *err) {
@@ -629,7 +630,7 @@ static refs_status compare_meaning(const refs_combine *combine, refs_combine_res
     return status;
 }
 
-/* Meanings of values in some parts only are stated of none. */
+/* Drops flag meanings that only some parts state. */
 static refs_status drop_flags(const refs_combine *combine, refs_combine_result *result,
                               const refs_combine_member *member, refs_error *err) {
     const refs_str path = refs_combine__text(combine, result->path);
@@ -648,8 +649,8 @@ static refs_status drop_flags(const refs_combine *combine, refs_combine_result *
     return REFS_OK;
 }
 
-/* Coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of values in
- * one part is not true of all. */
+/* Drops attributes of coordinates about missing or valid values: coordinates have none (CF 1.13,
+ * section 2.5.1), and those of one part do not hold for all. */
 static refs_status compare_attributes(const refs_combine *combine, refs_combine_result *result,
                                       const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *like = result->like;
@@ -664,7 +665,7 @@ static refs_status compare_attributes(const refs_combine *combine, refs_combine_
     return has_other_flags ? drop_flags(combine, result, at->member, err) : REFS_OK;
 }
 
-/* A coordinate has the metadata of the part whose units hold. */
+/* A coordinate has the metadata of the part whose units are used. */
 static void prefer_first_along(const refs_combine *combine, const refs_combine_plan *plan,
                                refs_combine_result *result) {
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
@@ -678,8 +679,8 @@ static void prefer_first_along(const refs_combine *combine, const refs_combine_p
     }
 }
 
-/* Metadata are those of the first part, and of a part that was joined those of its first one: which
- * need not be what comes first in it. */
+/* Metadata come from the first part. A combined part has those of its own first source, which may
+ * not be first in the new order. */
 static refs_status find_like(const refs_combine *combine, const refs_combine_plan *plan,
                              refs_combine_result *result, refs_error *err) {
     bool has_holes = false;

@@ -1,5 +1,5 @@
-/* split_emit.c -- fragments as arrays of the joined set, and the aggregation of them
- * (set_fragments.h). The container is empty: nobody reads a chunk of it. */
+/* split_emit.c -- writes fragments as arrays of the combined set, and the aggregation of them
+ * (set_fragments.h). The container is empty: no reader reads a chunk of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,15 +9,14 @@
 
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
-/* The role of an array for others. */
+/* The kind of an array that is written. */
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "cf_role", NULL};
 
 /* -- told by attributes ------------------------------------------------------------------------ */
 
 static const char *const no_names[] = {NULL};
 
-/* Appends attributes, but for those of aggregations, those that `names` has, and those of some
- * classes. */
+/* Appends attributes, except those of aggregations, those in `names`, and those of some classes. */
 static refs_status append_except(const refs_json *attributes, const char *const *names,
                                  unsigned classes, refs_buf *text, refs_error *err) {
     size_t n = 0;
@@ -95,13 +94,13 @@ static refs_str path_of(const output *out) {
     return refs_combine__text(out->combine, out->result->path);
 }
 
-/* Sets the key to the array's path and what follows. */
+/* Sets the key to the array's path and a suffix. */
 static refs_status set_key(output *out, const char *rest, refs_error *err) {
     out->key.size = 0;
     return refs_buf_printf(&out->key, err, "%.*s%s", REFS_STR_WHOLE(path_of(out)), rest);
 }
 
-/* A fragment's array is called as the whole, in a group of its own. */
+/* A fragment has the name of the whole array, in a group of its own. */
 static refs_status set_fragment_key(output *out, uint64_t number, const char *rest,
                                     refs_error *err) {
     out->key.size = 0;
@@ -124,14 +123,14 @@ static refs_status append_member(const refs_json *object, const char *name, refs
     return refs_json_write(value, text, err);
 }
 
-/* Appends members of an object that `names` has, in that order, each with a comma before it. */
+/* Appends the members listed in `names`, in that order, each after a comma. */
 static refs_status append_named(const refs_json *object, const char *const *names, refs_buf *text,
                                 refs_error *err) {
     for (; *names != NULL; names++) REFS_TRY(append_member(object, *names, text, err));
     return REFS_OK;
 }
 
-/* The same of the attributes of some classes. */
+/* Appends the attributes of some classes in the same way. */
 static refs_status append_classes(const refs_json *attributes, unsigned classes, refs_buf *text,
                                   refs_error *err) {
     const char *name;
@@ -157,13 +156,13 @@ static const refs_combine_array *array_of(const output *out, uint64_t number) {
     return piece_of(out, number)->array;
 }
 
-/* The shape, chunk and number of chunks of a fragment, and where it begins. */
+/* The shape, chunk shape and chunk count of a fragment, and its begin. */
 typedef struct grid {
     uint64_t begin[REFS_MAX_RANK];
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
 } grid;
 
-/* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
+/* Steps of a chunk of values: those of the fragment where the set grows, else all. */
 static uint64_t steps_of_values(const output *out, uint64_t number, const grid *of) {
     const refs_combine_result *result = out->result;
     const refs_combine_place *first = piece_of(out, number);
@@ -195,7 +194,7 @@ static grid grid_of(const output *out, uint64_t number) {
     return of;
 }
 
-/* Values put into the set are stored as they are. */
+/* Values in the set are stored without codecs. */
 static refs_status append_layout(output *out, const refs_combine_array *array,
                                  const refs_json *document, refs_error *err) {
     static const char *const fill[] = {"fill_value", NULL};
@@ -210,7 +209,7 @@ static refs_status append_layout(output *out, const refs_combine_array *array,
     return refs_buf_printf(&out->text, err, ",\"order\":\"C\"");
 }
 
-/* Members come in one order, whoever wrote the source: parts of parts give the same bytes. */
+/* Members are written in a fixed order, so that combining in groups gives the same bytes. */
 static refs_status put_fragment_array(output *out, uint64_t number, refs_error *err) {
     const size_t rank = out->result->rank;
     const grid of = grid_of(out, number);
@@ -289,7 +288,7 @@ static refs_status put_fragments(output *out, refs_error *err) {
 
 /* -- the container ----------------------------------------------------------------------------- */
 
-/* NULL where something may be missing. */
+/* The valid_range that says that nothing is missing; NULL where something may be. */
 static const char *whole_range(const output *out) {
     const refs_combine_split *split = out->result->split;
     const refs_combine_array *first = refs_combine__first_of(split);
@@ -299,7 +298,7 @@ static const char *whole_range(const output *out) {
                : refs_combine__whole_range(out->combine, first);
 }
 
-/* NULL where the fill value is that of the fragments. */
+/* The fill value of the container; NULL where it is that of the fragments. */
 static const char *own_fill_text(const output *out) {
     const refs_common_type *type = &out->result->split->type;
     const bool has_only_values = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
@@ -348,8 +347,7 @@ refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf 
     return refs_buf_append(text, "}", 1, err);
 }
 
-/* The attributes of the earliest source's array, but for what its fragments say each for
- * themselves. */
+/* The attributes of the first fragment, except those that each fragment states itself. */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
     unsigned classes = REFS_CF_PACKING | REFS_CF_VALID;
     if (out->result->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;
@@ -361,7 +359,7 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
 }
 
-/* Gives fragments their names; places that no part has are none. */
+/* Names the fragments; cells that no part has have none. */
 static refs_status name_fragments(const output *out, refs_error *err) {
     refs_fragment_grid *all = &out->result->split->grid;
     const refs_str own_name = refs_combine__own_name(path_of(out));
@@ -455,14 +453,14 @@ typedef struct moved {
     refs_stream_ref ref;
 } moved;
 
-/* A stream, where it was left: cells of one piece mostly come one after the other. */
+/* A stream and its position: cells of one piece are mostly written one after the other. */
 typedef struct cursor {
     refs_stream_reader reader;
     refs_stream_ref ref;
     bool is_open, has_ref;
 } cursor;
 
-/* Chunks of one fragment. */
+/* The chunks of one fragment that are being written. */
 typedef struct gathering {
     const output *out;
     const refs_combine_result *result;
@@ -472,14 +470,16 @@ typedef struct gathering {
     size_t n, capacity;
 } gathering;
 
-/* A cell in a fragment: the chunks of a piece that begin in it, and where these come. */
+/* A cell of a fragment: the chunks of a piece that begin in it, and their positions in the
+ * fragment. */
 typedef struct moving {
     const refs_combine_place *piece;
     cursor *at;
     uint64_t first[REFS_MAX_RANK], end[REFS_MAX_RANK]; /* rows of chunks along each dimension */
-    uint64_t to[REFS_MAX_RANK];                        /* of the first of them, in the fragment */
-    uint64_t step[REFS_MAX_RANK];                      /* of the piece, at which the cell begins */
-    uint64_t n_steps[REFS_MAX_RANK], begin[REFS_MAX_RANK]; /* of the cell, in the fragment */
+    uint64_t to[REFS_MAX_RANK];   /* position of the first of them in the fragment */
+    uint64_t step[REFS_MAX_RANK]; /* step of the piece at which the cell begins */
+    uint64_t n_steps[REFS_MAX_RANK],
+        begin[REFS_MAX_RANK]; /* extent and begin of the cell in the fragment */
 } moving;
 
 static int by_number(const void *left, const void *right) {
@@ -491,7 +491,7 @@ static uint64_t divide_up(uint64_t n, uint64_t by) {
     return n / by + (n % by > 0);
 }
 
-/* Places the cell at `index` along the concat dimensions. */
+/* Locates the cell at `index` of the concat dimensions. */
 static void place_cell(const gathering *all, const size_t *index, moving *cell) {
     const refs_combine_result *result = all->result;
     const refs_combine_split *split = result->split;
@@ -517,8 +517,8 @@ static void place_cell(const gathering *all, const size_t *index, moving *cell) 
     }
 }
 
-/* The number in the fragment of the chunk that the cursor is at; false: it is not in the cell. *row
- * is along the first dimension. */
+/* The number in the fragment of the cursor's chunk; false: it is not in the cell. *row is its index
+ * along the first dimension. */
 static bool move(const gathering *all, const moving *cell, uint64_t *number, uint64_t *row) {
     uint64_t rest = cell->at->ref.number, stride = 1;
     bool is_inside = true;
@@ -542,7 +542,7 @@ static refs_status take(gathering *all, const moving *cell, uint64_t number, ref
     return REFS_OK;
 }
 
-/* What becomes of chunks: those of one cell are in order. */
+/* Sorts and writes chunks: those of one cell are in order. */
 typedef enum chunk_order { SORTED, UNSORTED } chunk_order;
 
 static refs_status gather_cell(gathering *all, const moving *cell, chunk_order order,
@@ -579,8 +579,8 @@ static refs_status put_gathered(gathering *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* The next cell of a box, the last dimension first, from dimension `from` on; false behind the last
- * one. */
+/* Moves to the next cell of a box, the last dimension fastest, starting with dimension `from`;
+ * false after the last one. */
 static bool next_cell(const refs_combine_cell_box *box, size_t n_concat, size_t from,
                       size_t *index) {
     for (size_t i = n_concat; i-- > from; index[i] = box->begin[i])
@@ -588,7 +588,8 @@ static bool next_cell(const refs_combine_cell_box *box, size_t n_concat, size_t 
     return false;
 }
 
-/* Cells along the first dimension of the array go to the sink as they come, if that is joined. */
+/* Writes cells row by row where the first dimension of the array is a concat dimension: only those
+ * of one row are held. */
 static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) {
     const refs_combine_split *split = all->result->split;
     const refs_combine_cell_box box = refs_combine__cells_of(split, number);
@@ -623,7 +624,7 @@ static refs_status check_values(const output *out, const refs_combine_place *pie
                      bytes.size);
 }
 
-/* Copies the values of a cell to those of the fragment. */
+/* Copies the values of a cell into the fragment. */
 static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf *values,
                              refs_error *err) {
     const refs_combine_result *result = all->result;
@@ -680,7 +681,7 @@ static refs_status put_fragment(output *out, gathering *all, uint64_t number, re
     return refs_combine__go_on(out->combine, err);
 }
 
-/* The container has no chunk. */
+/* Writes the container, which has no chunk. */
 refs_status refs_combine__put_split_chunks(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err) {
     const refs_combine_split *split = result->split;

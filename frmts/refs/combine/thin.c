@@ -1,9 +1,9 @@
-/* thin.c -- values of thin arrays, one behind the other. */
+/* thin.c -- combines the values of per-step arrays. */
 #include "combine_internal.h"
 
 #include <math.h>
 
-/* The coordinate whose bounds the array is, or itself. */
+/* The coordinate whose bounds the array holds, or the array itself. */
 static const refs_combine_array *bounded_by(const refs_combine *combine,
                                             const refs_combine_member *member,
                                             const refs_combine_array *array) {
@@ -23,7 +23,7 @@ static const refs_combine_array *bounded_by(const refs_combine *combine,
     return array;
 }
 
-/* A coordinate's bounds have the units of the coordinate, and its calendar. */
+/* Bounds have the units and the calendar of their coordinate. */
 uint32_t refs_combine__units_of(const refs_combine *combine, const refs_combine_member *member,
                                 const refs_combine_array *array) {
     return array->units != REFS_COMBINE_NONE ? array->units
@@ -49,20 +49,21 @@ bool refs_combine__is_coordinate(const refs_combine *combine, const refs_combine
     return false;
 }
 
-/* The destination of values. */
+/* The combined values of an array. */
 typedef struct gathered {
     const refs_combine *combine;
     const refs_combine_result *result;
-    bool is_place;           /* it says where others lie */
-    uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
-    bool *differs;       /* parts that may have the same places have other values there; or NULL:
-                            none may */
-    const uint8_t *fill; /* an element; or NULL: none */
-    refs_intern *texts;  /* elements are numbers of these, where they are strings of any length */
-    refs_values timing;  /* times of it are the same where their instants are */
+    bool is_place; /* it is a coordinate of other arrays */
+    uint8_t *values,
+        *taken; /* flags of elements that are set; NULL: equal where several parts have them */
+    bool
+        *differs; /* set where parts have different values for one element; or NULL: not compared */
+    const uint8_t *fill; /* fill value; or NULL */
+    refs_intern *texts;  /* strings of variable length: elements are their numbers */
+    refs_values timing;  /* times compare by instant */
 } gathered;
 
-/* Whether a part has the array at an index of the joined one. */
+/* Whether a part has the array at an index of the result. */
 static bool has_place(const refs_combine_result *result, const refs_combine_place *at,
                       const uint64_t *index) {
     uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0};
@@ -105,13 +106,13 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     return status;
 }
 
-/* Elements of `size` bytes each, no more than the joined array's. */
+/* Copies elements of `size` bytes, at most that of the result. */
 typedef struct elements {
     const uint8_t *at;
     size_t size;
 } elements;
 
-/* A string is followed by zeros in an element that is longer than it. */
+/* Pads a string with zeros. */
 static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
     if (memcmp(there, moved, size) != 0) return false;
     for (size_t i = size; i < to_size; i++)
@@ -119,7 +120,7 @@ static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *move
     return true;
 }
 
-/* Whether an element of the result, and one of its type, are one instant. */
+/* Whether two elements of the result's type are one instant. */
 static bool is_one_time(const gathered *to, const uint8_t *there, elements moved) {
     refs_values one = to->timing, other = to->timing;
     if (!to->timing.are_times || moved.size != to->timing.dtype->size) return false;
@@ -133,8 +134,8 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
-/* Values of an outline or a master are those of no part yet; what a master has not is missing there
- * already. */
+/* Values of a manifest or a master belong to no part yet; elements that a master lacks are already
+ * missing there. */
 enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE };
 
 static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
@@ -146,7 +147,7 @@ static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b
            fabs(one.number - other.number) <= 1.2e-7 * fabs(one.number);
 }
 
-/* An outline tells of fragments what they hold: one that tells of others is not theirs. */
+/* Skips a manifest of other fragments. */
 static refs_status fail_unlike(const gathered *to, const refs_combine_place *at, uint64_t place,
                                const uint8_t *moved, refs_error *err) {
     const refs_combine_result *result = to->result;
@@ -165,8 +166,8 @@ static refs_status fail_unlike(const gathered *to, const refs_combine_place *at,
                      refs_combine__print_value(&stated, shown[1]));
 }
 
-/* Elements of this value are in holes, or NULL. A master has one that no fragment has where it
- * declares one for what these lack (refs_combine__declare_fill). */
+/* The value that elements of holes have, or NULL. A master that declares one for missing fragments
+ * (refs_combine__declare_fill) has a value that no fragment has. */
 static const uint8_t *find_hole_value(const gathered *to, const refs_combine_place *at) {
     const refs_combine_array *like = to->result->like;
     if (refs_combine__has_unknown_holes(at->array)) return to->fill;
@@ -176,12 +177,12 @@ static const uint8_t *find_hole_value(const gathered *to, const refs_combine_pla
                : NULL;
 }
 
-/* Copies the elements of a member to where they belong, but for those in holes. */
+/* Copies the elements of a member, except those in holes, to their indices in the result. */
 static refs_status scatter_but(const gathered *to, const refs_combine_place *at, elements from,
                                const refs_combine_mask *holes, refs_error *err) {
     const refs_combine_result *result = to->result;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
-    uint64_t n_own = 1; /* elements, which are the same along dimensions that the part lacks */
+    uint64_t n_own = 1; /* elements; they repeat along dimensions that the part lacks */
     const size_t size = from.size, to_size = result->dtype.size;
     const uint8_t *fill = find_hole_value(to, at);
     for (size_t dim = 0; dim < result->rank; dim++) {
@@ -237,7 +238,7 @@ static refs_status scatter(const gathered *to, const refs_combine_place *at, ele
     return status;
 }
 
-/* What is missing in a result, as its attributes say it. */
+/* The missing values of a result, from its attributes. */
 static void find_missing(const refs_combine_result *result, const refs_dtype *dtype,
                          uint8_t *fill) {
     const refs_combine_array *like = result->like;
@@ -250,7 +251,7 @@ static void find_missing(const refs_combine_result *result, const refs_dtype *dt
         (void)refs_cf_default_fill(dtype, fill);
 }
 
-/* Values that are missing are not converted: until others are, they are as the first of these.
+/* Replaces missing values by the first value that is not missing while the others are converted.
  * False where there is none. */
 static bool hide_missing(refs_str missing, size_t size, refs_buf *values) {
     size_t first = 0;
@@ -267,8 +268,8 @@ static bool is_nan(const refs_values *values, uint64_t i) {
            isnan(refs_combine__value_at(values->dtype, values->bytes, i).number);
 }
 
-/* Whether a missing value of a part is one of the result, too: attributes that say so are the same,
- * and fragments keep their own fill value. */
+/* Whether the result declares the same missing values as the part; fragments keep their own fill
+ * value. */
 static bool stays_missing(const refs_combine_result *result, const refs_combine_array *array,
                           const uint8_t *value) {
     if (result->split != NULL) return true;
@@ -276,7 +277,7 @@ static bool stays_missing(const refs_combine_result *result, const refs_combine_
            !(array->declares_fill && memcmp(value, array->declared, array->dtype.size) == 0);
 }
 
-/* Puts missing values among those that were converted; NaN stays NaN. */
+/* Restores missing values after the conversion; NaN stays NaN. */
 static void put_missing(const refs_combine_result *result, const refs_combine_array *array,
                         const refs_values *before, const refs_dtype *dtype, refs_buf *values) {
     const double nan_double = (double)NAN;
@@ -297,17 +298,17 @@ static void put_missing(const refs_combine_result *result, const refs_combine_ar
     }
 }
 
-/* Values that get other units, or another type. */
+/* A conversion of values to other units, or another type. */
 typedef struct rebasing {
     const refs_combine *combine;
     const refs_combine_result *result;
     const refs_cf_units *units;
-    refs_dtype type;  /* of numbers of all parts */
+    refs_dtype type;  /* common type of all parts */
     refs_buf values;  /* the result … */
     refs_dtype dtype; /* … and its type */
 } rebasing;
 
-/* The values of an array, those of bounds in the units of the coordinate. */
+/* The values of an array, bounds in the units of their coordinate. */
 static refs_values values_in(const refs_combine *combine, const refs_combine_place *at) {
     const refs_cf_units own = refs_combine__count_in(combine, at->member, at->array);
     refs_values values = refs_combine__coordinates_of(combine, at->array);
@@ -316,7 +317,7 @@ static refs_values values_in(const refs_combine *combine, const refs_combine_pla
     return values;
 }
 
-/* Missing ones get a value later. */
+/* Missing values are restored later. */
 static refs_status rebase_times(rebasing *to, const refs_combine_place *at,
                                 const refs_values *before, refs_error *err) {
     static const uint8_t none[8] = {0};
@@ -346,7 +347,7 @@ static refs_status rebase_numbers(rebasing *to, const refs_combine_place *at, re
     return refs_combine__apply(&by, at->array, &to->values, err);
 }
 
-/* Whether values of a part get other units than they have: those of coordinates have them. */
+/* Whether values of a part are converted; those of coordinates already are. */
 static bool changes_units(const refs_combine *combine, const refs_cf_units *units,
                           const refs_combine_place *at) {
     const refs_cf_units own = refs_combine__count_in(combine, at->member, at->array);
@@ -389,7 +390,7 @@ static refs_status rebase_values(rebasing *to, const refs_combine_place *at, ref
     return REFS_OK;
 }
 
-/* The same; a failure names the part. */
+/* Converts the values of a part; a failure names it. */
 static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_error *err) {
     const refs_status status = rebase_values(to, at, err);
     if (status != REFS_OK)
@@ -398,7 +399,7 @@ static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_
     return status;
 }
 
-/* Appends a number for each string of a list, each with a NUL behind it. */
+/* Appends the number of each string of a NUL-separated list. */
 static refs_status number_texts(refs_intern *texts, refs_str list, refs_buf *numbers,
                                 refs_error *err) {
     for (size_t at = 0, end; at < list.size; at = end + 1) {
@@ -410,7 +411,7 @@ static refs_status number_texts(refs_intern *texts, refs_str list, refs_buf *num
     return REFS_OK;
 }
 
-/* The strings that numbers stand for. */
+/* The strings with these numbers. */
 static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_error *err) {
     refs_buf list = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -464,8 +465,7 @@ static refs_status gather_one(refs_combine *combine, const gathered *to,
     return status;
 }
 
-/* The type of times, of which some are counted otherwise, or have another type; false where all are
- * alike. */
+/* The common type of times that differ in units or type; false where they are homogeneous. */
 static bool find_time_type(const refs_combine *combine, const refs_combine_result *result,
                            const refs_cf_units *units, refs_dtype *type) {
     const refs_dtype least = {.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
@@ -492,8 +492,8 @@ static bool find_time_type(const refs_combine *combine, const refs_combine_resul
     return differs;
 }
 
-/* Strings get the size of the longest; times that are counted otherwise, or have several types,
- * become double unless all are integers and stay so. */
+/* Strings get the size of the longest. Times with several units or types become double, unless all
+ * are integers and stay exact. */
 static refs_dtype find_type(const refs_combine *combine, const refs_combine_result *result,
                             const refs_cf_units *units) {
     refs_dtype type = result->like->dtype;
@@ -508,7 +508,7 @@ static refs_dtype find_type(const refs_combine *combine, const refs_combine_resu
     return type;
 }
 
-/* The fill value in the type of the values; false where there is none. */
+/* The fill value, converted to the type of the values; false without one. */
 static bool find_fill(const refs_combine_result *result, uint8_t *fill) {
     const refs_dtype *dtype = &result->like->dtype;
     if (!result->like->has_fill && !result->has_hole_fill) return false;
@@ -548,7 +548,8 @@ bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine
     return false;
 }
 
-/* Bounds of a coordinate follow its units, which need not be those of the first part. */
+/* Bounds follow the units of their coordinate, which may be those of another part than the first.
+ */
 static refs_cf_units find_units(const refs_combine *combine, const refs_combine_plan *plan,
                                 const refs_combine_result *result) {
     refs_cf_units units =
@@ -567,7 +568,7 @@ static refs_cf_units find_units(const refs_combine *combine, const refs_combine_
     return units;
 }
 
-/* Gives an array other values. */
+/* Replaces the values of an array. */
 static refs_status replace_values(refs_combine *combine, refs_combine_array *array,
                                   const refs_buf *values, refs_dtype dtype, refs_error *err) {
     REFS_TRY(refs_intern_add(&combine->strings,
@@ -583,7 +584,8 @@ static refs_status replace_values(refs_combine *combine, refs_combine_array *arr
     return REFS_OK;
 }
 
-/* The next small array at the path of the result from *member and *k on, in any part; or NULL. */
+/* The next array with values at the path of the result, from *member and *k on, in any part; or
+ * NULL. */
 static refs_combine_array *next_array(const refs_combine *combine,
                                       const refs_combine_result *result, size_t *member,
                                       size_t *k) {
@@ -616,7 +618,7 @@ refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combin
                                         const refs_combine_result *result, refs_error *err) {
     const refs_cf_units found = find_units(combine, plan, result);
     if (result->like->units != REFS_COMBINE_NONE || found.units.size == 0) return REFS_OK;
-    /* Strings move when others are added. */
+    /* the table moves when strings are added */
     char *units = refs_str_copy(found.units), *calendar = refs_str_copy(found.calendar);
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
@@ -628,8 +630,8 @@ refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combin
     return status;
 }
 
-/* If several parts have a place, the first one's value is taken: backwards. Values of only a master
- * or an outline come before. */
+/* Copies from the last part to the first, so that the first part wins where several have an
+ * element. Values that only a master or a manifest has come before. */
 static refs_status gather_all(refs_combine *combine, const refs_combine_plan *plan,
                               const gathered *to, const refs_cf_units *units, refs_error *err) {
     for (size_t i = combine->n_parts; i < combine->n_members; i++) {
@@ -646,7 +648,7 @@ static refs_status gather_all(refs_combine *combine, const refs_combine_plan *pl
     return REFS_OK;
 }
 
-/* It is declared where no source declares one, but for concat coordinates, which have no missing
+/* Declares a fill value where no source does, except for concat coordinates, which have no missing
  * values. */
 static refs_status declare_missing(refs_combine *combine, refs_combine_result *result,
                                    refs_error *err) {
@@ -664,8 +666,7 @@ static refs_status declare_missing(refs_combine *combine, refs_combine_result *r
     return refs_combine__declare_fill(combine, result, err);
 }
 
-/* Values that no part has are missing, and reported, but for those that were before a master grew.
- */
+/* Warns of values that no part has; not of those that were missing before a master grew. */
 static refs_status fill_rest(refs_combine *combine, refs_combine_result *result, const gathered *to,
                              size_t n, refs_error *err) {
     const size_t size = result->dtype.size;
@@ -688,8 +689,8 @@ static refs_status fill_rest(refs_combine *combine, refs_combine_result *result,
     return REFS_OK;
 }
 
-/* Coordinates of files of other variables may be the same, and so may what does not have all
- * concat dimensions. */
+/* Whether values of several parts may be equal: coordinates in files of other variables, and arrays
+ * that lack some concat dimensions. */
 refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
                                  refs_combine_result *result, refs_error *err) {
     const refs_cf_units units = find_units(combine, plan, result);
@@ -715,7 +716,7 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
                    {.dtype = &result->dtype, .unpacking = {.scale = 1}}};
     refs_combine__set_clock(&to.timing, &units);
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
-    /* Number 0 is what is there before anything is put. */
+    /* number 0 means that no string was copied */
     refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);
     if (status == REFS_OK) status = gather_all(combine, plan, &to, &units, err);
     if (status == REFS_OK && is_checked && refs_combine__is_of_fields(combine))
