@@ -461,7 +461,7 @@ class Combine(Folder):
         self.split(cfa_version="1.13", subarray_shape="1,6,8")
         os.remove("m/m.outline.nca")
         said = self.combine(*glob.glob("m/*.nc"), version="1.13", status=1)
-        self.assertIn("m.tas.fill.1x6x8.nc: a manifest of empty fragments does not suffice", said)
+        self.assertIn("m.tas.fill.1x6x8.nc: a manifest of empty fragments has no values", said)
 
     def test_takes_files_of_others_for_what_they_are(self):
         """Only a file with one array and nothing else, called as that is, stands for missing fragments."""

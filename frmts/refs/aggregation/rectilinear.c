@@ -31,7 +31,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 const refs_encoding refs_encoding_rectilinear = {.decode = decode};
 
-/* Behind the meta, the index of its first chunk. */
+/* The index of its first chunk is allocated with the meta, after it. */
 refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
                                                 uint64_t number) {
     uint64_t index[REFS_MAX_RANK];

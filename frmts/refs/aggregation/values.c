@@ -1,9 +1,8 @@
-/* values.c -- elements of a fragment -> elements of the container; see aggregation_internal.h.
- *
- * Numbers of at most 32 bits, and floats, are exact as doubles; wider integers go by way of
- * themselves where the container has integers too. Fragments are unpacked, and packed again as the
- * container is, unless both are packed alike; in CF-1.13 they are unpacked only.
- */
+/* values.c -- converts elements of a fragment into those of the container; see
+ * aggregation_internal.h. Numbers of at most 32 bits, and floats, are exact as doubles; wider
+ * integers are converted as integers if the container has integers, too. Fragments are unpacked,
+ * and packed again as the container is, unless both have the same packing; in CF-1.13 they are only
+ * unpacked. */
 #include "aggregation_internal.h"
 
 #include <float.h>
@@ -18,7 +17,7 @@ enum { BLOCK = 512 };
 
 /* -- describing -------------------------------------------------------------------------------- */
 
-/* A value that no element can have, such as 1e20 of a byte, is the missing value of none. */
+/* Ignores a missing value that no element can have, such as 1e20 for a byte. */
 static refs_status add_missing(const refs_array_meta *variable, const char *name,
                                refs_agg_values *values, refs_error *err) {
     const refs_json *json = refs_json_get(variable->attributes, name);
@@ -36,7 +35,7 @@ static refs_status add_missing(const refs_array_meta *variable, const char *name
     return REFS_OK;
 }
 
-/* A fragment that names no missing value has that of netCDF, unless it is filled with another. */
+/* A fragment without a missing value has netCDF's default, unless it has another fill value. */
 static refs_status describe_missing(const refs_array_meta *variable, refs_agg_values *values,
                                     refs_error *err) {
     REFS_TRY(add_missing(variable, "_FillValue", values, err));
@@ -62,14 +61,14 @@ static packing packing_of(const refs_json *attributes) {
     return packed;
 }
 
-/* CF 1.13, section 2.8.3: what fragments are when they are unpacked are the packed values of an
- * aggregation that says that it is packed. The encodings before it pack them again. */
+/* CF 1.13, section 2.8.3: unpacked fragments are the packed values of a packed aggregation. Older
+ * encodings pack them again. */
 static packing packing_undone(const refs_aggregation *aggregation) {
     const packing none = {1, 0};
     return aggregation->is_unpacked ? none : packing_of(aggregation->meta.attributes);
 }
 
-/* A partition of CFA-0.4 may say what the units of its fragment are. */
+/* A partition of CFA-0.4 may state the units of its fragment. */
 static refs_cf_units units_of_fragment(const refs_fragment_source *fragment,
                                        const refs_array_meta *variable) {
     refs_cf_units units = refs_cf_units_of(variable->attributes);
@@ -122,8 +121,8 @@ static void read_unsigned(const refs_array_meta *meta, refs_dtype *dtype) {
     if (refs_cf_has_unsigned_elements(meta)) dtype->type = REFS_TYPE_UINT;
 }
 
-/* CF 1.13, section 2.5.1: what is outside of the valid range is missing. A reader of the container
- * checks the range that that has. */
+/* CF 1.13, section 2.5.1: values outside the valid range of the fragment are missing. Readers of
+ * the container check its own range. */
 static void describe_range(const refs_aggregation *aggregation, const refs_array_meta *variable,
                            refs_agg_values *values) {
     refs_cf_range own, whole;
@@ -152,8 +151,8 @@ static bool is_wide_integer(const refs_dtype *dtype) {
     return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
 }
 
-/* Integers of 64 bits have no wider ones that would leave netCDF's default fill value to stand for
- * what is missing: one that is a value of the fragment fits no container that declares it. */
+/* 64-bit integers have no wider type in which netCDF's default fill value would be free for missing
+ * values: a fragment in which it is a value fits no container that declares it. */
 static bool holds_fill(const refs_aggregation *aggregation, const refs_array_meta *variable,
                        const refs_agg_values *values) {
     uint8_t fill[sizeof(double)];
@@ -174,7 +173,7 @@ static void compare(refs_agg_values *values) {
                       !values->has_range && !values->holds_fill && has_same_missing(values);
 }
 
-/* Strings of variable length are read as such, whatever the fragment has; others are copied. */
+/* Converts strings to variable length; others are copied. */
 static refs_status describe_text(const refs_array_meta *variable, refs_agg_values *values,
                                  refs_error *err) {
     if (!refs_aggregation__is_text(&values->from))
@@ -270,7 +269,8 @@ static void load_doubles(const refs_dtype *dtype, const void *src, size_t n, dou
     }
 }
 
-/* Integers that a double would round: what is above int64_t wraps, `from` tells. */
+/* Reads integers that a double would round. Values above INT64_MAX wrap: `from` says whether they
+ * are unsigned. */
 static void load_integers(const refs_dtype *dtype, const void *src, size_t n, int64_t *numbers) {
     switch (dtype->size + (dtype->type == REFS_TYPE_INT ? 0 : 100)) {
     case 1:
@@ -357,7 +357,7 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     return fail_text(values, text, err);
 }
 
-/* A value that packing rounds is not one that does not fit. */
+/* Rounding by packing is allowed; a value outside the type is an error. */
 #define TO_INTEGER(type, low, high)                                                                \
     for (size_t i = 0; i < n; i++) {                                                               \
         double number = numbers[i], whole = rint(number);                                          \
@@ -373,15 +373,15 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     }                                                                                              \
     return REFS_OK
 
-/* Numbers that are in the unit and packing of the container. */
+/* Rounds numbers that are in the unit and packing of the container. */
 typedef struct converted {
     const double *numbers;
     const bool *is_missing;
     size_t n;
 } converted;
 
-/* The half of the last bit of a fragment's float, in steps of the container, for each of the steps
- * from the value that is 0. */
+/* Half of the last bit of a fragment's float, in packing steps of the container, per step away from
+ * the value 0. */
 static double precision_of(const refs_agg_values *values) {
     if (!values->is_linear || values->from.type != REFS_TYPE_FLOAT) return 0;
     return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;
@@ -419,7 +419,7 @@ static bool is_too_large(double number) {
     return (size > (double)FLT_MAX) & (size <= DBL_MAX);
 }
 
-/* Nothing in the loop that is run for every value keeps it from being vectorised. */
+/* The loop over all values must stay vectorisable: no calls, no early exit. */
 static refs_status store_floats(const refs_agg_values *values, const converted *from, void *dst,
                                 refs_error *err) {
     const double *numbers = from->numbers;
@@ -473,7 +473,7 @@ static refs_status fail_integer(const refs_agg_values *values, int64_t number, r
     return fail_text(values, text, err);
 }
 
-/* What is no whole number of the container's units does not fit. */
+/* A value that is not a whole number of the container's units is an error. */
 static refs_status count_integers(const refs_agg_values *values, const bool *is_missing,
                                   int64_t *numbers, size_t n, refs_error *err) {
     for (size_t i = 0; i < n; i++) {
@@ -526,7 +526,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
 
 /* -- text -------------------------------------------------------------------------------------- */
 
-/* Strings of another length: what is behind them is zero. */
+/* Copies strings of another length, padded with zeros. */
 static refs_status convert_strings(const refs_agg_values *values, const uint8_t *src, size_t n,
                                    uint8_t *dst, refs_error *err) {
     size_t from = values->from.size, to = values->to.size, common = from < to ? from : to;
@@ -543,7 +543,7 @@ static refs_status convert_strings(const refs_agg_values *values, const uint8_t 
     return REFS_OK;
 }
 
-/* Integers of 64 bits as floats: what they cannot hold is an error, not another number. */
+/* Converts 64-bit integers to floats: a value that they cannot hold is an error. */
 static refs_status check_exact(const refs_agg_values *values, const void *src, size_t n,
                                const bool *is_missing, refs_error *err) {
     int64_t numbers[BLOCK];
@@ -562,7 +562,7 @@ static refs_status check_exact(const refs_agg_values *values, const void *src, s
 
 /* -- converting -------------------------------------------------------------------------------- */
 
-/* A number that is no time, as infinity, stays. */
+/* Numbers that are not finite stay. */
 static void count_times(const refs_agg_values *values, const void *src, double *numbers, size_t n) {
     int64_t integers[BLOCK];
     const refs_cf_precision precision =

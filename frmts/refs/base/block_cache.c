@@ -5,14 +5,15 @@
 
 #define N_BUCKETS 4096
 
-/* A block that is there, or on its way, or known not to exist. */
+/* A block that is loaded, being loaded, or failed to load. */
 typedef struct entry {
     refs_block_id id;
     enum { LOADING, LOADED, FAILED } state;
     refs_loaded_block loaded; /* its block held */
     refs_error error;         /* FAILED: why */
-    unsigned n_users;         /* threads that are yet to look at it */
-    pthread_t loader;         /* LOADING: the thread that does */
+    unsigned
+        n_users; /* threads that use this entry; the last one frees it once it left the cache */
+    pthread_t loader; /* LOADING: the loading thread */
     bool in_cache;
     struct entry *bucket_next;
     struct entry *newer, *older; /* LOADED and in the cache */
@@ -102,7 +103,8 @@ static entry *add_entry(entry **place, refs_block_id id) {
     return e;
 }
 
-/* Ends loading, in whatever way. */
+/* Ends loading, with success or failure. A failed entry leaves the cache, so the next call tries
+ * again. */
 static void settle(refs_block_cache *cache, entry *e, refs_status status) {
     if (status == REFS_OK) {
         e->state = LOADED;
@@ -119,11 +121,10 @@ static void settle(refs_block_cache *cache, entry *e, refs_status status) {
 
 /* -- asking ------------------------------------------------------------------------------------ */
 
-/* The loads that this thread is in. A load may call a progress callback of the caller, which may
- * read. */
+/* Nested loads on this thread: a loader may call a progress callback, which may read. */
 static _Thread_local unsigned n_loads;
 
-/* Nobody waits for the lock while a file is read. */
+/* Releases the lock while the loader reads. */
 static refs_status call_loader(refs_block_cache *cache, refs_block_id id, refs_loaded_block *loaded,
                                refs_error *err) {
     n_loads++;
@@ -144,7 +145,8 @@ static void load(refs_block_cache *cache, entry *e) {
     settle(cache, e, status);
 }
 
-/* For a thread that is in a load: it must not wait for itself, nor for one that waits for it. */
+/* A thread that is in a load must not wait for an entry: its loader may be this thread, or wait for
+ * it. It loads the block without the cache. */
 static refs_status load_alone(refs_block_cache *cache, refs_block_id id, refs_block **block,
                               refs_error *err) {
     refs_loaded_block loaded = {NULL, 0};
@@ -153,7 +155,8 @@ static refs_status load_alone(refs_block_cache *cache, refs_block_id id, refs_bl
     return status;
 }
 
-/* *is_of_other is whether the thread that loaded it was cancelled, and this one was not. */
+/* Sets *is_of_other if another thread was loading the block and was cancelled: the caller tries
+ * again. */
 static refs_status get(refs_block_cache *cache, refs_block_id id, refs_block **block,
                        bool *is_of_other, refs_error *err) {
     entry **place = place_of(cache, id), *e = *place;
@@ -209,7 +212,7 @@ void refs_block_cache_free(refs_block_cache *cache) {
 
 /* -- after fork(2) ----------------------------------------------------------------------------- */
 
-/* Blocks that other threads were loading will be asked for again. */
+/* Drops entries that other threads of the parent were loading. */
 static void in_child(void *self) {
     refs_block_cache *cache = self;
     pthread_mutex_init(&cache->lock, NULL);

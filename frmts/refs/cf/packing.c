@@ -1,9 +1,6 @@
-/* packing.c -- nodata, scale and offset, unit, signs: what stored numbers mean.
- *
- * Writers of reference sets move the attribute _FillValue into the metadata's
- * fill_value, where it meets the value that the format fills gaps with when
- * there is no such attribute. Which one it was decides whether it is nodata.
- */
+/* packing.c -- nodata, scale and offset, unit, signs: the meaning of stored numbers. Writers of
+ * reference sets move the attribute _FillValue into the metadata's fill_value. Without such an
+ * attribute, fill_value has the default of the format. Only the first one is nodata. */
 #include "attribute_class.h"
 #include "cf_internal.h"
 
@@ -154,8 +151,8 @@ static bool fill_is_default(const refs_array_meta *array) {
            memcmp(array->fill, expected, array->dtype.size) == 0;
 }
 
-/* Whether the array can have no declared fill value of its own: a coordinate of a dimension, a
- * time, a scalar. */
+/* Whether the array cannot have a declared fill value: a coordinate of a dimension, a time, a
+ * scalar. */
 static bool is_never_missing(const refs_array_meta *array) {
     return array->rank == 0 || refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME ||
            (array->rank == 1 && strcmp(refs_cf__dim_name(array, 0), array->name) == 0);
@@ -165,15 +162,16 @@ static bool is_zero(const refs_array_meta *array) {
     return has_number_fill(array) && refs_cf__fill_number(array) == 0;
 }
 
-/* Whether the set's writer keeps the attribute _FillValue where it was, as VirtualiZarr and all
- * writers of Zarr 3 do; or puts zeros where nobody can have declared them, as what HDF5 or Zarr
- * fill with by themselves. */
+/* Whether the set's writer keeps the attribute _FillValue, as VirtualiZarr and all writers of Zarr
+ * 3 do; or has zeros in arrays that cannot declare a fill value, as HDF5 and Zarr fill by default.
+ */
 static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
     if (refs_hierarchy_keeps_attributes(hierarchy)) return true;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK) continue;
-        bool is_time = refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME; /* made by who joins sets */
+        bool is_time =
+            refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME; /* made by programs that combine sets */
         if (refs_json_get(array->attributes, "_FillValue") != NULL ||
             (is_zero(array) && is_never_missing(array) && !is_time))
             return true;
@@ -181,7 +179,7 @@ static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
     return false;
 }
 
-/* Bytes have such values in netCDF's tables, too, and nothing is filled with them. */
+/* NetCDF's tables list a fill value for bytes, but nothing is filled with it. */
 static bool has_default_fill(const refs_array_meta *array) {
     return has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array);
 }
@@ -195,15 +193,15 @@ static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
     return false;
 }
 
-/* The rule of netCDF-3, of which kerchunk keeps declared values alone; HDF5 may compress such
- * numbers. */
+/* Of netCDF-3 files, kerchunk keeps declared fill values only; HDF5 may compress such numbers. */
 static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
             array->n_codecs == 0);
 }
 
-/* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
+/* Whether attributes state a valid range: then a fill value of the largest byte is a deliberate
+ * choice. */
 static bool tells_valid_values(const refs_json *attributes) {
     static const char *const names[] = {"valid_range", "valid_max", "flag_values", "flag_masks"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -211,9 +209,9 @@ static bool tells_valid_values(const refs_json *attributes) {
     return false;
 }
 
-/* Whether kerchunk leaves out what nobody declared in this file: it does so for the variables whose
- * dimensions the netCDF library has noted, all or none of two dimensions and more. Times are always
- * left without. */
+/* Whether kerchunk drops undeclared fill values of this file: it does so for variables whose
+ * dimensions the netCDF library has recorded, which is all or none of those with two dimensions or
+ * more. It always does for times. */
 static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -227,9 +225,8 @@ static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
     return any;
 }
 
-/* HDF5 and Zarr fill with zero where nobody said anything: zero was declared where its writer
- * leaves out what nobody declared, or the netCDF library, whose defaults are others, filled the
- * file. */
+/* HDF5 and Zarr fill with zero by default. So zero was declared only if the set's writer drops
+ * undeclared fill values, or the netCDF library, which has other defaults, filled the file. */
 static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if ((array->zarr_format != 2 && !array->was_v2) || is_never_missing(array) ||
         zeros_mean_nothing(hierarchy))
@@ -241,7 +238,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (array->aggregation != NULL && array->edges == NULL)
-        return !refs_cf_has_only_values(array); /* else it stands where there is no fragment */
+        return !refs_cf_has_only_values(array); /* else it fills what no fragment has */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                !refs_hierarchy_keeps_attributes(hierarchy) &&
@@ -282,8 +279,8 @@ static bool holds_ticks(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
 }
 
-/* "Not a time" of NumPy, the only missing value of its times: xarray, too, takes a fill_value that
- * is an instant for that instant. */
+/* NumPy's "not a time", the only missing value of its times: xarray, too, reads a fill_value that
+ * is an instant as that instant. */
 static bool store_nat(uint8_t *fill) {
     STORE(int64_t, INT64_MIN);
 }
@@ -346,7 +343,7 @@ static refs_status set_from_base64(const refs_array_meta *array, refs_str text,
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-/* Takes nodata from an attribute; its kind stays NONE where that is not a value. */
+/* Reads nodata from an attribute; its kind stays NONE if that is not a value. */
 static refs_status set_from_attribute(const refs_array_meta *array, const char *name,
                                       refs_cf_description *description, refs_error *err) {
     const refs_json *value = refs_json_get(array->attributes, name);
@@ -384,7 +381,7 @@ bool refs_cf_has_missing_value(const refs_array_meta *array) {
            (isfinite(number) || array->dtype.type == REFS_TYPE_FLOAT);
 }
 
-/* Without an attribute it follows from the fill value, and from who wrote the array. */
+/* Nodata without an attribute: from the fill value and the writer of the array. */
 static void infer_nodata(const refs_cf__input *input, bool declared,
                          refs_cf_description *description) {
     const refs_array_meta *array = input->array;
@@ -396,20 +393,22 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
     else if (declared)
         set_from_fill(&array->dtype, array->fill, description);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
-        set_double(description, &array->dtype, (double)NAN); /* which decoders put in its place */
+        set_double(description, &array->dtype,
+                   (double)NAN); /* decoders write NaN for missing values */
     else if (!is_tiff && !refs_cf_keeps_default_fill(array) &&
              (array->has_fill || !is_never_filled(input->hierarchy)))
         set_default(array, description);
 }
 
-/* CF 2.5.1 and 5: those have no missing values. */
+/* Coordinates have no missing values (CF 2.5.1 and 5). */
 static bool is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return (array->rank == 1 && refs_cf__coordinate(hierarchy, array, 0) == array) ||
            refs_cf_is_coordinate(hierarchy, array) || refs_cf_is_bounds(hierarchy, array);
 }
 
-/* Attributes, or the fill value that writers of sets move _FillValue to. That of netCDF-4 may be
- * there by itself, and is then nodata of data alone; netCDF-3, big-endian, has none by itself. */
+/* Nodata from attributes, or from the fill value that writers of sets move _FillValue to. That of
+ * netCDF-4 may be its default, and is then nodata of data arrays only; netCDF-3 (big-endian) has no
+ * default. */
 static bool has_own_nodata(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (refs_json_get(array->attributes, "_FillValue") != NULL ||
         refs_json_get(array->attributes, "missing_value") != NULL || holds_ticks(&array->dtype))
@@ -433,13 +432,13 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_descript
 
 /* -- signs ------------------------------------------------------------------------------------- */
 
-/* Values outside are missing; one end may be infinite. */
+/* A valid range: values outside are missing. One end may be infinite. */
 typedef struct valid_range {
     double low, high;
     bool unpacked; /* in units of unpacked values */
 } valid_range;
 
-/* Two numbers, and no text, unless a writer made it of a list. */
+/* Two numbers; a text only if a writer made it from a list. */
 static bool read_range_list(const refs_json *attributes, valid_range *range) {
     double numbers[3];
     refs_str text = refs_cf__text(attributes, "valid_range");
@@ -476,8 +475,8 @@ static bool is_packed_integer(const refs_array_meta *array) {
             refs_cf__number(array->attributes, "add_offset", &number));
 }
 
-/* A range of the type of unpacked values is one of those (NUG, attribute valid_range, which
- * CF 2.5.1 refers to). */
+/* A range in the type of unpacked values bounds these (NUG, attribute valid_range, which CF 2.5.1
+ * refers to). */
 static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     const refs_json *attributes = array->attributes;
     if (!read_range_list(attributes, range) && !read_range_ends(attributes, range)) return false;
@@ -488,7 +487,7 @@ static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     return true;
 }
 
-/* Of bytes, whose sign the range tells, either way. */
+/* The range of bytes, whose sign it states. */
 static bool is_whole(const refs_dtype *dtype, const valid_range *range) {
     const double end = ldexp(1, (int)dtype->size * 8);
     const bool is_unsigned = range->low == 0 && range->high == end - 1,
@@ -511,7 +510,7 @@ bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     return any;
 }
 
-/* Wider integers stay as they are. */
+/* Wider integers keep their sign. */
 static bool can_be_unsigned(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_INT && dtype->size <= 2;
 }
@@ -551,7 +550,7 @@ bool refs_cf_has_unsigned_elements(const refs_array_meta *array) {
     return array->dtype.size == 1 ? refs_cf_is_declared_unsigned(array) : is_marked(array);
 }
 
-/* Bytes that GDAL wrote as netCDF-3 are unsigned where nothing else is told. */
+/* Bytes of netCDF-3 files that GDAL wrote are unsigned, unless an attribute says otherwise. */
 static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     if (!can_be_unsigned(&array->dtype)) return false;
@@ -565,7 +564,7 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
     return number < 0 ? number + ldexp(1, (int)dtype->size * 8) : number;
 }
 
-/* Whole numbers from one end to the other, in spite of what unpacking rounds. */
+/* Rounds the ends inwards to whole numbers, tolerating the rounding of unpacking. */
 static void pack_range(double scale, double offset, valid_range *range) {
     double a = (range->low - offset) / scale, b = (range->high - offset) / scale;
     double low = fmin(a, b), high = fmax(a, b);
@@ -604,7 +603,7 @@ bool refs_cf_has_whole_range(const refs_array_meta *array) {
            !range.unpacked && is_whole(&array->dtype, &range);
 }
 
-/* Whether integers that netCDF fills with are valid ones, signed or unsigned. */
+/* Whether netCDF's default fill value is inside the valid range, signed or unsigned. */
 static bool holds_default(const refs_array_meta *array) {
     refs_dtype as = array->dtype;
     uint8_t fill[sizeof(double)];
@@ -621,7 +620,7 @@ static bool holds_default(const refs_array_meta *array) {
            number <= stored.high;
 }
 
-/* Wider integers of netCDF files may have such a range, too, and are filled with the default. */
+/* Wider integers of netCDF files with such a range are filled with the default, too. */
 bool refs_cf_has_only_values(const refs_array_meta *array) {
     return has_number_fill(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
            !refs_cf_has_missing_value(array) &&
@@ -638,7 +637,7 @@ static void describe_valid_range(const refs_array_meta *array, refs_cf_descripti
     description->valid_max = range.high;
 }
 
-/* Signs and nodata as they are stored, unless all readers are told to see them otherwise. */
+/* Describes signs and nodata as stored, except for what attributes state for all readers. */
 static void keep_signs(const refs_array_meta *array, refs_cf_description *description) {
     double range = ldexp(1, (int)array->dtype.size * 8);
     if (!description->unsigned_values || refs_cf_is_marked_unsigned(array)) return;

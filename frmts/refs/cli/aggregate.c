@@ -275,10 +275,11 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
     REFS_TRY(tool_work_run(&work, err));
     REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
     if (all->n_fragments == 0 && all->filler != NULL)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: a manifest of empty fragments does not suffice: expected another "
-                         "fragment of the same split: split the source again",
-                         all->filler);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: a manifest of empty fragments has no values: add a fragment of the same "
+            "split, or split the source again",
+            all->filler);
     return REFS_OK;
 }
 

@@ -1,5 +1,5 @@
 /* kept.c -- see kept.h. The file is a list of records, each a head and values, in this machine's
- * byte order. A record that was not written whole ends it. */
+ * byte order. It ends at an incomplete record. */
 #include "kept.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "refs/lookup3.h"
 
-/* Values of one array; what is larger is read again. */
+/* Most bytes of the values of an array; larger ones are not kept. */
 #define MAX_BYTES (64 * REFS_KIB)
 
 static const uint32_t magic = 0x32465652; /* "RVF2" */
@@ -67,14 +67,14 @@ static void read_records(tool_kept *kept, uint64_t end) {
             break;
         kept->records[kept->n++] = record;
     }
-    /* An incomplete file would hide what is added now. */
+    /* Truncates an incomplete last record: records after it would not be read. */
     const uint64_t whole =
         kept->n > 0 ? kept->records[kept->n - 1].offset + kept->records[kept->n - 1].head.size : 0;
     if (whole < end && ftruncate(kept->file, (off_t)whole) != 0) kept->n = 0;
     if (kept->n > 0) qsort(kept->records, kept->n, sizeof *kept->records, compare_records);
 }
 
-/* Whether a file belongs to an earlier run: one that begins otherwise is never written to. */
+/* Whether a file is empty, or of an earlier run: other files are never written to. */
 static bool is_of_run(int file, uint64_t *size) {
     struct stat status;
     uint32_t begin;
@@ -106,7 +106,7 @@ void tool_kept_close(tool_kept *kept) {
 bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values) {
     const head wanted = head_of(key, refs_bytes_view("", 0));
     if (key->source == 0) return false;
-    size_t low = 0, high = kept->n; /* behind the last that is not larger */
+    size_t low = 0, high = kept->n; /* finds the end of the records with keys up to `wanted` */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_keys(&kept->records[middle].head, &wanted) <= 0)
@@ -122,8 +122,8 @@ bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *v
            refs_lookup3(refs_buf_view(values), 0) == record->head.checksum;
 }
 
-/* Threads append without a lock: what overlaps on a file system without atomic appends has a wrong
- * checksum. */
+/* Threads append without a lock. On a file system without atomic appends, overlapping records get a
+ * wrong checksum, and are ignored. */
 void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values) {
     refs_buf record = REFS_BUF_INIT;
     const head begin = head_of(key, values);

@@ -1,4 +1,4 @@
-/* names.c -- what arguments name. */
+/* names.c -- expands arguments to the names of sources. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void tool_names_clear(tool_names *names) {
     memset(names, 0, sizeof *names);
 }
 
-/* A URL of a file is the file's name, wherever names are compared. */
+/* file: URLs become paths, so that names compare equal. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
     (void)refs_url_take_file(&name);
     if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items) ||

@@ -6,7 +6,7 @@
 #include "refs/intern.h"
 #include "tool.h"
 
-/* Places in the map of an array's chunks. */
+/* Characters of the map of an array's chunks. */
 #define PICTURE_WIDTH 50
 
 /* The arrays of a set. */
@@ -20,16 +20,16 @@ typedef struct contents {
 typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
     uint64_t n_values;            /* of the fragments: those that are one value each */
-    uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
-    uint64_t n_grid;              /* UINT64_MAX: as many or more */
+    uint64_t held[PICTURE_WIDTH]; /* present chunks for each character of the map */
+    uint64_t n_grid;              /* UINT64_MAX: too many to count */
     bool is_unread;               /* the references cannot be counted; all but n_grid is 0 */
     const refs_chunk_keys *keys;
     const refs_set *set;
     refs_intern
-        *own; /* its own chunk files, by the numbers of their locations; NULL: not asked for */
+        *own; /* chunk files inside the set (Icechunk), by location number; NULL: not counted */
 } totals;
 
-/* The part of the picture that a chunk is in: the grid may have more chunks than can be numbered.
+/* The character of the map that shows a chunk. Grids may have more chunks than 64 bits can count.
  */
 static size_t part_of(const totals *all, const uint64_t *index) {
     const refs_chunk_keys *keys = all->keys;
@@ -102,7 +102,8 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
     return status;
 }
 
-/* Arrays of chunks of several sizes stay as they are: they have their chunks in the set. */
+/* Arrays with a rectilinear grid are shown as stored, not as aggregations: their chunks are in the
+ * set. */
 static refs_status open_contents(const tool_set *set, bool all, contents *shown, refs_error *err) {
     shown->n = refs_hierarchy_n_arrays(set->hierarchy);
     shown->arrays = refs_calloc(shown->n + 1, sizeof *shown->arrays);
@@ -199,7 +200,7 @@ static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
     printf("]");
 }
 
-/* A number that was not counted is null: a zero would be a count. */
+/* Unknown counts are null, not 0. */
 static void print_count(const char *name, bool is_known, uint64_t count) {
     printf(is_known ? "\"%s\":%llu" : "\"%s\":null", name, (unsigned long long)count);
 }
@@ -250,7 +251,7 @@ static void print_problem(const refs_array_meta *array, bool json) {
     printf("}\n");
 }
 
-/* Why one array cannot be counted is printed, and does not end the list. */
+/* An array whose chunks cannot be counted is reported, and the list goes on. */
 static refs_status count_or_complain(const tool_set *set, const refs_array_meta *array, totals *all,
                                      size_t *n_unread, refs_error *err) {
     REFS_TRY(tool_check_interrupted(err));

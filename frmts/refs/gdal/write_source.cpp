@@ -120,7 +120,7 @@ void RefsWriteSource::addDimension(const std::string &path, uint64_t size) {
     dims_.push_back({path, size});
 }
 
-/** A box of an array that is in memory. */
+/** Reads a one-dimensional array from memory. */
 static RefsWriteSource::Read fromMemory(std::vector<double> values) {
     return [values](const uint64_t *start, const uint64_t *count, void *dst) {
         memcpy(dst, values.data() + start[0], static_cast<size_t>(count[0]) * sizeof(double));
@@ -243,7 +243,8 @@ RefsJsonMembers gridMappingOf(const OGRSpatialReference *srs, const double *tran
     return members;
 }
 
-/** Whether readers assume it where longitudes and latitudes have no grid mapping. */
+/** Whether this is the CRS that readers assume for longitudes and latitudes without a grid mapping
+ * (WGS 84). */
 bool isAssumed(const OGRSpatialReference &srs) {
     OGRSpatialReference wgs84;
     const char *const options[] = {"IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES",
@@ -278,7 +279,7 @@ RefsWriteSource::Array RefsWriteSource::gridMapping(const std::string &path,
 
 namespace {
 
-/** A raster as one variable of dimensions that its metadata name, y and x. */
+/** A raster as one variable. Its dimensions are those of NETCDF_DIM_EXTRA, then y and x. */
 class Raster {
   public:
     explicit Raster(GDALDataset *dataset) : dataset_(dataset), band_(dataset->GetRasterBand(1)) {
@@ -295,8 +296,8 @@ class Raster {
     const std::string &y() const { return y_; }
     GDALRasterBand *band() const { return band_; }
 
-    /** Whether a grid mapping variable says something: the CRS, or a place that axes do not tell.
-     */
+    /** Whether a grid mapping variable is needed: for the CRS, or for a geotransform that axes
+     * cannot express. */
     bool hasGridMapping() const { return hasSrs_ || isPlacedByTransform(); }
 
     /** Dimensions of the bands, slowest first. */
@@ -319,10 +320,10 @@ class Raster {
         }
     }
 
-    /** Whether centres of pixels are those of a grid along its axes. */
+    /** Whether the geotransform is not rotated: axes hold the centres of pixels. */
     bool hasAxes() const { return hasTransform_ && refs_cf_has_axes(transform_); }
 
-    /** Whether the grid mapping variable has to tell the geotransform. */
+    /** Whether the grid mapping variable must state the geotransform. */
     bool isPlacedByTransform() const {
         return hasTransform_ && !refs_cf_axes_tell_geotransform(
                                     transform_, static_cast<uint64_t>(dataset_->GetRasterXSize()),
@@ -381,8 +382,8 @@ class Raster {
     }
 
   private:
-    /** Whether rows are written last first: readers of netCDF take those of a raster without a
-     * place for rows from the south. */
+    /** Whether rows are written bottom-up: readers of netCDF expect that of a raster without a
+     * geotransform. */
     bool isReversed() const { return !hasTransform_; }
 
     void reverseRows(GByte *rows, int width, int height) const {
@@ -401,7 +402,7 @@ class Raster {
                                                          : REFS_CF_GRID_PLAIN);
     }
 
-    /** The dimension that the metadata call this axis. */
+    /** The dimension with this axis attribute in the metadata, else the usual name. */
     std::string axisCalled(const refs_cf_axis_words &words) const {
         for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
             const char *hash = strchr(*item, '#');
@@ -463,7 +464,7 @@ std::vector<GByte> nodataOf(GDALRasterBand *band) {
     return has ? element : std::vector<GByte>();
 }
 
-/** Whether all bands hold what the first one does. */
+/** Checks that all bands have one type, scale and offset. */
 refs_status checkBands(GDALDataset *dataset, refs_error *error) {
     const int n = dataset->GetRasterCount();
     if (n == 0)
@@ -485,7 +486,7 @@ refs_status checkBands(GDALDataset *dataset, refs_error *error) {
     return REFS_OK;
 }
 
-/** Whether all bands say the same. */
+/** Whether all bands have this metadata item with this value. */
 bool isOfAllBands(GDALDataset *dataset, const char *key, const char *value) {
     for (int i = 2; i <= dataset->GetRasterCount(); i++) {
         const char *other = dataset->GetRasterBand(i)->GetMetadataItem(key);
@@ -494,8 +495,8 @@ bool isOfAllBands(GDALDataset *dataset, const char *key, const char *value) {
     return true;
 }
 
-/** Whether metadata say of packing what the band does: those of a source that was unpacked since
- * then do not. */
+/** Whether the packing in the metadata is that of the band; not if the source was unpacked since.
+ */
 bool isPackedAsTold(GDALDataset *dataset, const std::string &variable, const char *key,
                     double packing) {
     const char *stated = dataset->GetRasterBand(1)->GetMetadataItem(key);
@@ -503,8 +504,8 @@ bool isPackedAsTold(GDALDataset *dataset, const std::string &variable, const cha
     return stated == nullptr || std::fabs(CPLAtof(stated) - packing) <= 1e-12 * std::fabs(packing);
 }
 
-/** Scale, offset and missing value are those of the band, whatever metadata are left of a source;
- * and what these say of elements goes where its packing went. */
+/** Drops attributes that the band's own scale, offset and nodata replace; if the source was
+ * unpacked since, those in packed units, too. */
 void leaveOutPacking(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
     const auto leaveOut = [&members](unsigned classes) {
@@ -519,8 +520,8 @@ void leaveOutPacking(GDALDataset *dataset, const std::string &variable, RefsJson
     leaveOut(REFS_CF_MISSING | REFS_CF_VALID);
 }
 
-/** Bytes without nodata are all valid: aggregations of others take one of them for what is missing.
- */
+/** Bytes without nodata are all valid; stated, since aggregations would otherwise use one of them
+ * for missing values. */
 void addValidBytes(GDALRasterBand *band, RefsJsonMembers &members) {
     int has = FALSE;
     (void)band->GetNoDataValue(&has);
@@ -530,7 +531,7 @@ void addValidBytes(GDALRasterBand *band, RefsJsonMembers &members) {
                         GDALDataTypeIsSigned(band->GetRasterDataType()) ? "{-128,127}" : "{0,255}");
 }
 
-/** The items that all bands have and that are none of a file's ways of naming. */
+/** The metadata items that all bands share, except names that drivers generate. */
 void addBandMetadata(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
     if (*band->GetUnitType() != '\0') members.addText("units", band->GetUnitType());
@@ -551,7 +552,7 @@ void addBandMetadata(GDALDataset *dataset, const std::string &variable, RefsJson
     }
 }
 
-/** Metadata of a dataset that are those of a file. */
+/** The global attributes among the metadata of a dataset. */
 void addGlobalMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
     for (CSLConstList item = dataset->GetMetadata(); item != nullptr && *item; item++) {
         char *key = nullptr;
@@ -560,7 +561,7 @@ void addGlobalMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
         CPLFree(key);
         if (value == nullptr || STARTS_WITH(name.c_str(), "NETCDF_") ||
             STARTS_WITH(name.c_str(), "GEOTIFF_") || name == "AREA_OR_POINT" ||
-            name == "NC_GLOBAL#GDAL") // by which readers know files of the netCDF driver
+            name == "NC_GLOBAL#GDAL") // marks files of the netCDF driver
             continue;
         if (STARTS_WITH(name.c_str(), "NC_GLOBAL#"))
             members.addText(name.substr(strlen("NC_GLOBAL#")), value);
@@ -624,7 +625,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, CSLConstList optio
 
 namespace {
 
-/** Numbers as text; those of 64 bits are more than a double holds. */
+/** Writes numbers as text: a double cannot hold those of 64 bits. */
 std::vector<std::string> numbersOf(const GDALAttribute &attribute) {
     std::vector<std::string> texts;
     const GDALDataType type = attribute.GetDataType().GetNumericDataType();
@@ -738,8 +739,8 @@ refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array
     return REFS_OK;
 }
 
-/* Drivers say which reference system an array has, and hide the attribute that names its grid
- * mapping variable, which may not be among what is copied. */
+/* Drivers return the CRS of an array and hide the attribute that names its grid mapping variable,
+ * which may not be copied. */
 void RefsWriteSource::addGridMapping(const GDALMDArray &array, const std::string &path,
                                      RefsJsonMembers &attributes) {
     const auto srs = array.GetSpatialRef();

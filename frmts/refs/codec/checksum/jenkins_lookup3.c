@@ -1,5 +1,6 @@
-/* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3 as HDF5 has it, behind
- * the content. It may begin with another value, and with bytes that are not stored.
+/* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3, as in HDF5, after
+ * the content. The configuration may set its initial value, and bytes that are hashed first and not
+ * stored.
  */
 #include "output.h"
 #include "refs/lookup3.h"
@@ -11,7 +12,7 @@ typedef struct lookup3_codec {
     refs_buf prefix;
 } lookup3_codec;
 
-/* A text, or a list of bytes. */
+/* The prefix is a text, or a list of bytes. */
 static refs_status read_prefix(const refs_json *prefix, refs_buf *bytes, refs_error *err) {
     for (size_t i = 0; i < refs_json_size(prefix); i++) {
         uint64_t number;
@@ -43,7 +44,7 @@ static void close_codec(void *self) {
     refs_free(codec);
 }
 
-/* The hash of prefix and content, which are one behind the other nowhere. */
+/* Hashes prefix and content, which have to be copied into one buffer. */
 static refs_status hash_content(const lookup3_codec *codec, refs_bytes content, uint32_t *sum,
                                 refs_error *err) {
     refs_buf joined = REFS_BUF_INIT;

@@ -1,5 +1,5 @@
-/* bz2.c -- codec "bz2": bzip2 streams one behind the other. Bytes behind the last one are ignored,
- * as Python does. */
+/* bz2.c -- codec "bz2": consecutive bzip2 streams. Bytes after the last one are ignored, as in
+ * Python. */
 #include <bzlib.h>
 #include <limits.h>
 
@@ -25,7 +25,7 @@ static unsigned at_most(size_t size) {
     return size < UINT_MAX ? (unsigned)size : UINT_MAX;
 }
 
-/* One call of the library, without what becomes of its result. */
+/* Calls the library once; returns its result, and advances the stream. */
 static int run(bz_stream *library, refs_codec_stream *stream) {
     unsigned unread = at_most(stream->in.size), room = at_most(stream->room);
     library->next_in = (char *)(uintptr_t)stream->in.data; /* read only, though not const there */

@@ -43,7 +43,8 @@ static refs_status measure_array(description *from, uint32_t size, uint64_t *bit
         *bits *= size / base;
         return REFS_OK;
     }
-    return refs_fail(err, REFS_INVALID, "an array of %u bytes has elements of %u", size, base);
+    return refs_fail(err, REFS_INVALID, "an array of %u bytes: expected whole elements of %u bytes",
+                     size, base);
 }
 
 static refs_status measure_compound(description *from, uint32_t size, uint64_t *bits,

@@ -362,9 +362,9 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
     return tell_unused(names, n_of_file, err);
 }
 
-/* How long unlimited dimensions are: as long as they are in any dataset. */
+/* Lengths of unlimited dimensions: the largest of any dataset. */
 typedef struct lengths {
-    refs_intern names; /* pointers to them, which tell dimensions apart */
+    refs_intern names; /* addresses of the dimensions' names: equal for one dimension only */
     uint64_t *lengths;
     size_t n, capacity;
 } lengths;
@@ -410,7 +410,7 @@ static void set_lengths(const refs_hdf5_tree *tree, const lengths *all) {
     }
 }
 
-/* A dataset that ends before its dimension does has nothing but its fill value from there on. */
+/* Extends each dataset to the length of its unlimited dimensions: the rest is the fill value. */
 static refs_status lengthen(const refs_hdf5_tree *tree, refs_error *err) {
     lengths all = {.n = 0};
     refs_status status = collect_lengths(tree, &all, err);

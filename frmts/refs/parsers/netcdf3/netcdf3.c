@@ -1,10 +1,8 @@
-/* netcdf3.c -- netCDF's classic formats: CDF-1, CDF-2 and CDF-5, see format.h.
- *
- * NetCDF Classic Format Specification, appendix B of the NetCDF User's Guide, and the CDF-5 format
- * specification of PnetCDF. All there is to know is the header: a variable's values lie side by
- * side, those along the record dimension one record after the other with the other variables
- * between.
- */
+/* netcdf3.c -- netCDF's classic formats: CDF-1, CDF-2 and CDF-5, see format.h. Sources: NetCDF
+ * Classic Format Specification, appendix B of the NetCDF User's Guide, and the CDF-5 format
+ * specification of PnetCDF. The header describes everything: a variable's values are contiguous;
+ * those along the record dimension are interleaved, record by record, with those of other record
+ * variables. */
 #include <stdlib.h>
 
 #include "format.h"
@@ -14,18 +12,18 @@ enum { ABSENT = 0, DIMENSIONS = 10, VARIABLES = 11, ATTRIBUTES = 12 };
 
 enum { CHAR = 2, N_TYPES = 12 };
 
-/* Longer names are not names. */
+/* Longer names are rejected as damage. */
 #define MAX_NAME_BYTES (64 * REFS_KIB)
 
-/* More are only taken where the file has as many. */
+/* Lists with more elements are only accepted if the file has as many bytes. */
 #define TRUSTED_BYTES (64 * REFS_KIB)
 
-/* Variables up to this size are one chunk; chunks of larger ones are about as large as this. */
+/* Variables up to this size are one chunk; larger ones have chunks of about this size. */
 #define MAX_WHOLE_BYTES  (4 * REFS_MIB)
 #define LARGE_PART_BYTES (1 * REFS_MIB)
 
-/* Many records form one chunk if records have at most this size, of which a variable has at most
- * that much. */
+/* Several records form one chunk if a record has at most this size, and the variable at most that
+ * much of it. */
 #define MAX_SMALL_RECORD_BYTES (64 * REFS_KIB)
 #define MAX_SMALL_SLAB_BYTES   (4 * REFS_KIB)
 #define GROUPED_RECORDS_BYTES  (256 * REFS_KIB)
@@ -53,13 +51,13 @@ typedef struct variable {
     uint32_t type;
     uint64_t begin;
     bool has_records;
-    uint64_t slab_bytes; /* of all values, or those of one record */
+    uint64_t slab_bytes; /* of all values, or of one record */
     uint64_t chunks[REFS_SCAN_MAX_RANK];
-    size_t grouped; /* records that a chunk has, where "record_member" takes it out of them */
+    size_t grouped; /* records in a chunk, with the codec "record_member"; 0: none */
 } variable;
 
 typedef struct netcdf3 {
-    const refs_scan_job *job; /* while it is opened only */
+    const refs_scan_job *job; /* only while the file is opened */
     refs_source *source;
     uint64_t at;
     unsigned version;
@@ -146,7 +144,7 @@ static size_t padding(uint64_t size) {
     return (size_t)(3 - (size + 3) % 4);
 }
 
-/* `size` bytes and what pads them to a multiple of four. */
+/* Reads `size` bytes and their padding to a multiple of four. */
 static refs_status read_padded(netcdf3 *file, uint64_t size, uint64_t max, refs_buf *bytes,
                                refs_error *err) {
     uint64_t file_size;
@@ -274,7 +272,7 @@ static refs_status read_value(netcdf3 *file, uint32_t *type, uint64_t *n, json_t
 
 typedef struct attribute_list {
     json_t *values;
-    json_t *fill; /* where it is one number */
+    json_t *fill; /* if it is one number */
     uint32_t fill_type;
 } attribute_list;
 
@@ -348,7 +346,7 @@ static refs_status read_shape(netcdf3 *file, variable *var, refs_error *err) {
     return REFS_OK;
 }
 
-/* The size of a variable in the header is not used: it cannot be more than 4 GiB. */
+/* The header's size of a variable is not used: it cannot express more than 4 GiB. */
 static refs_status measure(const netcdf3 *file, variable *var, refs_error *err) {
     var->slab_bytes = types[var->type].size;
     for (size_t i = var->has_records ? 1 : 0; i < var->rank; i++)
@@ -400,7 +398,7 @@ static refs_status read_variables(netcdf3 *file, refs_error *err) {
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-/* Slabs of variables are padded to four bytes, but for that of a variable that alone has records.
+/* Each variable's part of a record is padded to four bytes, unless it is the only record variable.
  */
 static refs_status measure_records(netcdf3 *file, refs_error *err) {
     uint64_t padded = 0, alone = 0;
@@ -438,8 +436,8 @@ static uint64_t length_of(const netcdf3 *file, const variable *var, size_t dim) 
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* A slab in chunks: whole where it is not large; else as many of the slowest dimensions as must be
- * are taken apart, and the last of those in parts. */
+/* Divides a slab into chunks: one if it is small; else the slowest dimensions get chunks of one
+ * element, as many as needed, and the last of them chunks of several. */
 static void choose_chunks(const netcdf3 *file, variable *var) {
     uint64_t part = var->slab_bytes;
     size_t first = var->has_records ? 1 : 0;
@@ -453,7 +451,7 @@ static void choose_chunks(const netcdf3 *file, variable *var) {
     }
 }
 
-/* Whether the file ends no earlier than its records: the last may lack what pads it. */
+/* Whether the file holds all records; the last may lack its padding. */
 static bool has_whole_records(const netcdf3 *file) {
     uint64_t size, end;
     return refs_mul_u64(file->n_records, file->record_bytes, &end) &&
@@ -461,7 +459,7 @@ static bool has_whole_records(const netcdf3 *file) {
            refs_source_size(file->source, &size, NULL) == REFS_OK && end <= size;
 }
 
-/* Chunks of a few bytes each would cost more than what lies between them. */
+/* Chunks of a few bytes would cost more than reading the bytes between them. */
 static void group_records(const netcdf3 *file, variable *var) {
     if (!var->has_records || var->slab_bytes > MAX_SMALL_SLAB_BYTES || var->slab_bytes == 0 ||
         file->record_bytes > MAX_SMALL_RECORD_BYTES || file->n_records < 2 ||
@@ -477,7 +475,7 @@ static json_t *bytes_field(const char *name, uint64_t size) {
     return json_pack("[s, o]", name, json_sprintf("|V%llu", (unsigned long long)size));
 }
 
-/* The values of a variable among those of its records, for the codec "record_member". */
+/* The configuration of the codec "record_member", which extracts a variable from records. */
 static json_t *member_filter(const netcdf3 *file, const variable *var) {
     uint64_t before = var->begin - file->records_begin;
     uint64_t behind = file->record_bytes - before - var->slab_bytes;
@@ -573,7 +571,7 @@ static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error
     return count_records(file, err);
 }
 
-/* Attributes of the file about its dimensions, which arrays do not have. */
+/* Attributes about dimensions, which arrays do not have. */
 static refs_status tell_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
     for (size_t i = 0; i < file->n_dims; i++) {
         const dimension *dim = &file->dims[i];

@@ -97,7 +97,7 @@ static refs_status get_name(const evaluation *e, refs_str name, refs_template_va
     return refs_fail(err, REFS_INVALID, "\"%.*s\" is not defined", REFS_STR_ARG(name));
 }
 
-/* A template sees nothing but its arguments. */
+/* The only names in a called template are its arguments. */
 static refs_status call(const evaluation *e, const refs_instruction *code,
                         const refs_binding *values, refs_str *text, refs_error *err) {
     const refs_str name = code->operand.name;
@@ -170,7 +170,8 @@ static refs_status compute(refs_op op, int64_t a, int64_t b, int64_t *result, re
 
 /* -- instructions ------------------------------------------------------------------------------ */
 
-/* Signs are of one value. Python has meanings for strings that URLs do not need. */
+/* Unary signs have one value. Operators of Python on strings, such as "a" * 3, are not supported.
+ */
 static refs_status apply(const refs_instruction *code, const refs_binding *values, int64_t *result,
                          refs_error *err) {
     static const char *const signs[] = {
@@ -205,7 +206,7 @@ static bool makes_text(const refs_instruction *code, const refs_binding *values)
     return code->op == REFS_OP_CALL || code->op >= REFS_OP_CONCATENATE;
 }
 
-/* Replaces the values that an instruction takes by its result, in the place of the first. */
+/* Runs one instruction: its result replaces the first of its values. */
 static refs_status step(const evaluation *e, const refs_instruction *code, refs_binding *values,
                         refs_error *err) {
     refs_template_value *result = &values[0].value;
@@ -229,7 +230,7 @@ static refs_status step(const evaluation *e, const refs_instruction *code, refs_
     return REFS_OK;
 }
 
-/* Leaves the values of all pieces in *stack. */
+/* Runs all instructions; *stack then has the value of each piece. */
 static refs_status run(const refs_template *template, const evaluation *e, refs_binding **stack,
                        refs_error *err) {
     if (e->depth > e->scratch->max_depth)
@@ -287,7 +288,7 @@ static bool read_integer(refs_str text, int64_t *integer) {
             __builtin_sub_overflow(value, digit, &value))
             return false;
     }
-    /* The negative side is the larger one. */
+    /* Digits were subtracted, since INT64_MIN has no positive counterpart. */
     if (text.size == 0 || (!negative && value == INT64_MIN)) return false;
     *integer = negative ? value : -value;
     return true;
