@@ -605,15 +605,78 @@ class Times(InFolder):
             self.assertEqual(read("all.json", "valid_time").tolist(), expected)
             self.assertEqual(read("all.json", "time").tolist(), [0, 24])
 
-    def test_of_another_run_between_sources_are_told(self):
-        """All sources that are joined at once are looked at, but only the first and the last tell along what."""
+    def test_of_another_run_between_sources_are_found(self):
+        """The first and the last are of one run, and their coordinates those of all but one."""
         names = [self.forecast(0, 0), self.forecast(1, 6), self.forecast(0, 12)]
-        told = ("time: differs between 0_0.json and 1_6.json, which are combined along step alone: for a dimension of its own, "
-                "add --along time --along step")
-        self.assertIn(told, run("index", *names, "-o", "all.json"))
-        self.assertNotIn(told, run("index", *names, "--along", "step", "-o", "all.json"))
-        run("index", *names, "-q", "--along", "time", "--along", "step", "-o", "all.json")
-        self.assertEqual(read("all.json", "v").shape, (2, 3, 2, 3))
+        self.assertIn("(3 of 6 tiles): values are missing there", run("index", *names, "-o", "all.json"))
+        run("index", *names, "-q", "--along", "time", "--along", "step", "-o", "named.json")
+        with open("all.json", "rb") as one, open("named.json", "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        self.assertEqual(read('all.json', "v").shape, (2, 3, 2, 3))
+        run("index", *names, "-q", "--along", "step", "-o", "named.json")
+        self.assertEqual(read("named.json", "v").shape, (3, 2, 3))
+        self.assertIn("differ, and are not tiles of one grid: name the concat dimensions", run("index", *names[:2], "-o", "two.json", status=1))
+
+    def test_of_lead_times_that_are_axes_are_added_to_runs(self):
+        """The axis of each file is that of its own lead times, and its reference time a number, whose name netCDF-4 may hide."""
+        for name in ("time", "_nc4_non_coord_time"):
+            files = {(time, first): self.steps_of(time, (first, first + 6), name) for time in range(2) for first in (0, 12)}
+            run("index", *(files[key] for key in sorted(files)), "-q", "-o", "once.json")
+            self.assertEqual(read("once.json", "valid_time").tolist(), [[0, 6, 12, 18], [24, 30, 36, 42]])
+            self.assertEqual(read("once.json", "time").tolist(), [0, 24])
+            orders = ([(0, 0), (1, 0)], [(0, 12), (1, 12)]), ([(0, 0), (0, 12)], [(1, 0), (1, 12)]), ([(0, 0)], [(0, 12)], [(1, 0)], [(1, 12)])
+            for groups in orders:
+                run("index", *(files[key] for key in groups[0]), "-o", "grown.json")
+                for group in groups[1:]:
+                    run("append", "grown.json", *(files[key] for key in group))
+                self.assertEqual(attempt("diff", "grown.json", "once.json").stdout, "")
+                for variable in ("v", "time", "step", "valid_time"):
+                    np.testing.assert_array_equal(read("grown.json", variable), read("once.json", variable))
+
+    def steps_of(self, time, steps, name):
+        steps = np.array(steps, "f8")
+        values = 1000 * time + steps[:, None, None] + np.arange(6).reshape(2, 3) / 10
+        return write(f"{name}{time}_{int(steps[0])}.json",
+                     array(name, [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", ["step"], steps, units="hours", standard_name="forecast_period"),
+                     array("valid_time", ["step"], 24 * time + steps, units="hours since 2020-01-01", standard_name="time"),
+                     array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                     array("v", ["step", "y", "x"], values.astype("<f4"), coordinates="time valid_time"))
+
+    def test_of_forecasts_are_the_same_however_they_come(self):
+        """Members, runs and lead times, at once in any order or one by one: each field has its place."""
+        fields = list(itertools.product(range(2), range(2), (0, 6)))
+        for seed in range(12):
+            chosen = random.Random(seed)
+            order = chosen.sample(fields, len(fields))
+            names = [self.member(*field[1:], field[0]) for field in order]
+            run("index", *names, "-q", "-o", "once.json")
+            made = ["once.json"]
+            if sum(a != b for a, b in zip(order[0], order[1])) == 1:
+                run("index", *names[:2], "-q", "-o", "grown.json")
+                for name in names[2:]:
+                    run("append", "grown.json", name, "-q")
+                made.append("grown.json")
+            for output in made:
+                dataset = gdal.OpenEx(f'REFS:"{output}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("v")
+                dims = [dim.GetName() for dim in dataset.GetDimensions()]
+                found = dataset.ReadAsArray().transpose([dims.index(dim) for dim in ("number", "time", "step", "y", "x")])
+                for number, time, step in fields:
+                    self.assertEqual(found[number, time, step // 6].tolist(), [[100 * time + step + number] * 3] * 2, (seed, order, output))
+
+    def test_of_levels_are_found_where_files_have_one_each(self):
+        def level(time, pressure, name="t"):
+            return write(f"{name}{time}_{pressure}.json", array("level", [], np.float64(pressure), units="hPa", standard_name="air_pressure"),
+                         array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         array(name, ["time", "x"], np.full((1, 3), 1000 * time + pressure, "<f4"), coordinates="level"))
+        run("index", *(level(time, pressure) for time in range(2) for pressure in (850, 500)), "-o", "all.json")
+        self.assertEqual(read("all.json", "level").tolist(), [500, 850])
+        self.assertEqual(read("all.json", "t")[..., 0].tolist(), [[500, 1500], [850, 1850]])
+        run("index", level(0, 850), "-o", "grown.json", "--along", "time")
+        for time, pressure in ((0, 500), (1, 850), (1, 500)):
+            run("append", "grown.json", level(time, pressure), "-q")
+        self.assertEqual(attempt("diff", "grown.json", "all.json").stdout, "")
+        run("index", level(0, 2), level(0, 10, "u"), "-o", "other.json", "--along", "time")
 
     def member(self, time, step, number):
         """One field of one member of an ensemble."""

@@ -110,6 +110,27 @@ class ManyFiles(unittest.TestCase):
         self.assertLessEqual(len(self.server.requests()), N_FILES * (2 + N_CHUNKS))
         self.expect_many_at_once(N_FILES)
 
+    def requests_of(self, *arguments):
+        before = len(self.server.requests())
+        run(*arguments)
+        paths = [os.path.basename(request["path"].split("?")[0]) for request in self.server.requests()[before:]]
+        return [paths.count(f"{i:02}.json") for i in range(N_FILES)], [paths.count(f"{i:02}.bin") for i in range(N_FILES)]
+
+    def test_are_opened_once_each_where_their_coordinates_tell_along_what(self):
+        """Coordinates of the first and the last are read before all others, which mostly tell nothing else."""
+        names = []
+        for i in range(N_FILES):
+            with open(f"parts/{i:02}.json", "rb") as file:
+                self.folder.write(f"{i:02}.json", file.read())
+            names.append(self.server.url(f"{i:02}.json"))
+        named = self.requests_of("index", *names, "--along", "time", "-o", "made.json")
+        found = self.requests_of("index", *names, "-o", "made.json")
+        self.assertEqual(max(found[0]), 2)  # one for its state, and one for what is in it
+        self.assertEqual(found[1], [n + (i in (0, N_FILES - 1)) for i, n in enumerate(named[1])])
+        run("index", *names[:-1], "-o", "grown.json")
+        opened, read = self.requests_of("append", "grown.json", names[-1])
+        self.assertEqual((opened, read), ([0] * (N_FILES - 1) + [1], [1] * N_FILES))  # states of all, and values of the last
+
     def test_are_checked_by_as_many_threads_as_people_say(self):
         run("check", "all.json", "--deep", "--threads", "2", "--sample", "20")
         self.assertEqual(self.under_way(0), 2)

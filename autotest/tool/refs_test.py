@@ -387,8 +387,8 @@ class Index(Folder):
         self.write("4.nc", [4])
         self.write("2.nc", [2], y=1)
         said = run("index", *sorted(glob.glob("?.nc")), "-o", "all.json", status=1)
-        self.assertRegex(said, r"grids of .*0\.nc and .*2\.nc differ: element 0 of y is 0 and 1")
-        with self.assertRaisesRegex(RuntimeError, "grids of"):
+        self.assertRegex(said, r"y of .*0\.nc \(0 to 5, 6 values\) and of .*2\.nc \(1 to 6, 6 values\) differ, and are not tiles")
+        with self.assertRaisesRegex(RuntimeError, "differ, and are not tiles"):
             gdal.OpenEx('REFS:"*.nc"', gdal.OF_MULTIDIM_RASTER)
 
     def test_longitudes_of_two_dimensions_are_compared(self):

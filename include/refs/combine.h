@@ -38,8 +38,8 @@ typedef struct refs_combine_urls {
 /** The origin of the dimensions. */
 typedef enum refs_combine_dims {
     REFS_COMBINE_ASKED,  /**< people */
-    REFS_COMBINE_GUESSED /**< refs_combine_guess_dims: parts must be tiles along them, but times may
-                         interleave */
+    REFS_COMBINE_GUESSED /**< refs_combine_find_dims: parts must be tiles along them, except along
+                         times, lead times and members */
 } refs_combine_dims;
 
 /** The treatment of arrays that cannot be joined into one: those of another type, chunk shape,
@@ -57,6 +57,7 @@ typedef enum refs_combine_kind {
     REFS_COMBINE_OF_CHUNKS, /**< chunks of arrays */
     REFS_COMBINE_OF_FILES, /**< files, or sets: each of their arrays is a fragment of an aggregation
                            (refs_combine_aggregate), and no chunk is looked at */
+    REFS_COMBINE_OF_COORDINATES, /**< as of refs_combine_open_coordinates */
     REFS_COMBINE_OF_FIELDS /**< the same of fields; what serves fields is put into the master. No
                            dimensions need be named: they are those along which parts differ */
 } refs_combine_kind;
@@ -150,6 +151,10 @@ typedef struct refs_combine refs_combine;
 refs_status refs_combine_open(const refs_combine_options *options, refs_combine **combine,
                               refs_error *err);
 void refs_combine_free(refs_combine *combine);
+
+/** The same for parts of which only coordinates are read, as refs_combine_find_dims needs them. */
+refs_status refs_combine_open_coordinates(const refs_combine_options *options,
+                                          refs_combine **combine, refs_error *err);
 
 /** The source of the values of dimensions in the options' pattern. */
 typedef enum refs_combine_values_from {
@@ -355,14 +360,23 @@ struct refs_array_meta;
 /** The number of chunk keys of an array along each dimension: all keys lie below it. */
 void refs_combine_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
-/** Appends the names of the dimensions, each with a NUL, whose coordinates differ between the sets
- * of two parts: they are to be joined along these, as REFS_COMBINE_GUESSED. None of sets that have
- * no variable in common, unless only one dimension differs of a grid that they share: REFS_INVALID
- * with the reason, and what to do, for which `along` is how people say along which dimension. In
- * the options, only vfs and http count. */
-refs_status refs_combine_guess_dims(const refs_combine_part ends[2],
-                                    const refs_combine_options *options, const char *along,
-                                    refs_buf *dims, refs_error *err);
+/** Dimensions along which parts are combined that nobody named. */
+typedef struct refs_combine_found_dims {
+    const char *const *recorded; /**< by a set that grows, NULL-ended; or NULL: none */
+    const char *along;           /**< how people name the concat dimension, for messages */
+    refs_buf names;              /**< set: each with a NUL */
+    bool are_other;              /**< set: than they were before, or are recorded */
+} refs_combine_found_dims;
+
+/** Finds the dimensions along which the parts that were added are combined, as all their
+ * coordinates tell. Those that are recorded are the last ones: of others there may then be times,
+ * lead times, members and levels of which parts have one each, or axes. Without any, these are the
+ * dimensions whose coordinates differ between any two parts or, where none do, such single values.
+ * REFS_INVALID where there is none, or parts have no variable in common unless only one dimension
+ * differs of a grid that they share, with the reason and what to do. Some of the parts, the first
+ * and the last, mostly give what all do; else all are read again. */
+refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dims *dims,
+                                   refs_error *err);
 
 /** Fails with REFS_INVALID where one name is given twice: to join a source with itself, its
  * dimension has to be said. */

@@ -53,11 +53,14 @@ typedef struct build {
     refs_set *only; /* a single source, which is copied */
     tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
+    bool finds_dims;      /* nobody names all of them */
+    refs_set **open;      /* of each source: the set, if only its coordinates were read; or NULL */
     tool_sending sending; /* the output, where it is a repository in a store */
     tool_selection selection;
-    tool_cuts *cuts;                    /* for each source */
+    tool_cuts *cuts;                    /* of each source */
+    size_t first_cut;                   /* the first source of which anything is selected */
     const refs_combine_cut **cut_items; /* their items */
-    refs_buf dim_names;
+    refs_combine_found_dims found;
     refs_buf message;      /* of a commit */
     char parent[24];       /* of a commit: the snapshot that grows; "": none */
     char folder[PATH_MAX]; /* base of relative names */
@@ -236,10 +239,10 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
     location->size = 0;
     REFS_TRY(tool_location(all->names.items[number], location, err));
-    if (number == 0 && all->grown != NULL) {
-        *set = all->grown;
-        return REFS_OK;
-    }
+    *set = number == 0 ? all->grown : NULL;
+    if (*set == NULL && all->open != NULL) *set = all->open[number];
+    if (all->open != NULL) all->open[number] = NULL;
+    if (*set != NULL) return REFS_OK;
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status =
         refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
@@ -284,6 +287,12 @@ static refs_status select_source(build *all, size_t number, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_combine_part part_of(const build *all, size_t number, const char *name,
+                                 const refs_set *set) {
+    const refs_combine_grown grown = {all->grown, all->was, &all->dims};
+    return (refs_combine_part){number, name, set, refs_combine_find_values_from(&grown, set)};
+}
+
 static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_set *set = NULL;
@@ -306,9 +315,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
-        const refs_combine_grown grown = {all->grown, all->was, &all->dims};
-        const refs_combine_part part = {number, name, set,
-                                        refs_combine_find_values_from(&grown, set)};
+        const refs_combine_part part = part_of(all, number, name, set);
         status = is_source ? refs_combine_sources_add_known(all->sources, &part, &now, err)
                            : refs_combine_sources_add(all->sources, &part, err);
         if (status == REFS_OK && was_kept) status = add_kept_states(all, &part, err);
@@ -484,103 +491,55 @@ static refs_status add_sources(build *all, refs_error *err) {
 
 /* -- along what -------------------------------------------------------------------------------- */
 
-/* The first readable source from number *at on, by steps of `by`; unreadable ones are left out
- * later, with the reason, under --skip-errors. */
-static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
-                                 refs_error *err) {
+/* Reads the coordinates of the first source from number *at on, by steps of `by`, that can be read;
+ * others are left out later, with the reason, where that is asked for. */
+static refs_status read_end(build *all, refs_combine *coordinates, size_t *at, size_t by,
+                            refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_status status;
     for (;; *at += by) {
         refs_error problem = REFS_ERROR_INIT;
-        status = open_source(all, *at, &location, set, &problem);
-        bool is_last = *at + by >= all->names.n; /* by may be -1 */
+        refs_set *set = NULL;
+        status = open_source(all, *at, &location, &set, &problem);
+        if (status == REFS_OK) {
+            const refs_combine_part part = part_of(all, *at, all->names.items[*at], set);
+            status = refs_combine_add(coordinates, &part, &problem);
+        }
+        if (status == REFS_OK && set != all->grown) all->open[*at] = set;
+        if (status == REFS_OK) break;
+        close_source(all, set);
+        const bool is_last = *at + by >= all->names.n; /* by may be -1 */
         if (may_skip(all, *at, status) && !is_last) continue;
-        if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
+        (void)refs_fail(err, status, "%s", problem.message);
         break;
     }
     refs_buf_clear(&location);
     return status;
 }
 
-static refs_status guess_dims(build *all, refs_error *err) {
-    refs_set *first = NULL, *last = NULL;
+/* The first source and the last tell along what, mostly: so that all are read once. If only one can
+ * be read, it is joined with nothing. */
+static refs_status compare_ends(build *all, refs_error *err) {
+    refs_combine *coordinates = NULL;
     size_t begin = 0, end = all->names.n - 1;
-    const char *const *names = (const char *const *)all->names.items;
-    REFS_TRY(refs_combine_check_names(names, all->names.n, err));
-    refs_status status = open_readable(all, &begin, 1, &first, err);
-    if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
-    const refs_combine_part ends[2] = {
-        {begin, all->names.items[begin], first, REFS_COMBINE_FROM_NAME},
-        {end, all->names.items[end], last, REFS_COMBINE_FROM_NAME}};
-    /* a single readable source has no concat dimension */
+    all->open = refs_calloc(all->names.n, sizeof *all->open);
+    refs_status status = all->open != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = refs_combine_open_coordinates(&all->options, &coordinates, err);
+    if (status == REFS_OK) status = read_end(all, coordinates, &begin, 1, err);
+    if (status == REFS_OK && begin < end) status = read_end(all, coordinates, &end, SIZE_MAX, err);
     if (status == REFS_OK && begin < end)
-        status = refs_combine_guess_dims(ends, &all->options,
-                                         "--along, and --pattern if file names contain its values",
-                                         &all->dim_names, err);
-    close_source(all, first);
-    close_source(all, last);
+        status = refs_combine_find_dims(coordinates, &all->found, err);
+    refs_combine_free(coordinates);
     return status;
 }
 
-/* Adds the dimensions in which a source differs to the concat dimensions. A source that cannot be
- * read adds none, if it is left out later. */
-static refs_status gain_from(build *all, const refs_set *grown, size_t number, refs_buf *dims,
-                             refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    refs_set *set = NULL;
-    refs_error problem = REFS_ERROR_INIT;
-    refs_status status = open_source(all, number, &location, &set, &problem);
-    const refs_combine_part ends[2] = {
-        {0, all->output, grown, REFS_COMBINE_FROM_SET},
-        {number, all->names.items[number], set, REFS_COMBINE_FROM_NAME}};
-    if (status == REFS_OK)
-        status = refs_combine_gain_dims(ends, &all->options, &all->how.along, dims, err);
-    else
-        status =
-            may_skip(all, number, status) ? REFS_OK : refs_fail(err, status, "%s", problem.message);
-    close_source(all, set);
-    refs_buf_clear(&location);
-    return status;
-}
-
-/* Does that for each new source in their order, so that the order of dimensions does not depend on
- * threads. */
-typedef struct gains {
-    build *all;
-    const refs_set *grown;
-    refs_buf *dims;
-} gains;
-
-static refs_status run_gain(void *user, size_t i, refs_error *err) {
-    const gains *of = user;
-    return gain_from(of->all, of->grown, of->all->n_own + i, &of->dims[i], err);
-}
-
-static refs_status gain_from_each(build *all, const refs_set *grown, refs_error *err) {
-    const size_t n = all->names.n - all->n_own;
-    const char *const *names = (const char *const *)all->names.items;
-    gains of = {all, grown, refs_calloc(n, sizeof *of.dims)};
-    const tool_work work = {.arguments = all->arguments,
-                            .items = "sources",
-                            .n = n,
-                            .n_threads = refs_combine_n_threads(names, all->names.n),
-                            .run = run_gain,
-                            .user = &of};
-    if (of.dims == NULL) return refs_fail_nomem(err);
-    refs_status status = tool_work_run(&work, err);
-    for (size_t i = 0; i < n; i++) {
-        if (status == REFS_OK)
-            status = refs_buf_append(&all->dim_names, of.dims[i].data, of.dims[i].size, err);
-        refs_buf_clear(&of.dims[i]);
-    }
-    refs_free(of.dims);
-    return status;
-}
-
-static refs_status fail_master(const build *all, refs_error *err) {
-    const char *dim = (const char *)all->dim_names.data;
+static refs_status check_master(const build *all, refs_error *err) {
+    const char *dim = (const char *)all->found.names.data;
     refs_buf options = REFS_BUF_INIT;
     refs_status status = REFS_OK;
+    const bool is_known = all->how.along.n == 0 || all->found.names.size == 0 ||
+                          refs_name_list_has(&all->how.along, dim);
+    if (all->target == NULL || is_known) return REFS_OK;
     for (size_t i = 0; i < all->how.along.n && status == REFS_OK; i++)
         status = refs_buf_printf(&options, err, " --along %s", all->how.along.items[i]);
     if (status == REFS_OK)
@@ -592,18 +551,6 @@ static refs_status fail_master(const build *all, refs_error *err) {
                       (const char *)options.data, all->output);
     refs_buf_clear(&options);
     return status;
-}
-
-/* Adds the run as a concat dimension to a set of one run, which was combined along its steps. */
-static refs_status gain_dims(build *all, refs_error *err) {
-    const bool is_told = all->arguments->along.n > 0 || all->arguments->pattern != NULL;
-    const refs_set *grown = all->target != NULL ? all->target->before.set.set : all->grown;
-    bool may = false;
-    if (grown == NULL || is_told || all->names.n == all->n_own) return REFS_OK;
-    REFS_TRY(refs_combine_may_gain_dims(grown, &all->options, &all->how.along, &may, err));
-    if (!may) return REFS_OK;
-    REFS_TRY(gain_from_each(all, grown, err));
-    return all->grown == NULL && all->dim_names.size > 0 ? fail_master(all, err) : REFS_OK;
 }
 
 static refs_status fail_selected_netcdf(refs_error *err) {
@@ -634,36 +581,86 @@ static refs_status choose_selection(build *all, refs_error *err) {
     }
     if (first == all->names.n || status != REFS_OK)
         return refs_fail(err, status, "%s", problem.message);
-    for (size_t i = 0; i < all->cuts[first].n; i++)
-        if (!refs_name_list_has(&all->dims, all->cuts[first].items[i].dim) &&
-            !refs_name_list_append(&all->dims, all->cuts[first].items[i].dim))
-            return refs_fail_nomem(err);
+    all->first_cut = first;
+    return REFS_OK;
+}
+
+static refs_status add_dim(build *all, const char *name, refs_error *err) {
+    return refs_name_list_has(&all->dims, name) || refs_name_list_append(&all->dims, name)
+               ? REFS_OK
+               : refs_fail_nomem(err);
+}
+
+/* Those that are found, or named, and those that a selection cuts. */
+static refs_status list_dims(build *all, refs_error *err) {
+    all->dims.n = 0;
+    for (size_t at = 0; at < all->found.names.size;) {
+        const char *name = (const char *)all->found.names.data + at;
+        REFS_TRY(add_dim(all, name, err));
+        at += strlen(name) + 1;
+    }
+    for (size_t i = 0; i < all->how.along.n; i++)
+        REFS_TRY(add_dim(all, all->how.along.items[i], err));
+    for (size_t i = 0; all->cuts != NULL && i < all->cuts[all->first_cut].n; i++)
+        REFS_TRY(add_dim(all, all->cuts[all->first_cut].items[i].dim, err));
+    all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
     return REFS_OK;
 }
 
 static refs_status choose_dims(build *all, refs_error *err) {
-    const refs_name_list *along = &all->how.along;
-    if (along->n > 0) {
-        REFS_TRY(gain_dims(all, err));
-    } else {
-        if (all->how.pattern != NULL)
-            REFS_TRY(refs_combine_pattern_dims(all->how.pattern, &all->dim_names, err));
-        if (all->dim_names.size == 0 && all->names.n > 1) {
-            all->options.dims_are = REFS_COMBINE_GUESSED;
-            REFS_TRY(guess_dims(all, err));
-        }
-    }
-    for (size_t at = 0; at < all->dim_names.size;) {
-        const char *name = (const char *)all->dim_names.data + at;
-        at += strlen(name) + 1;
-        if (!refs_name_list_has(&all->dims, name) && !refs_name_list_append(&all->dims, name))
-            return refs_fail_nomem(err);
-    }
-    for (size_t i = 0; i < along->n; i++)
-        if (!refs_name_list_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
+    const tool_arguments *given = all->arguments;
+    const bool grows = all->grown != NULL || all->target != NULL;
+    const char *const *names = (const char *const *)all->names.items;
+    if (all->how.along.n == 0 && all->how.pattern != NULL)
+        REFS_TRY(refs_combine_pattern_dims(all->how.pattern, &all->found.names, err));
+    all->finds_dims = all->how.along.n > 0 ? grows && given->along.n == 0 && given->pattern == NULL
+                                           : all->found.names.size == 0;
+    all->finds_dims = all->finds_dims && all->names.n > (grows ? all->n_own : 1);
     REFS_TRY(choose_selection(all, err));
-    all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
-    return REFS_OK;
+    REFS_TRY(list_dims(all, err));
+    all->found.recorded = all->how.along.items;
+    all->found.along = "--along, and --pattern if file names contain its values";
+    if (!all->finds_dims || all->how.along.n > 0) return REFS_OK;
+    all->options.dims_are = REFS_COMBINE_GUESSED;
+    REFS_TRY(refs_combine_check_names(names, all->names.n, err));
+    REFS_TRY(compare_ends(all, err));
+    return list_dims(all, err);
+}
+
+/* -- reading all ------------------------------------------------------------------------------- */
+
+static refs_status read_all(build *all, refs_error *err) {
+    REFS_TRY(check_master(all, err));
+    REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
+    REFS_TRY(refs_combine_common_how_open(&all->parts, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
+    REFS_TRY(add_master(all, err));
+    REFS_TRY(add_sources(all, err));
+    return tool_skipped_check(&all->skipped, all->names.n - all->n_own, err);
+}
+
+static void forget_all(build *all) {
+    refs_combine_free(all->combine);
+    refs_combine_sources_free(all->sources);
+    refs_combine_common_how_free(all->parts);
+    refs_free(all->is_added);
+    all->combine = NULL;
+    all->sources = NULL;
+    all->parts = NULL;
+    all->is_added = NULL;
+}
+
+/* Sources between the first and the last, or that are added to a set, may differ along further
+ * dimensions: then all are read again. */
+static refs_status combine_all(build *all, refs_error *err) {
+    REFS_TRY(read_all(all, err));
+    if (!all->finds_dims || all->options.dims == NULL || all->cuts != NULL) return REFS_OK;
+    REFS_TRY(refs_combine_find_dims(all->combine, &all->found, err));
+    if (!all->found.are_other) return REFS_OK;
+    forget_all(all);
+    tool_skipped_forget(&all->skipped);
+    REFS_TRY(list_dims(all, err));
+    return read_all(all, err);
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
@@ -956,18 +953,13 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     if (options->format == REFS_WRITE_ICECHUNK) all->options.fills = REFS_COMBINE_FILLS_DECLARED;
     REFS_TRY(leave_out_repeated(all, err));
     REFS_TRY(choose_dims(all, err));
-    REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) {
         REFS_TRY(make_kept(all, err));
         all->states = refs_calloc(all->names.n, sizeof *all->states);
         if (all->states == NULL) return refs_fail_nomem(err);
         all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
     }
-    REFS_TRY(refs_combine_common_how_open(&all->parts, err));
-    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
-    REFS_TRY(add_master(all, err));
-    REFS_TRY(add_sources(all, err));
-    REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
+    REFS_TRY(combine_all(all, err));
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);
@@ -976,26 +968,25 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 }
 
 static void clear(build *all) {
-    refs_combine_free(all->combine);
+    forget_all(all);
     close_source(all, all->only);
+    for (size_t i = 0; all->open != NULL && i < all->names.n; i++) refs_set_free(all->open[i]);
+    refs_free(all->open);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
     refs_free(all->states);
-    refs_free(all->is_added);
     tool_kept_close(&all->kept);
     tool_sending_close(&all->sending);
     if (all->target == NULL) tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
-    refs_combine_sources_free(all->sources);
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
-    refs_combine_common_how_free(all->parts);
     refs_free(all->dims.items);
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
     tool_selection_clear(&all->selection);
-    refs_buf_clear(&all->dim_names);
+    refs_buf_clear(&all->found.names);
     refs_scan_shared_free(all->scans);
     refs_buf_clear(&all->message);
 }

@@ -31,6 +31,11 @@ refs_status tool_skip(tool_skipped *skipped, refs_status status, const refs_erro
     return status;
 }
 
+void tool_skipped_forget(tool_skipped *skipped) {
+    tool_names *messages = &skipped->messages;
+    while (messages->n > skipped->n_not_sources) refs_free(messages->items[--messages->n]);
+}
+
 refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error *err) {
     const size_t first = skipped->n_not_sources;
     if (skipped->messages.n - first < n || skipped->messages.n == first) return REFS_OK;

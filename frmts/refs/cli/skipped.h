@@ -33,6 +33,9 @@ bool tool_may_skip(const tool_skipped *skipped, refs_status status);
 refs_status tool_skip(tool_skipped *skipped, refs_status status, const refs_error *problem,
                       refs_error *err);
 
+/** Forgets what was left out, since all sources are read again. */
+void tool_skipped_forget(tool_skipped *skipped);
+
 /** Fails if all of `n` sources are left out. */
 refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error *err);
 

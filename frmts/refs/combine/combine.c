@@ -10,8 +10,13 @@ bool refs_combine__is_of_fields(const refs_combine *combine) {
     return combine->options.parts_are == REFS_COMBINE_OF_FIELDS;
 }
 
+bool refs_combine__is_of_coordinates(const refs_combine *combine) {
+    return combine->options.parts_are == REFS_COMBINE_OF_COORDINATES;
+}
+
 bool refs_combine__copies(const refs_combine *combine) {
-    return combine->n_dims == 0 && !refs_combine__is_of_fields(combine);
+    return combine->n_dims == 0 && !refs_combine__is_of_fields(combine) &&
+           !refs_combine__is_of_coordinates(combine);
 }
 
 bool refs_combine__is_aggregated(const refs_combine *combine) {
@@ -54,6 +59,17 @@ refs_status refs_combine_open(const refs_combine_options *options, refs_combine 
     else
         refs_combine_free(opened);
     return status;
+}
+
+refs_status refs_combine_open_coordinates(const refs_combine_options *options,
+                                          refs_combine **combine, refs_error *err) {
+    refs_combine_options of_coordinates = *options;
+    of_coordinates.parts_are = REFS_COMBINE_OF_COORDINATES;
+    of_coordinates.dims = NULL;
+    of_coordinates.pattern = NULL;
+    of_coordinates.cuts = NULL;
+    of_coordinates.kept = (refs_combine_kept_values){NULL, NULL, NULL};
+    return refs_combine_open(&of_coordinates, combine, err);
 }
 
 void refs_combine_free(refs_combine *combine) {
@@ -146,10 +162,10 @@ static refs_status translate(const translation *strings, uint32_t *id, refs_erro
 static refs_status translate_array(const translation *strings, refs_combine_array *array,
                                    refs_error *err) {
     uint32_t *const ids[] = {
-        &array->path,    &array->document, &array->attributes, &array->layout, &array->packing,
-        &array->units,   &array->calendar, &array->bounds,     &array->values, &array->prefix,
-        &array->whole,   &array->range,    &array->flags,      &array->digest, &array->part_prefix,
-        &array->missing, &array->invalid,  &array->problem};
+        &array->path,   &array->name,        &array->named_by, &array->document, &array->attributes,
+        &array->layout, &array->packing,     &array->units,    &array->calendar, &array->bounds,
+        &array->values, &array->prefix,      &array->whole,    &array->range,    &array->flags,
+        &array->digest, &array->part_prefix, &array->missing,  &array->invalid,  &array->problem};
     refs_combine_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));
@@ -294,6 +310,10 @@ static int by_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
+void refs_combine__sort_members(refs_combine *combine) {
+    qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
+}
+
 /* Values that one part has and another cannot give would be missing without need. */
 static refs_status check_left_out(const refs_combine *combine, const refs_combine_member *member,
                                   const refs_combine_left_out *left_out, refs_error *err) {
@@ -401,8 +421,7 @@ refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer
 static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
     if (combine->n_members == 0)
         return refs_fail(err, REFS_INVALID, "expected at least one source");
-    /* Threads add them in any order. */
-    qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
+    refs_combine__sort_members(combine);
     combine->n_parts = combine->n_members;
     REFS_TRY(tell_left_out(combine, err));
     if (refs_combine__copies(combine)) return REFS_OK;

@@ -67,19 +67,6 @@ typedef struct refs_combine_grown {
     const refs_name_list *dims; /**< along which sources are combined */
 } refs_combine_grown;
 
-/** Whether sources that are added to a set, which is combined along the dimensions `along`, may
- * have to be combined along more: a forecast's next run along its reference time, which is one for
- * all that the set has. In the options, only vfs and http count, here and below. */
-refs_status refs_combine_may_gain_dims(const refs_set *set, const refs_combine_options *options,
-                                       const refs_name_list *along, bool *may, refs_error *err);
-
-/** Appends these dimensions, each with a NUL, for a source (the second) that is added to a set (the
- * first): times, lead times and members of an ensemble, each with one value in the set and another
- * in the source. No more instants where it is combined along instants, which others follow. */
-refs_status refs_combine_gain_dims(const refs_combine_part ends[2],
-                                   const refs_combine_options *options, const refs_name_list *along,
-                                   refs_buf *dims, refs_error *err);
-
 /** The source of values of a part: all of what grows and of sets that are added to it is taken, as
  * the former says how data files are. Fragments of masters have all else, too, and of names only
  * what they were made of. */

@@ -76,10 +76,24 @@ typedef struct refs_combine_unpacking {
     bool is_unsigned;
 } refs_combine_unpacking;
 
+/** What a coordinate tells of a source that may have one value of it. */
+typedef enum refs_combine_coordinate {
+    REFS_COMBINE_COORDINATE_OTHER,
+    REFS_COMBINE_COORDINATE_TIME, /**< an instant of which nobody says more */
+    REFS_COMBINE_COORDINATE_VALID_TIME,
+    REFS_COMBINE_COORDINATE_REFERENCE_TIME,
+    REFS_COMBINE_COORDINATE_LEAD_TIME,
+    REFS_COMBINE_COORDINATE_MEMBER, /**< of an ensemble */
+    REFS_COMBINE_COORDINATE_LEVEL
+} refs_combine_coordinate;
+
 /** An array of a part. Members of type uint32_t are numbers of strings in the combination's table;
  * NONE: absent. */
 typedef struct refs_combine_array {
-    uint32_t path;       /**< "g/t2m" */
+    uint32_t path;     /**< "g/t2m" */
+    uint32_t name;     /**< "t2m": as refs_array_meta has it */
+    uint32_t named_by; /**< of a coordinate: variables whose attribute names it; or NONE */
+    refs_combine_coordinate coordinate;
     uint32_t document;   /**< text of ".zarray" or "zarr.json", without skipped codecs */
     uint32_t attributes; /**< text of ".zattrs"; or NONE */
     uint32_t layout;     /**< properties that arrays must share to be combined */
@@ -268,13 +282,22 @@ bool refs_combine__is_of_fields(const refs_combine *combine);
 /** Whether parts become the fragments of a master, homogeneous or not. */
 bool refs_combine__is_aggregated(const refs_combine *combine);
 
+/** Whether only coordinates of parts are read. */
+bool refs_combine__is_of_coordinates(const refs_combine *combine);
+
 /** Whether there is one part, which is copied. */
 bool refs_combine__copies(const refs_combine *combine);
 
 void refs_combine__array_clear(refs_combine_array *array);
 
+/** Sorts members by their numbers: threads add them in any order. */
+void refs_combine__sort_members(refs_combine *combine);
+
 /** Sorts the paths of a member's arrays; also after arrays were removed. */
 refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err);
+
+/** Whether an array is the coordinate of its dimension. */
+bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array);
 
 /** Finds the coordinate of a part along concat dimension `concat`, called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
@@ -316,7 +339,7 @@ refs_str refs_combine__text(const refs_combine *combine, uint32_t id);
 /** The part after the last slash. */
 refs_str refs_combine__own_name(refs_str path);
 
-/** Whether an array is the coordinate of its dimension. */
+/** Whether an array is the coordinate of its dimension, as it is in a part. */
 bool refs_combine__is_axis(const refs_array_meta *meta);
 
 /** Whether dimension `name` is concat dimension `dim`, by its name without groups. */
@@ -563,9 +586,9 @@ refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i);
 bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *clock,
                                const refs_value *other);
 
-/** `size` where all elements of that size are the same bytes; 0 where they differ or there is none.
- */
-size_t refs_combine__constant_size(refs_str all, size_t size);
+/** The element that all elements of that size are, but for those that are missing; empty where they
+ * differ or there is none. */
+refs_str refs_combine__constant_of(refs_str all, refs_str missing, size_t size);
 
 /** The first value that differs between both, unpacked; the end of the shorter one where all before
  * are equal; UINT64_MAX where both are equal. Missing values are equal. */
@@ -635,6 +658,14 @@ refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
  * the valid time of a forecast. */
 refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
+
+/** Whether coordinates of two parts say the same, whatever their units and types: all values of two
+ * axes, and of others the one that they have. */
+bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_combine_array *mine,
+                                      const refs_combine_array *theirs);
+
+/** Whether a coordinate counts instants. */
+bool refs_combine__is_instant(refs_combine_coordinate coordinate);
 
 /** Whether values of two arrays are the same, in the units of the first. */
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
@@ -784,6 +815,9 @@ refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *
 refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
                                      refs_combine_array *array, refs_error *err);
 void refs_combine__holes_free(refs_combine_holes *holes);
+
+/** Gives an array the metadata that it had without holes, and no holes. */
+void refs_combine__forget_holes(refs_combine_array *array);
 
 /** REFS_INVALID where a box ends behind the array, whose strings are those of the combination. */
 refs_status refs_combine__check_holes(const refs_combine *combine, const refs_combine_array *array,

@@ -440,6 +440,66 @@ static refs_status cut_values(const reader *in, const refs_array_meta *meta, ref
     return REFS_OK;
 }
 
+/* Whether netCDF-4 hides the name of a coordinate behind a prefix, since the file has a dimension
+ * of that name without it: along that dimension of the result it is the coordinate. */
+static bool is_renamed(const reader *in, const refs_array_meta *meta) {
+    size_t concat;
+    return meta->rank <= 1 &&
+           !refs_str_is(refs_combine__own_name(refs_str_from(meta->path)), meta->name) &&
+           refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat);
+}
+
+static refs_status number_path(reader *in, const refs_array_meta *meta, refs_combine_array *array,
+                               refs_error *err) {
+    const container *whole = container_of(in, meta->path);
+    const refs_str path = relative(in, whole != NULL ? whole->meta->path : meta->path);
+    if (whole != NULL || !is_renamed(in, meta)) return number_text(in, path, &array->path, err);
+    const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s%s", REFS_STR_WHOLE(group), meta->name));
+    return number_scratch(in, &array->path, err);
+}
+
+static bool names(const refs_array_meta *variable, const char *coordinate) {
+    refs_str text = refs_json_text(refs_json_get(variable->attributes, "coordinates")), word;
+    while (refs_str_next_word(&text, REFS_BLANKS, &word))
+        if (refs_str_is(word, coordinate)) return true;
+    return false;
+}
+
+static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
+    const refs_str name = refs_json_text(refs_json_get(meta->attributes, "standard_name"));
+    const refs_cf_units units = refs_cf_units_of(meta->attributes);
+    refs_cf_clock clock;
+    if (meta->status != REFS_OK) return REFS_COMBINE_COORDINATE_OTHER;
+    if (refs_cf_clock_of(&units, &clock))
+        return refs_str_is(name, "time") ? REFS_COMBINE_COORDINATE_VALID_TIME
+               : refs_str_is(name, "forecast_reference_time")
+                   ? REFS_COMBINE_COORDINATE_REFERENCE_TIME
+                   : REFS_COMBINE_COORDINATE_TIME;
+    if (refs_str_is(name, "forecast_period")) return REFS_COMBINE_COORDINATE_LEAD_TIME;
+    if (refs_str_is(name, "realization")) return REFS_COMBINE_COORDINATE_MEMBER;
+    return refs_cf_axis_kind_of(meta) == REFS_CF_AXIS_Z ? REFS_COMBINE_COORDINATE_LEVEL
+                                                        : REFS_COMBINE_COORDINATE_OTHER;
+}
+
+/* What a coordinate tells, and of which variables. */
+static refs_status describe_coordinate(reader *in, const refs_array_meta *meta,
+                                       refs_combine_array *array, refs_error *err) {
+    array->coordinate = coordinate_of(meta);
+    array->named_by = REFS_COMBINE_NONE;
+    in->scratch.size = 0;
+    for (size_t i = 0; array->coordinate != REFS_COMBINE_COORDINATE_OTHER &&
+                       i < refs_hierarchy_n_arrays(in->source.hierarchy);
+         i++) {
+        const refs_array_meta *variable = refs_hierarchy_array(in->source.hierarchy, i);
+        if (names(variable, meta->name))
+            REFS_TRY(refs_buf_printf(&in->scratch, err, "%s ", variable->path));
+    }
+    if (in->scratch.size > 0) REFS_TRY(number_scratch(in, &array->named_by, err));
+    return number_text(in, refs_str_from(meta->name), &array->name, err);
+}
+
 static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                              refs_error *err) {
     array->rank = meta->rank;
@@ -460,9 +520,10 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_combi
     const container *whole = container_of(in, meta->path);
     const char *path = whole != NULL ? whole->meta->path : meta->path;
     REFS_TRY(number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
-    if (was_v3) {
+    if (was_v3 || is_renamed(in, meta)) {
         in->scratch.size = 0;
-        REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(relative(in, path))));
+        REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/",
+                                 REFS_STR_WHOLE(refs_intern_get(in->strings, array->path))));
         return number_scratch(in, &array->prefix, err);
     }
     return number_text(in, refs_str_from(meta->key_prefix + size_of_group(in, path) - 1),
@@ -591,8 +652,8 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
         (meta->dtype.size == 1 && meta->aggregation == NULL && refs_cf_fill_is_chosen(meta));
     array->keeps_default = keeps_default(meta);
     const container *whole = container_of(in, meta->path);
-    REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
-                         &array->path, err));
+    REFS_TRY(number_path(in, meta, array, err));
+    REFS_TRY(describe_coordinate(in, meta, array, err));
     REFS_TRY(
         number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
     if (array->document == REFS_COMBINE_NONE)
@@ -612,7 +673,8 @@ static refs_status add_described(reader *in, const refs_array_meta *meta,
         err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || in->combine->n_dims == 0 || refs_combine__is_of_fields(in->combine))
+    if (array->is_v3 || in->combine->n_dims == 0 || refs_combine__is_of_fields(in->combine) ||
+        refs_combine__is_of_coordinates(in->combine))
         return REFS_OK;
     return read_holes(in, meta, array, err);
 }
@@ -1001,7 +1063,9 @@ static refs_status request_small_values(reader *in, const refs_array_meta *meta,
     array->is_thin = array->is_time && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
     uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
                                                                   : REFS_COMBINE_MAX_COMPARED_BYTES;
-    if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
+    if (bytes > most)
+        return array->is_grid || refs_combine__is_axis(meta) ? take_digest(in, meta, array, err)
+                                                             : REFS_OK;
     return want_values(in, meta, true, err);
 }
 
@@ -1267,8 +1331,7 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
         .array = REFS_COMBINE_NONE, .n = 1, .is_new = true, .text = REFS_COMBINE_NONE};
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
-        bool is_named =
-            refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->path)), name);
+        bool is_named = refs_str_equal(refs_intern_get(strings, array->name), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
             axis->array = (uint32_t)i;
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
@@ -1289,23 +1352,37 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
 
 /* -- coordinates that are one value ------------------------------------------------------------ */
 
-/* Whether an array has a concat dimension other than its own. */
-static bool is_along_others(const reader *in, const refs_combine_array *array) {
-    size_t concat;
-    const refs_str own = refs_combine__own_name(refs_intern_get(in->strings, array->path));
-    if (array->rank != 1 || array->is_piece) return false;
-    const refs_str dim = refs_combine__own_name(refs_intern_get(in->strings, array->dims[0]));
-    return !refs_str_equal(own, dim) && refs_combine__is_dim(in->combine, dim, &concat);
+bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array) {
+    return array->rank == 1 && !array->is_piece &&
+           refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[0])),
+                          refs_intern_get(strings, array->name));
 }
 
-static bool is_constant(const reader *in, const refs_combine_array *array) {
+/* Whether an array lies along concat dimensions alone, none of which is its own. */
+static bool is_along_others(const reader *in, const refs_combine_array *array) {
+    const refs_str own = refs_intern_get(in->strings, array->name);
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        size_t concat;
+        const refs_str name =
+            refs_combine__own_name(refs_intern_get(in->strings, array->dims[dim]));
+        if (refs_str_equal(own, name) || !refs_combine__is_dim(in->combine, name, &concat))
+            return false;
+    }
+    return array->rank > 0 && !array->is_piece;
+}
+
+static refs_str text_of(const reader *in, uint32_t id) {
+    return id != REFS_COMBINE_NONE ? refs_intern_get(in->strings, id) : refs_str_view("", 0);
+}
+
+/* The one value of the coordinate of a concat dimension along others; empty: it has none. */
+static refs_str constant_of(const reader *in, const refs_combine_array *array) {
     size_t concat;
-    const refs_str own = refs_combine__own_name(refs_intern_get(in->strings, array->path));
-    return is_along_others(in, array) && refs_combine__is_dim(in->combine, own, &concat) &&
-           array->values != REFS_COMBINE_NONE && array->missing == REFS_COMBINE_NONE &&
-           !array->are_texts &&
-           refs_combine__constant_size(refs_intern_get(in->strings, array->values),
-                                       array->dtype.size) > 0;
+    if (!is_along_others(in, array) || array->are_texts ||
+        !refs_combine__is_dim(in->combine, text_of(in, array->name), &concat))
+        return refs_str_view("", 0);
+    return refs_combine__constant_of(text_of(in, array->values), text_of(in, array->missing),
+                                     array->dtype.size);
 }
 
 /* A set of one forecast repeats its reference time at each step. When forecasts are combined along
@@ -1313,12 +1390,13 @@ static bool is_constant(const reader *in, const refs_combine_array *array) {
 static refs_status take_constants(reader *in, refs_error *err) {
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         refs_combine_array *array = &in->member->arrays[i];
-        if (!is_constant(in, array)) continue;
-        const refs_str all = refs_intern_get(in->strings, array->values);
-        REFS_TRY(number_text(in, refs_str_part(all, 0, array->dtype.size), &array->values, err));
+        const refs_str constant = constant_of(in, array);
+        if (constant.size == 0) continue;
+        REFS_TRY(number_text(in, constant, &array->values, err));
+        refs_combine__forget_holes(array);
         array->rank = 0;
         array->gets_new = true;
-        array->invalid = REFS_COMBINE_NONE;
+        array->missing = array->invalid = REFS_COMBINE_NONE;
     }
     return REFS_OK;
 }
@@ -1367,7 +1445,8 @@ static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_co
         return NULL;
     }
     refs_combine_array *array = &member->arrays[axis->array];
-    *array = (refs_combine_array){.missing = REFS_COMBINE_NONE,
+    *array = (refs_combine_array){.named_by = REFS_COMBINE_NONE,
+                                  .missing = REFS_COMBINE_NONE,
                                   .units = REFS_COMBINE_NONE,
                                   .calendar = REFS_COMBINE_NONE,
                                   .bounds = REFS_COMBINE_NONE,
@@ -1409,6 +1488,7 @@ static refs_status put_step(reader *in, refs_combine_array *array, refs_str name
     REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(name)));
     REFS_TRY(number_scratch(in, &array->prefix, err));
     REFS_TRY(number_text(in, name, &array->path, err));
+    array->name = array->path;
     return number_text(in, name, &array->dims[0], err);
 }
 
@@ -1729,10 +1809,38 @@ static refs_status read_part(reader *in, refs_error *err) {
     return keep_urls(in, err);
 }
 
+/* Values of axes, and of small coordinates that say where the part lies. */
+static refs_status request_coordinate(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    const bool is_axis = refs_combine__is_axis(meta);
+    uint64_t bytes;
+    describe_kind(in, meta, array);
+    if (!refs_combine__value_bytes(meta, &bytes) ||
+        (!is_axis && (array->coordinate == REFS_COMBINE_COORDINATE_OTHER ||
+                      bytes > REFS_COMBINE_MAX_COMPARED_BYTES)))
+        return REFS_OK;
+    return bytes > REFS_COMBINE_MAX_GRID_BYTES ? take_digest(in, meta, array, err)
+                                               : want_values(in, meta, false, err);
+}
+
+static refs_status read_coordinates(reader *in, refs_error *err) {
+    REFS_TRY(set_group(in, err));
+    REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
+    REFS_TRY(choose(in, err));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (meta->status != REFS_OK || meta->is_instruction || !is_wanted(in, meta)) continue;
+        REFS_TRY(add_array(in, meta, err));
+        REFS_TRY(request_coordinate(in, meta, err));
+    }
+    return load_values(in, err);
+}
+
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err) {
     reader in = {.combine = combine, .part = part, .member = member, .strings = strings};
-    refs_status status = read_part(&in, err);
+    refs_status status =
+        refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err) : read_part(&in, err);
     refs_combine__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);

@@ -121,30 +121,11 @@ static const refs_combine_array *coordinate_of(const refs_combine *combine,
                                                const refs_combine_member *member, refs_str name) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
-        if (array->rank == 1 && array->is_thin &&
-            refs_str_equal(refs_combine__own_name(refs_combine__text(combine, array->path)),
-                           name) &&
-            refs_str_equal(refs_combine__own_name(refs_combine__text(combine, array->dims[0])),
-                           name))
+        if (array->is_thin && refs_combine__is_own_axis(&combine->strings, array) &&
+            refs_str_equal(refs_combine__text(combine, array->name), name))
             return array;
     }
     return NULL;
-}
-
-static bool are_one_axis(const refs_combine *combine, const refs_combine_array *a,
-                         const refs_combine_array *b) {
-    const bool count_alike = a->units == b->units && a->calendar == b->calendar;
-    const bool are_times =
-        refs_combine__counts_time(combine, a) && refs_combine__counts_time(combine, b);
-    if (!count_alike &&
-        (!are_times || refs_combine__conversion(combine, a, b) == REFS_CF_CONVERSION_UNKNOWN))
-        return false;
-    if (count_alike && a->values == b->values && a->packing == b->packing &&
-        a->dtype.type == b->dtype.type && a->dtype.size == b->dtype.size)
-        return true;
-    const refs_values one = refs_combine__coordinates_of(combine, a),
-                      other = refs_combine__coordinates_of(combine, b);
-    return refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
 /* Whether parts, or what is said of them, lie apart along a dimension. */
@@ -153,7 +134,7 @@ static bool lie_apart(const refs_combine *combine, refs_str name) {
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_array *array = coordinate_of(combine, &combine->members[i], name);
         if (array == NULL) continue;
-        if (first != NULL && !are_one_axis(combine, first, array)) return true;
+        if (first != NULL && !refs_combine__are_one_coordinate(combine, first, array)) return true;
         if (first == NULL) first = array;
     }
     return false;

@@ -106,8 +106,9 @@ typedef struct many_files {
     size_t n;
     refs_set_options sets; /* of each file */
     refs_combine_options options;
-    refs_buf dims; /* names, each with a NUL */
+    refs_combine_found_dims dims;
     const char **dim_list;
+    refs_set **open; /* of each file: the set, if only its coordinates were read; or NULL */
     refs_combine *combine;
     refs_combine_sources *sources;
     refs_set_builder *builder;
@@ -121,38 +122,42 @@ static refs_status open_file(const many_files *all, size_t number, refs_set **se
     return refs_set_open(all->files->vfs, all->names[number], &all->sets, set, err);
 }
 
-static refs_status guess(many_files *all, refs_set *const sets[2], refs_error *err) {
-    const refs_combine_part ends[2] = {
-        {0, all->names[0], sets[0], REFS_COMBINE_FROM_NAME},
-        {all->n - 1, all->names[all->n - 1], sets[1], REFS_COMBINE_FROM_NAME}};
-    const char *along =
-        all->files->along != NULL
-            ? all->files->along
-            : "refs index --along DIM -o SET, and --pattern if file names contain its values";
-    const refs_status status = refs_combine_guess_dims(ends, &all->options, along, &all->dims, err);
+static refs_status find_dims(many_files *all, refs_combine *combine, refs_error *err) {
+    const refs_status status = refs_combine_find_dims(combine, &all->dims, err);
     if (status == REFS_INVALID) refs_error_prefix(err, "%s", all->files->location);
     return status;
 }
 
-static refs_status guess_dims(many_files *all, refs_error *err) {
-    refs_set *ends[2] = {NULL, NULL};
+static refs_status read_end(many_files *all, refs_combine *coordinates, size_t number,
+                            refs_error *err) {
+    if (all->open[number] != NULL) return REFS_OK;
+    REFS_TRY(open_file(all, number, &all->open[number], err));
+    const refs_combine_part part = {number, all->names[number], all->open[number],
+                                    REFS_COMBINE_FROM_NAME};
+    return refs_combine_add(coordinates, &part, err);
+}
+
+/* The first file and the last tell along what, mostly: so that all are read once. */
+static refs_status compare_ends(many_files *all, refs_error *err) {
+    refs_combine *coordinates = NULL;
+    all->options.dims_are = REFS_COMBINE_GUESSED;
     refs_status status = refs_combine_check_names(all->names, all->n, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", all->files->location);
-    if (status == REFS_OK) status = open_file(all, 0, &ends[0], err);
-    if (status == REFS_OK) status = open_file(all, all->n - 1, &ends[1], err);
-    if (status == REFS_OK) status = guess(all, ends, err);
-    refs_set_free(ends[0]);
-    refs_set_free(ends[1]);
-    all->options.dims_are = REFS_COMBINE_GUESSED;
+    if (status == REFS_OK) status = refs_combine_open_coordinates(&all->options, &coordinates, err);
+    if (status == REFS_OK) status = read_end(all, coordinates, 0, err);
+    if (status == REFS_OK) status = read_end(all, coordinates, all->n - 1, err);
+    if (status == REFS_OK) status = find_dims(all, coordinates, err);
+    refs_combine_free(coordinates);
     return status;
 }
 
 static refs_status list_dims(many_files *all, refs_error *err) {
     size_t n = 0;
-    for (size_t i = 0; i < all->dims.size; i++) n += all->dims.data[i] == '\0';
+    refs_free(all->dim_list);
+    for (size_t i = 0; i < all->dims.names.size; i++) n += all->dims.names.data[i] == '\0';
     all->dim_list = refs_calloc(n + 1, sizeof *all->dim_list);
     if (all->dim_list == NULL) return refs_fail_nomem(err);
-    const char *name = (const char *)all->dims.data;
+    const char *name = (const char *)all->dims.names.data;
     for (size_t i = 0; i < n; i++, name += strlen(name) + 1) all->dim_list[i] = name;
     all->options.dims = all->dim_list;
     return REFS_OK;
@@ -161,18 +166,19 @@ static refs_status list_dims(many_files *all, refs_error *err) {
 static refs_status choose_dims(many_files *all, refs_error *err) {
     if (all->options.dims != NULL && all->options.dims[0] != NULL) return REFS_OK;
     if (all->options.pattern != NULL)
-        REFS_TRY(refs_combine_pattern_dims(all->options.pattern, &all->dims, err));
-    if (all->dims.size == 0) REFS_TRY(guess_dims(all, err));
+        REFS_TRY(refs_combine_pattern_dims(all->options.pattern, &all->dims.names, err));
+    if (all->dims.names.size == 0) REFS_TRY(compare_ends(all, err));
     return list_dims(all, err);
 }
 
 static refs_status add_part(void *user, size_t number, refs_error *err) {
-    const many_files *all = user;
+    many_files *all = user;
     const char *name = all->names[number];
     refs_vfs_validators seen;
-    refs_set *set = NULL;
+    refs_set *set = all->open[number];
+    all->open[number] = NULL;
     const bool is_seen = refs_vfs_look(all->files->vfs, name, &seen);
-    refs_status status = open_file(all, number, &set, err);
+    refs_status status = set != NULL ? REFS_OK : open_file(all, number, &set, err);
     const refs_combine_part part = {number, name, set, REFS_COMBINE_FROM_NAME};
     if (status == REFS_OK && is_seen && refs_set_is_file(set))
         status = refs_combine_sources_add_known(all->sources, &part, &seen, err);
@@ -183,13 +189,28 @@ static refs_status add_part(void *user, size_t number, refs_error *err) {
     return status;
 }
 
-static refs_status add_parts(many_files *all, refs_error *err) {
+static refs_status read_parts(many_files *all, refs_error *err) {
     const refs_each each = {add_part, all, all->n, refs_combine_n_threads(all->names, all->n),
                             all->files->context};
     const refs_combine_urls *urls = &all->options.urls;
     REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
     REFS_TRY(refs_combine_sources_open(all->files->vfs, urls, &all->sources, err));
     return refs_each_run(&each, err);
+}
+
+/* Files between the first and the last may differ from them along further dimensions: then all are
+ * read again. */
+static refs_status add_parts(many_files *all, refs_error *err) {
+    REFS_TRY(read_parts(all, err));
+    if (all->options.dims_are != REFS_COMBINE_GUESSED) return REFS_OK;
+    REFS_TRY(find_dims(all, all->combine, err));
+    if (!all->dims.are_other) return REFS_OK;
+    refs_combine_free(all->combine);
+    refs_combine_sources_free(all->sources);
+    all->combine = NULL;
+    all->sources = NULL;
+    REFS_TRY(list_dims(all, err));
+    return read_parts(all, err);
 }
 
 static refs_status put_document(void *self, refs_str key, refs_bytes text, refs_error *err) {
@@ -271,19 +292,27 @@ refs_status refs_combine_open_files(const refs_combine_files *files, const char 
                       .options = *files->options};
     const bool has_dims = all.options.dims != NULL && all.options.dims[0] != NULL;
     if (files->sets != NULL) all.sets = *files->sets;
+    all.dims.along =
+        files->along != NULL
+            ? files->along
+            : "refs index --along DIM -o SET, and --pattern if file names contain its values";
     if (n == 1 && !has_dims && all.options.pattern == NULL) return open_file(&all, 0, set, err);
     refs_scan_shared *own = NULL;
     refs_status status = all.sets.shared == NULL ? refs_scan_shared_open(&own, err) : REFS_OK;
     if (own != NULL) all.sets.shared = own;
+    all.open = refs_calloc(n, sizeof(refs_set *));
+    if (status == REFS_OK && all.open == NULL) status = refs_fail_nomem(err);
     if (status == REFS_OK) status = choose_dims(&all, err);
     if (status == REFS_OK) status = add_parts(&all, err);
     if (status == REFS_OK) status = build(&all, set, err);
     refs_set_builder_free(all.builder);
+    for (size_t i = 0; all.open != NULL && i < n; i++) refs_set_free(all.open[i]);
+    refs_free(all.open);
     refs_scan_shared_free(own);
     refs_combine_sources_free(all.sources);
     refs_combine_free(all.combine);
     refs_free(all.dim_list);
-    refs_buf_clear(&all.dims);
+    refs_buf_clear(&all.dims.names);
     refs_buf_clear(&all.prefix);
     refs_buf_clear(&all.key);
     return status;

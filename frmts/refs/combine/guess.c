@@ -1,327 +1,288 @@
-/* guess.c -- along which dimension two sets continue each other, see refs/combine.h. */
-#include "combine_how.h"
+/* guess.c -- along which dimensions parts are combined where nobody names them: one comparison of
+ * the coordinates of all parts, see refs/combine.h. */
 #include "combine_internal.h"
 
-static refs_status keep(void *user, size_t i, refs_bytes bytes, refs_error *err) {
-    (void)i;
-    return refs_buf_append(user, bytes.data, bytes.size, err);
+/* -- what is compared -------------------------------------------------------------------------- */
+
+static bool is_axis(const refs_combine *combine, const refs_combine_array *array) {
+    return refs_combine__is_own_axis(&combine->strings, array);
 }
 
-static bool is_needed(void *user, size_t i) {
-    (void)user;
-    (void)i;
-    return false;
+static bool is_known(const refs_combine_array *array) {
+    return !array->is_piece && !array->are_texts &&
+           (array->values != REFS_COMBINE_NONE || array->digest != REFS_COMBINE_NONE);
 }
 
-static refs_status load(const refs_combine_source *source, const refs_array_meta *meta,
-                        refs_buf *values, refs_error *err) {
-    const refs_value_sink sink = {keep, is_needed, values};
-    return refs_combine__load(source, &meta, 1, &sink, err);
+static bool have_one_type(const refs_combine_array *a, const refs_combine_array *b) {
+    return refs_combine__is_one_type(&a->dtype, &b->dtype) && a->packing == b->packing &&
+           a->units == b->units && a->calendar == b->calendar;
 }
 
-static refs_values values_of(const refs_array_meta *meta, refs_str bytes) {
-    const refs_cf_units units = refs_cf_units_of(meta->attributes);
-    refs_values values = {
-        .dtype = &meta->dtype, .unpacking = refs_combine__unpacking_of(meta), .bytes = bytes};
-    refs_combine__set_clock(&values, &units);
-    return values;
-}
-
-/* Times in other units are the same where their instants are. */
-static bool count_alike(const refs_array_meta *const metas[2]) {
-    const refs_cf_units one = refs_cf_units_of(metas[0]->attributes),
-                        other = refs_cf_units_of(metas[1]->attributes);
-    return refs_str_equal(one.units, other.units) ||
-           (refs_cf_counts_since(one.units) && refs_cf_counts_since(other.units) &&
-            refs_cf_compare_units(&one, &other) != REFS_CF_CONVERSION_UNKNOWN);
-}
-
-/* Whether values differ, or what they are counted in. */
-static bool are_different(const refs_array_meta *const metas[2], const refs_str values[2]) {
-    const refs_values mine = values_of(metas[0], values[0]),
-                      theirs = values_of(metas[1], values[1]);
-    return !count_alike(metas) || refs_combine__first_difference(&mine, &theirs) != UINT64_MAX;
-}
-
-static bool are_of_one_type(const refs_array_meta *const metas[2]) {
-    const refs_dtype *a = &metas[0]->dtype, *b = &metas[1]->dtype;
-    const refs_combine_unpacking p = refs_combine__unpacking_of(metas[0]),
-                                 q = refs_combine__unpacking_of(metas[1]);
-    return refs_dtype_equal(a, b) && p.scale == q.scale && p.offset == q.offset &&
-           refs_str_equal(refs_cf_units_of(metas[0]->attributes).units,
-                          refs_cf_units_of(metas[1]->attributes).units);
-}
-
-/* Long axes are compared by samples at the beginning, in the middle and at the end: by sums, and
- * where types or packings differ, which sums cannot tell, by the elements that a digest ends with.
- */
-static refs_status differ_in_samples(const refs_combine_source *a, const refs_combine_source *b,
-                                     const refs_array_meta *const metas[2], bool *result,
-                                     refs_error *err) {
-    const size_t sums = 8 * REFS_COMBINE_N_SAMPLES;
-    refs_buf digests[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    refs_status status = refs_combine__digest(a, metas[0], &digests[0], err);
-    if (status == REFS_OK) status = refs_combine__digest(b, metas[1], &digests[1], err);
-    const refs_str whole[2] = {refs_str_view((const char *)digests[0].data, digests[0].size),
-                               refs_str_view((const char *)digests[1].data, digests[1].size)};
-    const refs_str spots[2] = {refs_str_part(whole[0], sums, whole[0].size),
-                               refs_str_part(whole[1], sums, whole[1].size)};
-    *result = metas[0]->shape[0] != metas[1]->shape[0] ||
-              (whole[0].size < sums) != (whole[1].size < sums) ||
-              (are_of_one_type(metas) && !refs_str_equal(whole[0], whole[1])) ||
-              (whole[0].size >= sums && whole[1].size >= sums && are_different(metas, spots));
-    refs_buf_clear(&digests[0]);
-    refs_buf_clear(&digests[1]);
-    return status;
-}
-
-typedef enum outcome { NOT_COMPARED, SAME, DIFFERENT } outcome;
-
-static refs_status compare_values(const refs_combine_source *a, const refs_combine_source *b,
-                                  const refs_array_meta *const metas[2], bool *result,
-                                  refs_error *err) {
-    refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    refs_status status = load(a, metas[0], &values[0], err);
-    if (status == REFS_OK) status = load(b, metas[1], &values[1], err);
-    const refs_str read[2] = {refs_str_view((const char *)values[0].data, values[0].size),
-                              refs_str_view((const char *)values[1].data, values[1].size)};
-    *result = are_different(metas, read);
-    refs_buf_clear(&values[0]);
-    refs_buf_clear(&values[1]);
-    return status;
-}
-
-static refs_status compare(const refs_combine_source *a, const refs_combine_source *b,
-                           const refs_array_meta *const metas[2], outcome *result,
-                           refs_error *err) {
-    uint64_t bytes, other_bytes;
-    bool is_other = false;
-    *result = NOT_COMPARED;
-    if (!refs_combine__value_bytes(metas[0], &bytes) ||
-        !refs_combine__value_bytes(metas[1], &other_bytes))
-        return REFS_OK;
-    const bool is_long =
-        bytes > REFS_COMBINE_MAX_GRID_BYTES || other_bytes > REFS_COMBINE_MAX_GRID_BYTES;
-    REFS_TRY(is_long ? differ_in_samples(a, b, metas, &is_other, err)
-                     : compare_values(a, b, metas, &is_other, err));
-    *result = is_other ? DIFFERENT : SAME;
-    return REFS_OK;
-}
-
-static refs_status differ(const refs_combine_source *a, const refs_combine_source *b,
-                          const refs_array_meta *one, bool *result, refs_error *err) {
-    const refs_array_meta *other =
-        refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
-    const refs_array_meta *const metas[2] = {one, other};
-    outcome found = NOT_COMPARED;
-    if (other != NULL && refs_combine__is_axis(one) && refs_combine__is_axis(other))
-        REFS_TRY(compare(a, b, metas, &found, err));
-    *result = found == DIFFERENT;
-    return REFS_OK;
-}
-
-/* The properties that two sets share. */
-typedef struct common {
-    bool has_variable;
-    size_t n_axes;
-} common;
-
-static bool is_variable(const refs_array_meta *meta) {
-    return meta->status == REFS_OK && !meta->is_instruction && !refs_combine__is_axis(meta);
-}
-
-static common find_common(const refs_combine_source *a, const refs_combine_source *b) {
-    common found = {false, 0};
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
-        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
-        const refs_array_meta *other =
-            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
-        if (other == NULL) continue;
-        found.has_variable = found.has_variable || (is_variable(one) && is_variable(other));
-        found.n_axes += refs_combine__is_axis(one) && refs_combine__is_axis(other) ? 1 : 0;
+/* Long axes are compared by samples: by sums and, where types or units differ, by elements. */
+static bool have_one_digest(const refs_combine *combine, const refs_combine_array *a,
+                            const refs_combine_array *b) {
+    if (have_one_type(a, b)) return a->digest == b->digest;
+    refs_combine_array spots[2] = {*a, *b};
+    refs_values values[2];
+    for (size_t i = 0; i < 2; i++) {
+        values[i] = refs_combine__coordinates_of(combine, &spots[i]);
+        values[i].bytes = refs_combine__digest_spots(refs_combine__text(combine, spots[i].digest));
     }
-    return found;
+    return refs_combine__first_difference(&values[0], &values[1]) == UINT64_MAX;
 }
 
-/* Sets without a variable in common are parts of one data set where they share a grid. */
-static bool may_be_parts(const common *shared, size_t n_dims) {
-    return shared->has_variable || (n_dims == 1 && shared->n_axes > 1);
+static bool are_same(const refs_combine *combine, const refs_combine_array *a,
+                     const refs_combine_array *b) {
+    const bool are_axes = is_axis(combine, a) && is_axis(combine, b);
+    if (are_axes && a->shape[0] != b->shape[0]) return false;
+    if (a->digest != REFS_COMBINE_NONE && b->digest != REFS_COMBINE_NONE)
+        return have_one_digest(combine, a, b);
+    return (have_one_type(a, b) && a->values == b->values) ||
+           refs_combine__are_one_coordinate(combine, a, b);
 }
 
-/* -- times that are numbers -------------------------------------------------------------------- */
+/* -- single values that say where a part lies -------------------------------------------------- */
 
-static bool is_standard(const refs_array_meta *meta, const char *name) {
-    return refs_str_is(refs_json_text(refs_json_get(meta->attributes, "standard_name")), name);
-}
-
-static bool is_clock(const refs_array_meta *meta) {
-    const refs_cf_units units = refs_cf_units_of(meta->attributes);
-    refs_cf_clock clock;
-    return refs_cf_clock_of(&units, &clock);
-}
-
-static bool names(const refs_array_meta *variable, const char *coordinate) {
-    refs_str text = refs_json_text(refs_json_get(variable->attributes, "coordinates")), word;
-    while (refs_str_next_word(&text, REFS_BLANKS, &word))
-        if (refs_str_is(word, coordinate)) return true;
-    return false;
-}
-
-static bool is_named(const refs_combine_source *source, const refs_array_meta *meta) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++)
-        if (names(refs_hierarchy_array(source->hierarchy, i), meta->name)) return true;
-    return false;
-}
-
-/* A time, a lead time or a member of an ensemble. */
-static bool is_place(const refs_array_meta *meta) {
-    return meta != NULL && meta->status == REFS_OK &&
-           (is_clock(meta) || is_standard(meta, "forecast_period") ||
-            is_standard(meta, "realization"));
-}
-
-/* One of a file that has one of them: a number that variables name as their coordinate. */
-static bool is_scalar_place(const refs_combine_source *source, const refs_array_meta *meta) {
-    return is_place(meta) && meta->rank == 0 && is_named(source, meta);
+bool refs_combine__is_instant(refs_combine_coordinate coordinate) {
+    return coordinate == REFS_COMBINE_COORDINATE_TIME ||
+           coordinate == REFS_COMBINE_COORDINATE_VALID_TIME ||
+           coordinate == REFS_COMBINE_COORDINATE_REFERENCE_TIME;
 }
 
 /* The time for which a forecast is follows from when it was made and its lead time. */
-static bool has_reference(const refs_combine_source *source) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
-        if (is_place(meta) && is_standard(meta, "forecast_reference_time") &&
-            (is_named(source, meta) || refs_combine__is_axis(meta)))
+static bool has_reference(const refs_combine *combine, const refs_combine_member *member) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_combine_array *array = &member->arrays[i];
+        if (array->coordinate == REFS_COMBINE_COORDINATE_REFERENCE_TIME &&
+            (array->named_by != REFS_COMBINE_NONE || is_axis(combine, array)))
             return true;
     }
     return false;
 }
 
-static refs_status find_scalars(const refs_combine_source *a, const refs_combine_source *b,
-                                refs_buf *dims, refs_error *err) {
-    const bool is_forecast = has_reference(a);
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
-        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
-        const refs_array_meta *other =
-            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
-        const refs_array_meta *const metas[2] = {one, other};
-        outcome found = NOT_COMPARED;
-        if (is_scalar_place(a, one) && is_scalar_place(b, other) &&
-            !(is_forecast && is_standard(one, "time")))
-            REFS_TRY(compare(a, b, metas, &found, err));
-        if (found == DIFFERENT)
-            REFS_TRY(refs_buf_append(dims, one->name, strlen(one->name) + 1, err));
-    }
-    return REFS_OK;
+static bool tells_place(const refs_combine *combine, const refs_combine_place *at) {
+    const refs_combine_coordinate coordinate = at->array->coordinate;
+    return coordinate != REFS_COMBINE_COORDINATE_OTHER && is_known(at->array) &&
+           !(coordinate == REFS_COMBINE_COORDINATE_VALID_TIME &&
+             has_reference(combine, at->member));
 }
 
-static refs_status find_dims(const refs_combine_source *a, const refs_combine_source *b,
-                             refs_buf *dims, refs_error *err) {
-    const size_t n = refs_hierarchy_n_arrays(a->hierarchy);
-    size_t n_dims = 0;
-    for (size_t i = 0; i < n; i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(a->hierarchy, i);
-        bool is_other = false;
-        REFS_TRY(differ(a, b, meta, &is_other, err));
-        if (!is_other) continue;
-        REFS_TRY(refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err));
-        n_dims++;
-    }
-    const common shared = find_common(a, b);
-    if (!may_be_parts(&shared, n_dims)) dims->size = 0;
-    return n_dims == 0 && shared.has_variable ? find_scalars(a, b, dims, err) : REFS_OK;
+static bool has_one_value(const refs_combine *combine, const refs_combine_array *array) {
+    const refs_str values = refs_combine__text(combine, array->values),
+                   missing = refs_combine__text(combine, array->missing);
+    return refs_combine__constant_of(values, missing, array->dtype.size).size > 0;
 }
 
-/* -- more of them, for a set that grows ---------------------------------------------------------
- */
+/* -- the search -------------------------------------------------------------------------------- */
 
-/* Whether one of the dimensions counts instants: other times then follow from it. */
-static bool has_clock(const refs_combine_source *source, const refs_name_list *dims) {
-    for (size_t i = 0; i < dims->n; i++) {
-        const refs_array_meta *meta =
-            refs_hierarchy_resolve(source->hierarchy, "", refs_str_from(dims->items[i]));
-        if (meta == NULL || is_clock(meta)) return true;
+/* Names of dimensions: numbers of strings. */
+typedef struct dim_list {
+    uint32_t names[REFS_COMBINE_MAX_DIMS];
+    size_t n;
+} dim_list;
+
+typedef struct dim_search {
+    refs_combine *combine;
+    dim_list base, more; /* those that are recorded, or differ; and others beside these */
+    bool is_recorded;    /* the former */
+    bool has_instant, has_valid_time; /* among the former */
+    bool has_variable;                /* that two parts share */
+    size_t n_axes;                    /* likewise */
+} dim_search;
+
+static bool has_name(const dim_list *list, uint32_t name) {
+    for (size_t i = 0; i < list->n; i++)
+        if (list->names[i] == name) return true;
+    return false;
+}
+
+/* Whether an array may tell that parts lie apart. */
+typedef bool may_tell(const dim_search *all, const refs_combine_place *at);
+
+static bool is_any_axis(const dim_search *all, const refs_combine_place *at) {
+    return is_known(at->array) && is_axis(all->combine, at->array);
+}
+
+/* A number that variables name as their coordinate. */
+static bool is_single(const dim_search *all, const refs_combine_place *at) {
+    return at->array->rank == 0 && at->array->named_by != REFS_COMBINE_NONE &&
+           tells_place(all->combine, at);
+}
+
+static bool lies_along_base(const dim_search *all, const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const refs_str name =
+            refs_combine__own_name(refs_combine__text(all->combine, array->dims[dim]));
+        if (!has_name(&all->base, refs_intern_find(&all->combine->strings, name))) return false;
+    }
+    return true;
+}
+
+/* A number, one for all places along concat dimensions, or an axis; but none that follows from
+ * what parts are combined along: times from instants, and lead times from those for which forecasts
+ * are. */
+static bool is_beside_base(const dim_search *all, const refs_combine_place *at) {
+    const refs_combine_array *array = at->array;
+    if (has_name(&all->base, array->name) || !tells_place(all->combine, at) ||
+        (all->has_instant && refs_combine__is_instant(array->coordinate)) ||
+        (all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME))
+        return false;
+    return is_axis(all->combine, array) ||
+           (array->named_by != REFS_COMBINE_NONE && has_one_value(all->combine, array) &&
+            lies_along_base(all, array));
+}
+
+/* Two axes, or what each have one value of; a level is one of the variables that name it. */
+static bool are_comparable(const refs_combine *combine, const refs_combine_array *a,
+                           const refs_combine_array *b) {
+    if (is_axis(combine, a) && is_axis(combine, b)) return true;
+    return has_one_value(combine, a) && has_one_value(combine, b) &&
+           (a->coordinate != REFS_COMBINE_COORDINATE_LEVEL || a->named_by == b->named_by);
+}
+
+/* Finds two parts that differ in an array, of those of which `test` tells. */
+static bool differs(const dim_search *all, uint32_t path, may_tell *test,
+                    const refs_combine_member *members[2]) {
+    const refs_combine *combine = all->combine;
+    refs_combine_place first = {NULL, NULL};
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_place at = {member, refs_combine__find(member, path)};
+        if (at.array == NULL || !test(all, &at)) continue;
+        if (first.array == NULL) first = at;
+        members[0] = first.member;
+        members[1] = member;
+        if (are_comparable(combine, first.array, at.array) &&
+            !are_same(combine, first.array, at.array))
+            return true;
     }
     return false;
 }
 
-/* A time, a lead time or a member that may be one for all that a set has: a number, one for each
- * index along a concat dimension, or an axis. */
-static bool may_be_one(const refs_combine_source *source, const refs_array_meta *meta,
-                       const refs_name_list *along) {
-    if (!is_place(meta) || refs_name_list_has(along, meta->name)) return false;
-    if (refs_combine__is_axis(meta)) return true;
-    return is_named(source, meta) &&
-           (meta->rank == 0 || (meta->rank == 1 && refs_name_list_has(along, meta->dims[0])));
-}
-
-static bool may_be_new(const refs_combine_source *source, const refs_array_meta *meta,
-                       const refs_name_list *along) {
-    return may_be_one(source, meta, along) && !(is_clock(meta) && has_clock(source, along)) &&
-           !(has_reference(source) && is_standard(meta, "time"));
-}
-
-/* The value that all elements have; none: they differ, or there is none. */
-static refs_status load_one(const refs_combine_source *source, const refs_array_meta *meta,
-                            refs_buf *values, refs_error *err) {
-    REFS_TRY(load(source, meta, values, err));
-    refs_str all = refs_str_view((const char *)values->data, values->size);
-    values->size = refs_combine__constant_size(all, meta->dtype.size);
+static refs_status add_dim(dim_list *list, uint32_t name, refs_error *err) {
+    if (has_name(list, name)) return REFS_OK;
+    if (list->n == REFS_COMBINE_MAX_DIMS)
+        return refs_fail(err, REFS_LIMIT, "sources differ along more than %d dimensions",
+                         REFS_COMBINE_MAX_DIMS);
+    list->names[list->n++] = name;
     return REFS_OK;
 }
 
-static refs_status differ_in_one(const refs_combine_source *a, const refs_combine_source *b,
-                                 const refs_array_meta *const metas[2], bool *result,
-                                 refs_error *err) {
-    refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    refs_status status = load_one(a, metas[0], &values[0], err);
-    if (status == REFS_OK) status = load_one(b, metas[1], &values[1], err);
-    const refs_str read[2] = {refs_str_view((const char *)values[0].data, values[0].size),
-                              refs_str_view((const char *)values[1].data, values[1].size)};
-    *result = read[0].size > 0 && read[1].size > 0 && are_different(metas, read);
-    refs_buf_clear(&values[0]);
-    refs_buf_clear(&values[1]);
-    return status;
-}
-
-static refs_status find_more(const refs_combine_source *a, const refs_combine_source *b,
-                             const refs_name_list *along, refs_buf *dims, refs_error *err) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
-        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
-        const refs_array_meta *other =
-            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
-        const refs_array_meta *const metas[2] = {one, other};
-        uint64_t bytes;
-        bool is_other = false;
-        if (may_be_new(a, one, along) && may_be_one(b, other, along) &&
-            refs_combine__is_axis(one) == refs_combine__is_axis(other) &&
-            refs_combine__value_bytes(one, &bytes) && refs_combine__value_bytes(other, &bytes))
-            REFS_TRY(differ_in_one(a, b, metas, &is_other, err));
-        if (is_other) REFS_TRY(refs_buf_append(dims, one->name, strlen(one->name) + 1, err));
+static refs_status tell_unclear(const dim_search *all, const refs_combine_array *array,
+                                const refs_combine_member *const members[2], refs_error *err) {
+    const refs_combine *combine = all->combine;
+    const refs_str name = refs_combine__text(combine, array->name);
+    refs_buf dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < all->base.n && status == REFS_OK; i++) {
+        const refs_str dim = refs_combine__text(combine, all->base.names[i]);
+        status = refs_buf_printf(&dims, err, "%s%.*s", i > 0 ? ", " : "", REFS_STR_ARG(dim));
+        if (status == REFS_OK)
+            status = refs_buf_printf(&options, err, " --along %.*s", REFS_STR_ARG(dim));
     }
+    if (status == REFS_OK)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: differs between %s and %s, which are combined along %.*s alone: for a "
+                  "dimension of its own, add --along %.*s%.*s",
+                  REFS_STR_ARG(name), members[0]->name, members[1]->name, (int)dims.size,
+                  (const char *)dims.data, REFS_STR_ARG(name), (int)options.size,
+                  (const char *)options.data);
+    refs_buf_clear(&dims);
+    refs_buf_clear(&options);
+    return status;
+}
+
+/* If no two parts have one value, it may follow from that along which they are combined: a warning
+ * says so. The first part and the last alone do not tell, nor does a set that grows. */
+static refs_status varies_alone(const dim_search *all, const refs_combine_array *array,
+                                const refs_combine_member *const members[2], bool *does,
+                                refs_error *err) {
+    const refs_combine *combine = all->combine;
+    *does = all->is_recorded || refs_combine__is_of_coordinates(combine);
+    if (*does) return REFS_OK;
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_members && !*does; i++) {
+        const refs_combine_array *other = refs_combine__find(&combine->members[i], array->path);
+        if (other == NULL || other->values == REFS_COMBINE_NONE) continue;
+        *does = seen[other->values] != 0;
+        seen[other->values] = 1;
+    }
+    refs_free(seen);
+    return *does ? REFS_OK : tell_unclear(all, array, members, err);
+}
+
+/* Adds what differs, in the order of the first part that has it. */
+static refs_status search(const dim_search *all, may_tell *test, dim_list *found, refs_error *err) {
+    const refs_combine *combine = all->combine;
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays && status == REFS_OK; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
+            if (array->coordinate == REFS_COMBINE_COORDINATE_OTHER && !is_axis(combine, array))
+                continue;
+            if (seen[array->path] != 0) continue;
+            seen[array->path] = 1;
+            const refs_combine_member *members[2];
+            if (!differs(all, array->path, test, members)) continue;
+            bool is_told = true;
+            if (test == is_beside_base) status = varies_alone(all, array, members, &is_told, err);
+            if (status == REFS_OK && is_told) status = add_dim(found, array->name, err);
+        }
+    refs_free(seen);
+    return status;
+}
+
+/* Counts what two parts share: bits tell what some part has. */
+static refs_status find_common(dim_search *all, refs_error *err) {
+    enum { IS_SEEN = 1, IS_SHARED = 2 };
+    const refs_combine *combine = all->combine;
+    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_member *member = &combine->members[i];
+            const refs_combine_array *array = &member->arrays[k];
+            const bool is_coordinate = is_axis(combine, array);
+            if (refs_combine__find(member, array->path) != array) continue;
+            if (seen[array->path] == IS_SEEN) {
+                all->has_variable = all->has_variable || !is_coordinate;
+                all->n_axes += is_coordinate;
+            }
+            seen[array->path] = seen[array->path] == 0 ? IS_SEEN : IS_SHARED;
+        }
+    refs_free(seen);
     return REFS_OK;
 }
 
-refs_status refs_combine_may_gain_dims(const refs_set *set, const refs_combine_options *options,
-                                       const refs_name_list *along, bool *may, refs_error *err) {
-    refs_combine_source source = {.store = NULL};
-    refs_status status = refs_combine__source_open(options, set, &source, err);
-    *may = false;
-    for (size_t i = 0; status == REFS_OK && i < refs_hierarchy_n_arrays(source.hierarchy); i++)
-        *may = *may || may_be_new(&source, refs_hierarchy_array(source.hierarchy, i), along);
-    refs_combine__source_close(&source);
-    return status;
+/* Sets without a variable in common are parts of one data set where they share a grid. */
+static refs_status find_base(dim_search *all, refs_error *err) {
+    REFS_TRY(find_common(all, err));
+    REFS_TRY(search(all, is_any_axis, &all->base, err));
+    if (!all->has_variable && !(all->base.n == 1 && all->n_axes > 1)) all->base.n = 0;
+    return all->base.n == 0 && all->has_variable ? search(all, is_single, &all->base, err)
+                                                 : REFS_OK;
 }
 
-refs_status refs_combine_gain_dims(const refs_combine_part ends[2],
-                                   const refs_combine_options *options, const refs_name_list *along,
-                                   refs_buf *dims, refs_error *err) {
-    refs_combine_source a = {.store = NULL}, b = {.store = NULL};
-    refs_status status = refs_combine__source_open(options, ends[0].set, &a, err);
-    if (status == REFS_OK) status = refs_combine__source_open(options, ends[1].set, &b, err);
-    if (status == REFS_OK) status = find_more(&a, &b, along, dims, err);
-    refs_combine__source_close(&a);
-    refs_combine__source_close(&b);
-    return status;
+/* The coordinate of a dimension in the first part that has it; or NULL. */
+static const refs_combine_array *find_coordinate(const refs_combine *combine, uint32_t name) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
+            if (array->name == name && array->rank <= 1) return array;
+        }
+    return NULL;
+}
+
+/* A dimension without a variable may be one of instants: other times then follow from it. */
+static void describe_base(dim_search *all) {
+    for (size_t i = 0; i < all->base.n; i++) {
+        const refs_combine_array *found = find_coordinate(all->combine, all->base.names[i]);
+        if (found == NULL || refs_combine__is_instant(found->coordinate)) all->has_instant = true;
+        if (found != NULL && found->coordinate == REFS_COMBINE_COORDINATE_VALID_TIME)
+            all->has_valid_time = true;
+    }
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */
@@ -329,69 +290,53 @@ refs_status refs_combine_gain_dims(const refs_combine_part ends[2],
 /* Names that a message lists. */
 #define MAX_SHOWN 5
 
-static refs_status list_variables(const refs_combine_source *source, const char *name,
+static refs_status list_variables(const refs_combine *combine, const refs_combine_member *member,
                                   refs_buf *text, refs_error *err) {
     size_t n = 0;
-    REFS_TRY(refs_buf_printf(text, err, "%s has ", name));
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
-        if (!is_variable(meta) || ++n > MAX_SHOWN) continue;
-        REFS_TRY(refs_buf_printf(text, err, "%s%s", n > 1 ? ", " : "", meta->path + 1));
+    REFS_TRY(refs_buf_printf(text, err, "%s has ", member->name));
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_combine_array *array = &member->arrays[i];
+        if (is_axis(combine, array) || ++n > MAX_SHOWN) continue;
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s", n > 1 ? ", " : "",
+                                 REFS_STR_ARG(refs_combine__text(combine, array->path))));
     }
     return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
 }
 
-/* Coordinates and times of two sets without a dimension to join along: their names, as a message
- * lists them. */
+/* Coordinates and times of two parts without a dimension to combine along: their names, as a
+ * message lists them. */
 typedef struct compared {
     refs_buf times, unknown; /* times that differ, and coordinates that cannot be compared */
+    size_t n_axes;           /* that both have */
 } compared;
 
-static refs_status add_name(refs_buf *names, const refs_array_meta *meta, const char *along,
-                            refs_error *err) {
-    return refs_buf_printf(names, err, "%s%s%s%s%s", names->size > 0 ? ", " : "", meta->path + 1,
-                           along != NULL ? " (along " : "", along != NULL ? along : "",
-                           along != NULL ? ")" : "");
+static refs_status add_name(const refs_combine *combine, const refs_combine_array *array,
+                            refs_buf *names, refs_error *err) {
+    const bool is_along = !is_axis(combine, array) && array->rank == 1;
+    const refs_str dim =
+        is_along ? refs_combine__text(combine, array->dims[0]) : refs_str_view("", 0);
+    return refs_buf_printf(names, err, "%s%.*s%s%.*s%s", names->size > 0 ? ", " : "",
+                           REFS_STR_ARG(refs_combine__text(combine, array->path)),
+                           is_along ? " (along " : "", REFS_STR_ARG(dim), is_along ? ")" : "");
 }
 
-/* A time that is no coordinate of its dimension. */
-static bool is_other_time(const refs_array_meta *meta) {
-    return meta->status == REFS_OK && meta->rank <= 1 && !refs_combine__is_axis(meta) &&
-           is_clock(meta);
+static refs_status compare_named(const refs_combine *combine, const refs_combine_array *a,
+                                 const refs_combine_array *b, compared *lists, refs_error *err) {
+    const bool is_one_axis = is_axis(combine, a), are_axes = is_one_axis && is_axis(combine, b);
+    const bool are_known = is_known(a) && is_known(b);
+    lists->n_axes += are_axes;
+    if (is_one_axis != is_axis(combine, b) || (are_axes && !are_known))
+        return add_name(combine, a, &lists->unknown, err);
+    const bool are_times = !are_axes && are_known && refs_combine__is_instant(a->coordinate) &&
+                           refs_combine__is_instant(b->coordinate);
+    return are_times && !refs_combine__have_one_value(combine, a, b)
+               ? add_name(combine, a, &lists->times, err)
+               : REFS_OK;
 }
 
-static refs_status compare_named(const refs_combine_source *a, const refs_combine_source *b,
-                                 const refs_array_meta *const metas[2], compared *lists,
-                                 refs_error *err) {
-    const bool is_axis = refs_combine__is_axis(metas[0]),
-               are_axes = refs_combine__is_axis(metas[1]);
-    const char *along = metas[0]->rank == 1 ? metas[0]->dims[0] : NULL;
-    outcome found = NOT_COMPARED;
-    if (is_axis != are_axes) return add_name(&lists->unknown, metas[0], NULL, err);
-    const bool are_times = is_other_time(metas[0]) && is_other_time(metas[1]);
-    if (!is_axis && !are_times) return REFS_OK;
-    REFS_TRY(compare(a, b, metas, &found, err));
-    if (is_axis && found == NOT_COMPARED) return add_name(&lists->unknown, metas[0], NULL, err);
-    return are_times && found == DIFFERENT ? add_name(&lists->times, metas[0], along, err)
-                                           : REFS_OK;
-}
-
-static refs_status compare_all(const refs_combine_source *a, const refs_combine_source *b,
-                               compared *lists, refs_error *err) {
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy) && status == REFS_OK; i++) {
-        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
-        const refs_array_meta *other =
-            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
-        const refs_array_meta *const metas[2] = {one, other};
-        if (other != NULL) status = compare_named(a, b, metas, lists, err);
-    }
-    return status;
-}
-
-static refs_status fail_between(const refs_combine_part *const parts[2], const compared *lists,
-                                size_t n_axes, const char *along, refs_error *err) {
-    const char *one = parts[0]->name, *other = parts[1]->name;
+static refs_status fail_between(const refs_combine_member *const members[2], const compared *lists,
+                                const char *along, refs_error *err) {
+    const char *one = members[0]->name, *other = members[1]->name;
     const refs_buf *times = &lists->times, *unknown = &lists->unknown;
     if (unknown->size > 0)
         return refs_fail(
@@ -405,18 +350,19 @@ static refs_status fail_between(const refs_combine_part *const parts[2], const c
                          one, other, (int)times->size, (const char *)times->data, along);
     return refs_fail(
         err, REFS_INVALID,
-        n_axes > 0 ? "the coordinates of %s and %s are the same: name the concat dimension (%s)"
-                   : "%s and %s have no coordinate in common: name the concat dimension (%s)",
+        lists->n_axes > 0
+            ? "the coordinates of %s and %s are the same: name the concat dimension (%s)"
+            : "%s and %s have no coordinate in common: name the concat dimension (%s)",
         one, other, along);
 }
 
-static refs_status fail_without_variable(const refs_combine_source *a, const refs_combine_source *b,
-                                         const refs_combine_part *const parts[2], const char *along,
-                                         refs_error *err) {
+static refs_status fail_without_variable(const refs_combine *combine,
+                                         const refs_combine_member *const members[2],
+                                         const char *along, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = list_variables(a, parts[0]->name, &text, err);
+    refs_status status = list_variables(combine, members[0], &text, err);
     if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
-    if (status == REFS_OK) status = list_variables(b, parts[1]->name, &text, err);
+    if (status == REFS_OK) status = list_variables(combine, members[1], &text, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "no variable in common: %.*s: combine files of one data set, or, if "
@@ -426,30 +372,74 @@ static refs_status fail_without_variable(const refs_combine_source *a, const ref
     return status;
 }
 
-static refs_status fail_for(const refs_combine_source *a, const refs_combine_source *b,
-                            const refs_combine_part *const parts[2], const char *along,
-                            refs_error *err) {
-    const common shared = find_common(a, b);
-    compared lists = {REFS_BUF_INIT, REFS_BUF_INIT};
-    if (!shared.has_variable) return fail_without_variable(a, b, parts, along, err);
-    refs_status status = compare_all(a, b, &lists, err);
-    if (status == REFS_OK) status = fail_between(parts, &lists, shared.n_axes, along, err);
+static refs_status fail_for(const dim_search *all, const char *along, refs_error *err) {
+    const refs_combine *combine = all->combine;
+    const refs_combine_member *const ends[2] = {&combine->members[0],
+                                                &combine->members[combine->n_members - 1]};
+    compared lists = {REFS_BUF_INIT, REFS_BUF_INIT, 0};
+    refs_status status = REFS_OK;
+    if (!all->has_variable) return fail_without_variable(combine, ends, along, err);
+    for (size_t i = 0; i < ends[0]->n_arrays && status == REFS_OK; i++) {
+        const refs_combine_array *one = &ends[0]->arrays[i];
+        const refs_combine_array *other = refs_combine__find(ends[1], one->path);
+        if (other != NULL) status = compare_named(combine, one, other, &lists, err);
+    }
+    if (status == REFS_OK) status = fail_between(ends, &lists, along, err);
     refs_buf_clear(&lists.times);
     refs_buf_clear(&lists.unknown);
     return status;
 }
 
-refs_status refs_combine_guess_dims(const refs_combine_part ends[2],
-                                    const refs_combine_options *options, const char *along,
-                                    refs_buf *dims, refs_error *err) {
-    const refs_combine_part *const parts[2] = {&ends[0], &ends[1]};
-    refs_combine_source a = {.store = NULL}, b = {.store = NULL};
-    refs_status status = refs_combine__source_open(options, ends[0].set, &a, err);
-    if (status == REFS_OK) status = refs_combine__source_open(options, ends[1].set, &b, err);
-    if (status == REFS_OK) status = find_dims(&a, &b, dims, err);
-    if (status == REFS_OK && dims->size == 0) status = fail_for(&a, &b, parts, along, err);
-    refs_combine__source_close(&a);
-    refs_combine__source_close(&b);
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static refs_status append_names(const dim_search *all, const dim_list *list, refs_buf *dims,
+                                refs_error *err) {
+    for (size_t i = 0; i < list->n; i++) {
+        const refs_str name = refs_combine__text(all->combine, list->names[i]);
+        REFS_TRY(refs_buf_append(dims, name.data, name.size + 1, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status take_recorded(dim_search *all, const refs_combine_found_dims *dims,
+                                 refs_error *err) {
+    const char *const *recorded = dims->recorded;
+    for (; recorded != NULL && *recorded != NULL; recorded++) {
+        uint32_t name;
+        REFS_TRY(refs_intern_add(&all->combine->strings, refs_str_from(*recorded), &name, err));
+        REFS_TRY(add_dim(&all->base, name, err));
+    }
+    all->is_recorded = all->base.n > 0;
+    return REFS_OK;
+}
+
+/* Fewer parts, as others were left out, need not differ as all did. */
+static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dims,
+                             refs_error *err) {
+    REFS_TRY(take_recorded(all, dims, err));
+    if (!all->is_recorded) REFS_TRY(find_base(all, err));
+    if (all->base.n == 0) return dims->names.size > 0 ? REFS_OK : fail_for(all, dims->along, err);
+    describe_base(all);
+    return search(all, is_beside_base, &all->more, err);
+}
+
+static bool are_same_names(const refs_buf *a, const refs_buf *b) {
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dims *dims,
+                                   refs_error *err) {
+    dim_search all = {.combine = combine};
+    refs_buf found = REFS_BUF_INIT;
+    refs_combine__sort_members(combine);
+    REFS_TRY(find_dims(&all, dims, err));
+    refs_status status = append_names(&all, &all.more, &found, err);
+    if (status == REFS_OK) status = append_names(&all, &all.base, &found, err);
+    const bool is_first = all.is_recorded && dims->names.size == 0;
+    dims->are_other = status == REFS_OK && all.base.n > 0 &&
+                      (is_first ? all.more.n > 0 : !are_same_names(&found, &dims->names));
+    refs_buf_clear(dims->are_other ? &dims->names : &found);
+    if (dims->are_other) dims->names = found;
     return status;
 }
 

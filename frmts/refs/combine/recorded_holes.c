@@ -218,23 +218,31 @@ refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *s
     return status;
 }
 
+static void forget_fill(refs_combine_array *array) {
+    const refs_combine_holes *holes = array->holes;
+    if (holes == NULL) return;
+    /* The declared value stood for holes. */
+    if (holes->adds_fill) array->declares_fill = false;
+    array->has_nodata = holes->has_nodata;
+    array->keeps_default = holes->keeps_default;
+    array->document = holes->document;
+    array->attributes = array->whole = holes->attributes;
+    array->layout = holes->layout;
+    array->packing = holes->packing;
+    array->has_fill = holes->has_fill;
+    memcpy(array->fill, holes->fill, sizeof array->fill);
+}
+
+void refs_combine__forget_holes(refs_combine_array *array) {
+    forget_fill(array);
+    refs_combine__holes_free(array->holes);
+    array->holes = NULL;
+}
+
 void refs_combine__forget_fills(refs_combine *combine) {
     for (size_t i = 0; i < combine->n_members; i++)
-        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
-            refs_combine_array *array = &combine->members[i].arrays[k];
-            const refs_combine_holes *holes = array->holes;
-            if (holes == NULL) continue;
-            /* The declared value stood for holes. */
-            if (holes->adds_fill) array->declares_fill = false;
-            array->has_nodata = holes->has_nodata;
-            array->keeps_default = holes->keeps_default;
-            array->document = holes->document;
-            array->attributes = array->whole = holes->attributes;
-            array->layout = holes->layout;
-            array->packing = holes->packing;
-            array->has_fill = holes->has_fill;
-            memcpy(array->fill, holes->fill, sizeof array->fill);
-        }
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++)
+            forget_fill(&combine->members[i].arrays[k]);
 }
 
 /* -- where they are ---------------------------------------------------------------------------- */

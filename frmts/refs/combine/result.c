@@ -397,7 +397,26 @@ bool refs_combine__have_one_value(const refs_combine *combine, const refs_combin
            refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
-/* An element that differs between the first part and another. */
+static refs_values constant_of(const refs_combine *combine, const refs_combine_array *array) {
+    refs_values constant = refs_combine__coordinates_of(combine, array);
+    constant.bytes = refs_combine__constant_of(
+        constant.bytes, refs_combine__text(combine, array->missing), array->dtype.size);
+    return constant;
+}
+
+bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_combine_array *mine,
+                                      const refs_combine_array *theirs) {
+    const bool are_axes = refs_combine__is_own_axis(&combine->strings, mine) &&
+                          refs_combine__is_own_axis(&combine->strings, theirs);
+    refs_values one = are_axes ? refs_combine__coordinates_of(combine, mine)
+                               : constant_of(combine, mine),
+                other = are_axes ? refs_combine__coordinates_of(combine, theirs)
+                                 : constant_of(combine, theirs);
+    return convert_units(combine, mine, theirs, &other) &&
+           refs_combine__first_difference(&one, &other) == UINT64_MAX;
+}
+
+/* An element that is not the same in the first part and another. */
 typedef struct difference {
     const refs_combine_place *at;
     uint64_t element;

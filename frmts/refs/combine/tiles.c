@@ -3,7 +3,9 @@
  *
  * Coordinates that differ may say where a part belongs, or that it has another grid. It belongs
  * where no two parts lie across each other, and where parts along several dimensions fill all of
- * them.
+ * them. Times, lead times and members, and what each part has one value of, are no grid: there may
+ * be others between them, and not all of them; but if each part differs from all others along each
+ * dimension, nothing tells that there is more than one.
  */
 #include <stdlib.h>
 
@@ -13,6 +15,7 @@
 typedef struct tiling {
     size_t *row; /* of each member */
     size_t n_rows;
+    bool is_free; /* it is no grid */
 } tiling;
 
 /* "source (0.5 to 5.5)" */
@@ -77,6 +80,25 @@ static refs_status fail_pair(const refs_combine *combine, size_t concat, const s
     return status;
 }
 
+static bool counts_time(const refs_combine *combine, const refs_combine_array *coordinate) {
+    return refs_cf_counts_since(refs_combine__text(combine, coordinate->units)) ||
+           coordinate->dtype.type == REFS_TYPE_DATETIME ||
+           coordinate->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME ||
+           coordinate->coordinate == REFS_COMBINE_COORDINATE_MEMBER;
+}
+
+/* Levels have to be tiles where parts have several. */
+static bool is_free(const refs_combine *combine, const refs_combine_plan *plan, size_t concat) {
+    const refs_combine_member *first = &combine->members[plan->concat_dims[concat].first];
+    const uint32_t number = first->axes[concat].array;
+    bool are_single = true;
+    if (number == REFS_COMBINE_NONE) return false;
+    if (counts_time(combine, &first->arrays[number])) return true;
+    for (size_t i = 0; i < combine->n_parts; i++)
+        are_single = are_single && combine->members[i].axes[concat].n == 1;
+    return are_single && first->arrays[number].coordinate == REFS_COMBINE_COORDINATE_LEVEL;
+}
+
 /* Each cell is a row, of which all parts have one. */
 static refs_status open_tiling(const refs_combine *combine, const refs_combine_plan *plan,
                                size_t concat, tiling *all, refs_error *err) {
@@ -85,11 +107,14 @@ static refs_status open_tiling(const refs_combine *combine, const refs_combine_p
     all->row = refs_calloc(combine->n_parts, sizeof *all->row);
     if (all->row == NULL) return refs_fail_nomem(err);
     refs_status status = refs_combine__cells_open(&cells, plan, REFS_COMBINE_NONE, err);
-    if (status == REFS_OK && refs_combine__find_across(&cells, REFS_COMBINE_NONE, members))
+    all->is_free = is_free(combine, plan, concat);
+    if (status == REFS_OK && !all->is_free &&
+        refs_combine__find_across(&cells, REFS_COMBINE_NONE, members))
         status = fail_pair(combine, concat, members, err);
     for (size_t i = 0; i < combine->n_parts && status == REFS_OK; i++) {
         const refs_combine_steps extent = refs_combine__extent(&combine->members[i].axes[concat]);
-        all->row[i] = refs_combine__cell_at(&cells.cuts[0], extent.begin);
+        if (extent.begin < extent.end)
+            all->row[i] = refs_combine__cell_at(&cells.cuts[0], extent.begin);
     }
     all->n_rows = cells.n > 0 ? cells.n : 1;
     refs_combine__cells_clear(&cells);
@@ -159,28 +184,41 @@ static refs_status tell(const refs_combine *combine, const tiling *concat_dims, 
     return status;
 }
 
-static bool counts_time(const refs_combine *combine, const refs_combine_plan *plan, size_t concat) {
-    const refs_combine_member *member = &combine->members[plan->concat_dims[concat].first];
-    const uint32_t number = member->axes[concat].array;
-    if (number == REFS_COMBINE_NONE) return false;
-    return refs_cf_counts_since(refs_combine__text(combine, member->arrays[number].units)) ||
-           member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
+/* Whether two parts have one row. */
+static refs_status have_one_row(const refs_combine *combine, const tiling *all, bool *have,
+                                refs_error *err) {
+    uint8_t *seen = refs_calloc(all->n_rows, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_parts; i++) *have = *have || seen[all->row[i]]++ != 0;
+    refs_free(seen);
+    return REFS_OK;
+}
+
+/* Whether no dimension is one of a grid, and they vary without each other. */
+static refs_status may_have_gaps(const refs_combine *combine, const tiling *concat_dims, bool *may,
+                                 refs_error *err) {
+    bool are_free = true;
+    for (size_t i = 0; i < combine->n_dims; i++) are_free = are_free && concat_dims[i].is_free;
+    for (size_t i = 0; are_free && i < combine->n_dims; i++)
+        REFS_TRY(have_one_row(combine, &concat_dims[i], may, err));
+    return REFS_OK;
 }
 
 refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
                                       refs_error *err) {
-    tiling concat_dims[REFS_COMBINE_MAX_DIMS] = {{NULL, 0}};
-    bool do_fill = true;
+    tiling concat_dims[REFS_COMBINE_MAX_DIMS] = {{NULL, 0, false}};
+    bool do_fill = true, are_free = false;
     refs_status status = REFS_OK;
-    /* Times of sources may lie between each other. */
-    if (combine->n_dims == 1 && counts_time(combine, plan, 0)) return REFS_OK;
+    if (combine->n_dims == 1 && is_free(combine, plan, 0)) return REFS_OK;
     for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++)
         status = open_tiling(combine, plan, i, &concat_dims[i], err);
     if (status == REFS_OK && combine->n_dims > 1) {
         status = fill_all(combine, concat_dims, &do_fill, err);
-        if (status == REFS_OK)
-            status =
-                do_fill ? tell(combine, concat_dims, err) : fail_gaps(combine, concat_dims, err);
+        if (status == REFS_OK && !do_fill)
+            status = may_have_gaps(combine, concat_dims, &are_free, err);
+        if (status == REFS_OK && do_fill) status = tell(combine, concat_dims, err);
+        if (status == REFS_OK && !do_fill && !are_free)
+            status = fail_gaps(combine, concat_dims, err);
     }
     for (size_t i = 0; i < combine->n_dims; i++) refs_free(concat_dims[i].row);
     return status;

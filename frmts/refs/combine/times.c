@@ -109,15 +109,16 @@ static uint8_t gained(const refs_combine *combine, uint32_t path) {
     return found;
 }
 
-/* Times that a set has along one concat dimension. */
-static bool is_row(const refs_combine_array *array) {
-    return array->is_time && array->rank == 1 && !array->is_piece &&
-           array->values != REFS_COMBINE_NONE;
+/* Times that a set has along concat dimensions alone. */
+static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (refs_combine__concat_dim_of(combine, array, dim) == REFS_COMBINE_MAX_DIMS) return false;
+    return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE;
 }
 
 /* Single values get what those of any part get, and all that counts times: a set of members has one
- * time for all of them, to which that of the next run is added for each. Those along a concat
- * dimension get what their part does not have. */
+ * time for all of them, to which that of the next run is added for each. Those along concat
+ * dimensions get what their part does not have. */
 static void repeat(const refs_combine *combine, uint32_t path) {
     const uint8_t others = gained(combine, path);
     uint8_t times = 0;
@@ -128,78 +129,9 @@ static void repeat(const refs_combine *combine, uint32_t path) {
         refs_combine_array *array = refs_combine__find(member, path);
         if (array != NULL && !has_concat_dim(combine, array))
             array->repeats = times | others;
-        else if (array != NULL && is_row(array))
+        else if (array != NULL && is_along_dims(combine, array))
             array->repeats = others & new_axes(combine, member);
     }
-}
-
-/* -- a run between those of another ------------------------------------------------------------ */
-
-/* Whether lead times alone are joined, of which each run has its own. */
-static bool has_lead_times_alone(const refs_combine *combine, const refs_combine_plan *plan) {
-    bool does = false;
-    for (size_t concat = 0; concat < combine->n_dims; concat++) {
-        const refs_combine_member *member = &combine->members[plan->concat_dims[concat].first];
-        if (!combine->counts_time[concat]) continue;
-        const refs_combine_array *array = &member->arrays[member->axes[concat].array];
-        if (refs_combine__has_ticks(&array->dtype) || refs_combine__counts_time(combine, array))
-            return false;
-        does = true;
-    }
-    return does;
-}
-
-static refs_status is_reference(const refs_combine *combine, const refs_combine_array *array,
-                                bool *is, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    *is = false;
-    if (array->attributes == REFS_COMBINE_NONE) return REFS_OK;
-    REFS_TRY(refs_json_parse(refs_combine__text(combine, array->attributes), &doc, err));
-    *is = refs_str_is(refs_json_text(refs_json_get(refs_json_root(doc), "standard_name")),
-                      "forecast_reference_time");
-    refs_json_doc_free(doc);
-    return REFS_OK;
-}
-
-static refs_status tell_other_run(const refs_combine *combine, uint32_t path,
-                                  const char *const members[2], refs_error *err) {
-    const refs_str name = refs_combine__text(combine, path);
-    refs_buf dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++) {
-        const char *dim = combine->options.dims[i];
-        status = refs_buf_printf(&dims, err, "%s%s", i > 0 ? ", " : "", dim);
-        if (status == REFS_OK) status = refs_buf_printf(&options, err, " --along %s", dim);
-    }
-    if (status == REFS_OK)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: differs between %s and %s, which are combined along %.*s alone: for a "
-                  "dimension of its own, add --along %.*s%.*s",
-                  REFS_STR_ARG(name), members[0], members[1], (int)dims.size,
-                  (const char *)dims.data, REFS_STR_ARG(refs_combine__own_name(name)),
-                  (int)options.size, (const char *)options.data);
-    refs_buf_clear(&dims);
-    refs_buf_clear(&options);
-    return status;
-}
-
-/* Dimensions are guessed from the first source and the last, which may be of one run: warns of a
- * source between them that is of another. */
-static refs_status check_runs(const refs_combine *combine, uint32_t path, refs_error *err) {
-    refs_combine_place first = {NULL, NULL};
-    for (size_t i = 0; i < combine->n_parts; i++) {
-        const refs_combine_member *member = &combine->members[i];
-        const refs_combine_place at = {member, refs_combine__find(member, path)};
-        bool is = true;
-        if (at.array == NULL || !is_apart(combine, &at) || at.array->rank > 0) continue;
-        if (first.array == NULL) REFS_TRY(is_reference(combine, at.array, &is, err));
-        if (!is) return REFS_OK;
-        if (first.array == NULL) first = at;
-        const char *const names[2] = {first.member->name, member->name};
-        if (!refs_combine__have_one_value(combine, first.array, at.array))
-            return tell_other_run(combine, path, names, err);
-    }
-    return REFS_OK;
 }
 
 refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
@@ -210,13 +142,10 @@ refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine
             counts_time(combine, plan->concat_dims[concat].first, concat);
         does = does || combine->counts_time[concat];
     }
-    const bool may_hide =
-        combine->options.dims_are == REFS_COMBINE_GUESSED && has_lead_times_alone(combine, plan);
     for (size_t i = 0; does && i < plan->n_paths; i++) {
         bool is_to_repeat;
         REFS_TRY(varies(combine, plan->paths[i], &is_to_repeat, err));
         if (is_to_repeat) repeat(combine, plan->paths[i]);
-        if (is_to_repeat && may_hide) REFS_TRY(check_runs(combine, plan->paths[i], err));
     }
     return REFS_OK;
 }

@@ -258,9 +258,15 @@ static double step_of(const refs_values *values) {
     return is_packed(values) ? fabs(values->unpacking.scale) : 0;
 }
 
-size_t refs_combine__constant_size(refs_str all, size_t size) {
-    if (size == 0 || all.size < size || all.size % size != 0) return 0;
-    return memcmp(all.data, all.data + size, all.size - size) == 0 ? size : 0;
+refs_str refs_combine__constant_of(refs_str all, refs_str missing, size_t size) {
+    refs_str constant = {NULL, 0};
+    for (size_t i = 0; size > 0 && (i + 1) * size <= all.size; i++) {
+        const refs_str element = refs_str_part(all, i * size, (i + 1) * size);
+        if (i < missing.size && missing.data[i] != 0) continue;
+        if (constant.size == 0) constant = element;
+        if (!refs_str_equal(constant, element)) return (refs_str){NULL, 0};
+    }
+    return constant;
 }
 
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b) {
