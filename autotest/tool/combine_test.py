@@ -1047,6 +1047,12 @@ class Outputs(InFolder):
             self.assertEqual(root.GetAttribute("title").Read(), "second", name)
             self.assertEqual(root.OpenGroup("g").GetAttribute("about").Read(), "group", name)
 
+    def test_attributes_that_masters_have_of_themselves_are_not_told_as_left_out(self):
+        for i in range(2):
+            attributes = {"title": "of all", **({"refs_combined": "all values are in this file", "note": "of one"} if i == 1 else {})}
+            write(f"{i}.json", {".zattrs": json.dumps(attributes)}, array("t", ["t"], np.array([i], "<f8")), array("v", ["t"], np.array([i], "<f4")))
+        self.assertIn("left out: note of /\n", run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t"))
+
     def test_units_that_cannot_be_converted_are_a_problem(self):
         for i, units in enumerate(("K", "m s-1")):
             write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")),

@@ -15,13 +15,14 @@ typedef struct attribute_search {
 } attribute_search;
 
 /* How values are stored differs between fragments, which keep these; intervals of a statistic are
- * said where all sources agree; what the parsers note of
- * dimensions (base/own_attributes.h) is no attribute of the data. */
+ * said where all sources agree; what the parsers note of dimensions (base/own_attributes.h), and
+ * masters of themselves, is no attribute of the data. */
 static bool is_of_values(refs_str name) {
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS |
                                              REFS_CF_START | REFS_CF_LENGTH) ||
            refs_str_is(name, "unpacked_dtype") || refs_str_is(name, "_NCProperties") ||
-           refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
+           refs_str_is(name, REFS_CFA_COMBINED) || refs_str_starts(name, "_ARRAY_DIMENSIONS") ||
+           refs_str_starts(name, "_nc_");
 }
 
 /* Adds "comment of /t2m" to `lost` for each attribute that only the other source has, except those
