@@ -935,6 +935,10 @@ refs_status refs_combine__differ(const refs_combine *combine, const refs_combine
 /* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
  */
 
+/** Appends its fill value, a number, as attributes have it: NaN and Infinity are no strings. */
+refs_status refs_combine__write_fill_number(const refs_array_meta *meta, refs_buf *text,
+                                            refs_error *err);
+
 /** Appends its fill value as ".zarray" has it. */
 refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err);
 

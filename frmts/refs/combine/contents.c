@@ -704,17 +704,6 @@ static bool infers_fill(const reader *in, const refs_array_meta *meta) {
            (is_usual || memcmp(meta->fill, zero, meta->dtype.size) == 0);
 }
 
-/* Appends a number as attributes have it: ".zarray" writes NaN and infinities as strings. */
-static refs_status write_fill_number(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
-    refs_buf fill = REFS_BUF_INIT;
-    refs_status status = refs_combine__write_fill(meta, &fill, err);
-    const bool is_word = status == REFS_OK && fill.size > 2 && fill.data[0] == '"';
-    if (status == REFS_OK)
-        status = refs_buf_append(text, fill.data + is_word, fill.size - 2 * (size_t)is_word, err);
-    refs_buf_clear(&fill);
-    return status;
-}
-
 static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     const refs_json *attributes = meta->attributes;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
@@ -725,7 +714,7 @@ static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, 
         REFS_TRY(refs_buf_append(text, ",", 1, err));
     }
     REFS_TRY(refs_buf_printf(text, err, "\"_FillValue\":"));
-    REFS_TRY(write_fill_number(meta, text, err));
+    REFS_TRY(refs_combine__write_fill_number(meta, text, err));
     return refs_buf_append(text, "}", 1, err);
 }
 

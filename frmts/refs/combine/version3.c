@@ -7,38 +7,45 @@
 
 /* -- fill values ------------------------------------------------------------------------------- */
 
-static refs_status write_float(double number, refs_buf *text, refs_error *err) {
-    if (isnan(number)) return refs_buf_printf(text, err, "\"NaN\"");
-    if (isinf(number)) return refs_buf_printf(text, err, "\"%sInfinity\"", number < 0 ? "-" : "");
-    return refs_buf_printf(text, err, "%.17g", number);
-}
-
 static bool is_zero(const refs_array_meta *meta) {
     for (size_t i = 0; i < meta->dtype.size; i++)
         if (meta->fill[i] != 0) return false;
     return true;
 }
 
+static refs_value fill_of(const refs_array_meta *meta) {
+    const refs_str bytes = refs_str_view((const char *)meta->fill, meta->dtype.size);
+    return refs_combine__value_at(&meta->dtype, bytes, 0);
+}
+
+refs_status refs_combine__write_fill_number(const refs_array_meta *meta, refs_buf *text,
+                                            refs_error *err) {
+    const refs_value value = fill_of(meta);
+    if (value.kind == REFS_VALUE_INTEGER)
+        return meta->dtype.type == REFS_TYPE_UINT
+                   ? refs_buf_printf(text, err, "%llu", (unsigned long long)value.integer)
+                   : refs_buf_printf(text, err, "%lld", (long long)value.integer);
+    if (isnan(value.number)) return refs_buf_printf(text, err, "NaN");
+    if (isinf(value.number))
+        return refs_buf_printf(text, err, "%sInfinity", value.number < 0 ? "-" : "");
+    return refs_buf_printf(text, err, "%.17g", value.number);
+}
+
 refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
-    const refs_dtype *dtype = &meta->dtype;
-    if (dtype->type == REFS_TYPE_OBJECT)
+    if (meta->dtype.type == REFS_TYPE_OBJECT)
         return refs_json_write_string(refs_str_from(meta->fill_text != NULL ? meta->fill_text : ""),
                                       text, err);
     if (!meta->has_fill) return refs_buf_printf(text, err, "null");
-    const refs_value value =
-        refs_combine__value_at(dtype, refs_str_view((const char *)meta->fill, dtype->size), 0);
-    if (dtype->type == REFS_TYPE_BOOL)
+    const refs_value value = fill_of(meta);
+    if (meta->dtype.type == REFS_TYPE_BOOL)
         return refs_buf_printf(text, err, is_zero(meta) ? "false" : "true");
-    if (dtype->type == REFS_TYPE_UINT && dtype->size == 8) {
-        uint64_t number;
-        memcpy(&number, meta->fill, sizeof number);
-        return refs_buf_printf(text, err, "%llu", (unsigned long long)number);
-    }
-    if (value.kind == REFS_VALUE_INTEGER)
-        return refs_buf_printf(text, err, "%lld", (long long)value.integer);
-    if (value.kind == REFS_VALUE_NUMBER) return write_float(value.number, text, err);
-    if (is_zero(meta)) return refs_buf_printf(text, err, "null");
-    return refs_fail(err, REFS_UNSUPPORTED, "its fill value");
+    if (!refs_combine__is_number(&value))
+        return is_zero(meta) ? refs_buf_printf(text, err, "null")
+                             : refs_fail(err, REFS_UNSUPPORTED, "its fill value");
+    const size_t quote = value.kind == REFS_VALUE_NUMBER && !isfinite(value.number);
+    REFS_TRY(refs_buf_append(text, "\"", quote, err));
+    REFS_TRY(refs_combine__write_fill_number(meta, text, err));
+    return refs_buf_append(text, "\"", quote, err);
 }
 
 /* -- codecs ------------------------------------------------------------------------------------ */
