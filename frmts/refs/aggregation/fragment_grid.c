@@ -166,7 +166,8 @@ refs_status refs_fragment_grid_allocate(refs_fragment_grid *grid, size_t n_alter
     grid->files = refs_calloc(n, n_alternatives * sizeof *grid->files);
     if (grid->sources == NULL || grid->files == NULL) return refs_fail_nomem(err);
     if (n * n_alternatives >= UINT32_MAX)
-        return refs_fail(err, REFS_LIMIT, "more names of fragments than the limit");
+        return refs_fail(err, REFS_LIMIT, "more names of fragments than the limit of %u",
+                         UINT32_MAX - 1);
     for (size_t i = 0; i < n; i++)
         grid->sources[i] = (refs_fragment_source){.first_file = (uint32_t)(i * n_alternatives),
                                                   .variable = REFS_NO_TEXT,

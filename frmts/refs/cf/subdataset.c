@@ -1,4 +1,4 @@
-/* subdataset.c -- which arrays are worth offering, and how they are described. */
+/* subdataset.c -- chooses which arrays are subdatasets, and describes them. */
 #include "cf_internal.h"
 
 /* Whether a word of `text`, which is an attribute in `group`, names `array`. */
@@ -41,7 +41,7 @@ static bool is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_a
                                      array->group, array);
 }
 
-/* Those of another array; sets of TIFF files say so. */
+/* Whether the array is the mask of another one: sets of TIFF files have the attribute tiff_mask. */
 static bool is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return is_named(hierarchy, "tiff_mask", array);
 }
@@ -65,8 +65,8 @@ static bool says_place(const refs_array_meta *array) {
            (refs_cf__says_longitude(array) || refs_cf__says_latitude(array));
 }
 
-/* Whether an array says that its values are longitudes or latitudes of a grid, and some other array
- * beside it has dimensions of this grid: it is there for that, though nothing names it. */
+/* Whether an array holds longitudes or latitudes of a grid, and another array in its group has the
+ * dimensions of that grid: then it serves that array, even if no attribute names it. */
 static bool is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!says_place(array)) return false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -127,7 +127,7 @@ static bool is_no_place(const refs_hierarchy *hierarchy, const refs_array_meta *
            !is_place_of_others(hierarchy, array);
 }
 
-/* How many arrays are meant, up to two; *found is the last of them. */
+/* Counts the arrays for which is_meant holds, up to two; *found is the last of them. */
 static size_t count(const refs_hierarchy *hierarchy, meant is_meant,
                     const refs_array_meta **found) {
     size_t n = 0;
@@ -168,13 +168,13 @@ static const char *noun_of(const refs_dtype *dtype) {
     }
 }
 
-/* An attribute that says more than that its value is unknown, which is cfgrib's word. */
+/* The text of an attribute; empty for "unknown", which cfgrib writes. */
 static refs_str known_text(const refs_json *attributes, const char *name) {
     refs_str text = refs_cf__text(attributes, name);
     return refs_str_is(text, "unknown") ? (refs_str){NULL, 0} : text;
 }
 
-/* The kind of level, and its value, that of the scalar array of this name, where that is not 0. */
+/* Appends the kind of level, and its value unless 0, from the scalar array of that name. */
 static refs_status print_level(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                                const refs_cf_values *values, refs_buf *text, refs_error *err) {
     refs_str level = known_text(array->attributes, "GRIB_typeOfLevel");
@@ -189,7 +189,7 @@ static refs_status print_level(const refs_hierarchy *hierarchy, const refs_array
     return refs_cf__print_number(value, 15, text, err);
 }
 
-/* Whether arrays share a standard name that their long names tell apart. */
+/* Whether arrays with the same standard name may differ in their long names. */
 static bool is_one_of_several(const refs_json *attributes) {
     static const char *const keys[] = {"GRIB_percentileValue", "GRIB_quantileValue",
                                        "GRIB_clusterIdentifier", "GRIB_constituentType",
@@ -199,7 +199,8 @@ static bool is_one_of_several(const refs_json *attributes) {
     return false;
 }
 
-/* A statistic that the standard name does not tell: a mean or an extreme has that of the values. */
+/* The statistic, if the standard name does not imply it: a mean or an extreme has that of the
+ * values. */
 static refs_str find_statistic(const refs_json *attributes) {
     const refs_str type = known_text(attributes, "GRIB_stepType");
     if (is_one_of_several(attributes) || known_text(attributes, "standard_name").size == 0 ||
@@ -208,7 +209,7 @@ static refs_str find_statistic(const refs_json *attributes) {
     return type;
 }
 
-/* For many parameters of GRIB messages cfgrib knows no standard name. */
+/* Falls back to other names: cfgrib has no standard name for many parameters. */
 static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
     static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
     const refs_json *keys = array->attributes;

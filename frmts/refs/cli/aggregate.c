@@ -1,8 +1,6 @@
-/* aggregate.c -- the verb combine with --format cfa, and append to a master: a master of files that
- * are its fragments. Which fragment belongs where, the module combine finds (combine_aggregate.h).
- *
- * Sources are the fragments, the outlines beside them, and the master that is added to.
- */
+/* aggregate.c -- combine --format cfa, and append to a master: writes a master whose fragments are
+ * files. Module combine decides which fragment belongs where (combine_aggregate.h). Sources are the
+ * fragments, their manifests of empty fragments ("outlines"), and the existing master. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +20,11 @@
 
 /* A source. */
 typedef struct source {
-    char *named;             /* in the master */
-    refs_vfs_validators now; /* of size REFS_SOURCE_UNKNOWN: nothing is known */
+    char *named;             /* its name in the master */
+    refs_vfs_validators now; /* size REFS_SOURCE_UNKNOWN: not known */
     bool is_fragment;
-    bool is_added;    /* as the master describes it */
-    bool is_repeated; /* it is a fragment of the master already */
+    bool is_added;    /* added from the description in the master */
+    bool is_repeated; /* already a fragment of the master */
 } source;
 
 typedef struct aggregation {
@@ -37,20 +35,20 @@ typedef struct aggregation {
     source *sources; /* of the names */
     refs_combine_options options;
     refs_combine *combine;
-    char folder[PATH_MAX]; /* of the master, where that is local */
-    bool is_replacing;     /* a file that sources may refer to */
+    char folder[PATH_MAX]; /* folder of a local master */
+    bool is_replacing;     /* whether the output replaces a file that sources may refer to */
     refs_master_options writing;
     pthread_mutex_t lock; /* guards what follows */
-    size_t n_fragments;   /* sources that are some */
-    char *filler;         /* one that stands for fragments */
-    size_t n_own;         /* names, the first ones, that the master has: none can be left out */
+    size_t n_fragments;   /* sources that are fragments */
+    char *filler;         /* name of a placeholder fragment among the sources */
+    size_t n_own;         /* leading names that the master already has: none may be left out */
     tool_skipped skipped;
 } aggregation;
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* How much of a name in a store is the folder of the master there: CF-1.13 names fragments relative
- * to that, S3netCDF4 as they are. */
+/* Length of the master's folder in a name in a store. CF-1.13 names fragments relative to it,
+ * S3netCDF4 by full names. */
 static size_t size_of_folder(const aggregation *all, const char *name) {
     if (!tool_is_remote(all->output)) return 0;
     const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
@@ -67,8 +65,8 @@ static refs_status name_relative(const char *path, char **named, refs_error *err
     return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
- * it. */
+/* Sets *named to the name relative to the folder of the master if it is below that, else to the
+ * full name. */
 static refs_status name_source(const aggregation *all, const char *name, char **named,
                                refs_error *err) {
     char real[PATH_MAX];
@@ -88,7 +86,7 @@ static refs_status name_source(const aggregation *all, const char *name, char **
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
-/* A filler has one array and nothing else. */
+/* A placeholder fragment has one array and nothing else. */
 static refs_status is_filler(const tool_arrays *arrays, const char *name, bool *is) {
     const refs_cfa_array *array = arrays->source.arrays;
     *is = arrays->source.n_arrays == 1 &&
@@ -106,10 +104,10 @@ static refs_status note_filler(aggregation *all, const char *name, refs_error *e
     return status;
 }
 
-/* A source that is open: its arrays only if its name or the output requires a look at them. */
+/* An open source. Its arrays are only read if its name or the output requires it. */
 typedef struct open_source {
     const char *location;
-    tool_arrays arrays; /* of which the set is open in any case */
+    tool_arrays arrays; /* the set is always open */
     const char *format; /* or NULL */
     bool is_filler;
 } open_source;
@@ -124,8 +122,8 @@ static refs_status open_arrays(aggregation *all, size_t number, open_source *ope
                              : REFS_OK;
 }
 
-/* A server describes a file with its beginning, which is requested once: the format is in
- * that, too. */
+/* Detects the format from the beginning of a file, which is also the one request for its metadata.
+ */
 static refs_status open_source_of(aggregation *all, size_t number, open_source *opened,
                                   refs_error *err) {
     const refs_vfs *vfs = all->target->session.vfs;
@@ -189,7 +187,7 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
                                 : refs_fail(err, status, "%s", problem.message);
 }
 
-/* The state of a fragment that the master has recorded; of size 0: none. */
+/* The state of a fragment as the master recorded it; size 0: not recorded. */
 static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
                                  refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
@@ -201,7 +199,8 @@ static refs_status find_recorded(const aggregation *all, const char *named, refs
     return status;
 }
 
-/* Names the files of the master in the one that is written, and finds what it records of them. */
+/* Adds the files of the existing master with their names in the new one and their recorded states.
+ */
 static refs_status name_recorded(aggregation *all, const char **as, refs_error *err) {
     for (size_t i = 0; i < all->target->master.files.n; i++) {
         refs_expected was = {.etag = NULL};
@@ -239,8 +238,8 @@ static refs_status add_master(aggregation *all, refs_error *err) {
     return status;
 }
 
-/* A fragment of the master that is added to has steps that are there, or without a coordinate would
- * be one more step. Names that cannot be had are reported when the source is added. */
+/* Fails for a source that is already a fragment of the master: its steps exist, or would be added
+ * twice. Names that cannot be resolved are reported when the source is added. */
 static refs_status find_repeated(aggregation *all, refs_error *err) {
     refs_intern known = {0};
     refs_status status = REFS_OK;
@@ -304,7 +303,7 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Fragments that the master had are as it recorded them, not as they may be by now. */
+/* Existing fragments keep their recorded states, which may be older than the files. */
 static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
     const source *of = &all->sources[number];
     const refs_vfs_validators *now = &of->now;
@@ -331,7 +330,7 @@ static refs_status write_master(aggregation *all, refs_master *master, refs_erro
     return tool_check_interrupted(err);
 }
 
-/* The master appears last, and whole. */
+/* The master is moved into place last, when it is complete. */
 static refs_status make_master(aggregation *all, refs_error *err) {
     refs_master *master = NULL;
     refs_status status = refs_master_open(all->target->sending.path, &all->writing, &master, err);
@@ -381,7 +380,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     const bool is_append = all->arguments->output == NULL;
     all->writing = all->target->master.options;
     REFS_TRY(read_options(all, err));
-    /* The files of a master come before those that are added to it. */
+    /* The files of the existing master come before new ones. */
     REFS_TRY(add_names(all, &all->target->master.files, err));
     REFS_TRY(add_names(all, &all->target->master.fillers, err));
     REFS_TRY(list_sources(all, err));

@@ -1,11 +1,9 @@
-/* split.c -- which fragments sources become that are heterogeneous, see combine_internal.h.
- *
- * The edges of parts and of their holes cut the array into cells along all concat dimensions
- * (cells.c). A cut stays where what lies on its two sides cannot be one array, at any place along
- * the other dimensions; between cuts that stay lie the fragments. They are the same whatever sets
- * the parts came in. A cut within a chunk cannot stay: chunks are not cut. The values of per-step
- * arrays are put into the set: a step is a chunk.
- */
+/* split.c -- divides heterogeneous sources into fragments, see combine_internal.h. The edges of
+ * parts and of their holes divide the array into cells along all concat dimensions (cells.c). An
+ * edge becomes a fragment boundary if the arrays on its two sides cannot be one array, at any index
+ * of the other dimensions. The result does not depend on how parts were combined before. A boundary
+ * inside a chunk is an error: chunks are not divided. Values of per-step arrays are stored in the
+ * set, with one step per chunk. */
 #include <math.h>
 
 #include "combine_internal.h"
@@ -49,7 +47,7 @@ size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *
     return number;
 }
 
-/* The piece that has a cell, or NULL. */
+/* The piece that covers a cell, or NULL. */
 static const refs_combine_place *owner_of(const refs_combine_split *split, size_t cell) {
     const uint32_t owner = split->cells.owners[cell];
     return owner != 0 ? &split->cells.pieces[owner - 1] : NULL;
@@ -104,7 +102,7 @@ static uint64_t count_steps(const refs_combine_result *result, const refs_combin
     return own == SIZE_MAX ? 1 : array->shape[own];
 }
 
-/* Steps of one chunk have to follow each other. */
+/* Checks that the steps of a chunk are consecutive in the result. */
 static refs_status check_chunks(const refs_combine *combine, const refs_combine_result *result,
                                 const refs_combine_place *at, size_t dim, refs_error *err) {
     const size_t concat = result->concat[dim];
@@ -122,8 +120,7 @@ static refs_status check_chunks(const refs_combine *combine, const refs_combine_
     return REFS_OK;
 }
 
-/* Whether a chunk of a piece begins at a position along line `i` of the cells, or ends before it.
- */
+/* Whether a position along concat dimension `i` is a chunk boundary of a piece. */
 typedef enum chunk_edge { BEGINS, ENDS } chunk_edge;
 
 static bool is_edge(const refs_combine_result *result, const refs_combine_place *at, size_t i,
@@ -151,17 +148,17 @@ static bool are_homogeneous(const refs_combine_array *a, const refs_combine_arra
             a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout));
 }
 
-/* What becomes of a cut along line `i` of the cells. */
+/* The check of an edge along concat dimension `i` of the cells. */
 typedef struct cut {
     size_t i;
-    uint64_t position, begin; /**< of the cut, and of the fragments before it */
+    uint64_t position, begin; /**< position of the edge, and begin of the fragments before it */
     bool stays;
-    const refs_combine_place *within; /**< a piece with a chunk on both sides; or NULL */
+    const refs_combine_place *within; /**< a piece with one chunk on both sides; or NULL */
     const refs_combine_place
-        *through; /**< a piece of which one side is a part of a chunk; or NULL */
+        *through; /**< a piece of which one side has part of a chunk; or NULL */
 } cut;
 
-/* Looks at what is before the cut and behind it at one place along the other dimensions. */
+/* Checks the cells before and after the edge at one index of the other dimensions. */
 static void look(const refs_combine_result *result, const refs_combine_place *before,
                  const refs_combine_place *behind, cut *at) {
     const bool begins = behind == NULL || is_edge(result, behind, at->i, at->position, BEGINS);
@@ -180,7 +177,7 @@ static void look(const refs_combine_result *result, const refs_combine_place *be
             0;
 }
 
-/* Looks at a cut at all places along the other dimensions. */
+/* Checks an edge at all indices of the other dimensions. */
 static void look_everywhere(const refs_combine_result *result, size_t number, cut *at) {
     const refs_combine_split *split = result->split;
     const refs_combine_cells *cells = &split->cells;
@@ -237,7 +234,7 @@ static refs_status make_grid(const refs_combine *combine, refs_combine_result *r
 
 /* -- what parts have --------------------------------------------------------------------------- */
 
-/* An array that has all concat dimensions has each place once. */
+/* Fails if two parts have the same cell of an array with all concat dimensions. */
 static refs_status check_once(const refs_combine *combine, const refs_combine_result *result,
                               refs_error *err) {
     const refs_combine_split *split = result->split;
@@ -295,14 +292,15 @@ static bool is_short(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT ? dtype->size <= 4 : dtype->size <= 2;
 }
 
-/* Integers in another unit are no integers any more. */
+/* Integers that are converted to another unit become floating-point. */
 static bool are_converted(const refs_combine *combine, const refs_combine_array *a,
                           const refs_combine_array *b) {
     const bool are_floats = a->dtype.type == REFS_TYPE_FLOAT && b->dtype.type == REFS_TYPE_FLOAT;
     return !are_floats && refs_combine__conversion(combine, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
-/* Times in single precision that are counted from another instant need more digits. */
+/* Times in single precision that are counted from another instant become double: they need more
+ * digits. */
 static bool needs_double(const refs_combine *combine, const refs_combine_array *a,
                          const refs_combine_array *b) {
     return refs_combine__counts_time(combine, b) && refs_combine__is_single(&b->dtype) &&
@@ -314,8 +312,8 @@ static bool is_unsigned(const refs_combine_array *array) {
            array->unpacking.is_unsigned;
 }
 
-/* Whether integers of 32 bits hold all values, and one more that is none of them: also those that
- * do so already, as an aggregation's that was made before. */
+/* Whether 32-bit integers hold all values and a free one for missing values; also of an aggregation
+ * that was made before. */
 static bool fits_int(const refs_combine_array *array) {
     uint8_t fill[sizeof array->declared];
     const bool is_int = array->dtype.type == REFS_TYPE_INT && array->dtype.size == 4;
@@ -324,9 +322,9 @@ static bool fits_int(const refs_combine_array *array) {
             memcmp(fill, array->declared, 4) == 0);
 }
 
-/* The type that holds all values, unpacked: integers where there are no others, and one size more
- * than they need, for a fill value that is none of them. For 64 bits there is no size more: a value
- * that does not fit is an error when it is read. */
+/* The type that holds all unpacked values: integers if all are, one size wider than needed, so that
+ * a fill value is free. 64-bit integers have no wider type: a value that does not fit is an error
+ * when it is read. */
 static refs_dtype unpacked_type(const refs_combine *combine,
                                 const refs_combine_array *const *arrays, size_t n) {
     bool are_integers = true, are_short = true, fit_int = true, are_unsigned = true,
@@ -347,7 +345,7 @@ static refs_dtype unpacked_type(const refs_combine *combine,
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
 }
 
-/* One that is in other units is another, whatever its numbers. */
+/* A missing value in other units is another value. */
 static bool has_another_range(const refs_combine *combine, const refs_combine_array *a,
                               const refs_combine_array *b) {
     const refs_str range = refs_combine__text(combine, a->range);
@@ -355,7 +353,7 @@ static bool has_another_range(const refs_combine *combine, const refs_combine_ar
     return a->range != b->range || (!is_none && a->units != b->units);
 }
 
-/* Floating-point numbers have NaN for what is missing. */
+/* Floating-point numbers use NaN for missing values. */
 static bool have_other_values(const refs_combine_array *a, const refs_combine_array *b) {
     return a->dtype.type != REFS_TYPE_FLOAT &&
            refs_combine__has_only_values(a) != refs_combine__has_only_values(b);
@@ -376,7 +374,7 @@ void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill) {
         memcpy(fill, &number, sizeof number);
 }
 
-/* Other programs join bytes like this, too: as integers that have a value for what is missing. */
+/* Bytes become wider integers with a free fill value, as in other programs. */
 refs_common_type refs_combine__wider_type(const refs_combine *combine,
                                           const refs_combine_array *array) {
     return (refs_common_type){.dtype = unpacked_type(combine, &array, 1), .is_unpacked = true};

@@ -123,7 +123,7 @@ refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error
     REFS_TRY(RefsWholeOption(name, text, 1000000, &value, error));
     return value > 0 ? REFS_OK
                      : refs_fail(error, REFS_INVALID,
-                                 "%s=0: expected a number from 1, or no value for no limit", name);
+                                 "%s=0: expected a number from 1 (unset it for no limit)", name);
 }
 
 } // namespace

@@ -77,9 +77,8 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
                          "version of the reference set: expected 0 or 1, found %u",
                          options->version);
     if (options->record_size == 0 || options->record_size > UINT32_MAX / 2)
-        return refs_fail(err, REFS_INVALID,
-                         "record size: expected a positive number within the limit, found %llu",
-                         (unsigned long long)options->record_size);
+        return refs_fail(err, REFS_INVALID, "record size: expected 1 to %u, found %llu",
+                         UINT32_MAX / 2, (unsigned long long)options->record_size);
     if (options->manifest_bytes < 1024 || options->manifest_bytes > 1024 * REFS_MIB)
         return refs_fail(err, REFS_INVALID,
                          "manifests cannot have %llu bytes: expected 1024 to 1073741824",

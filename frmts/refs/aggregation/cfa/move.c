@@ -105,7 +105,8 @@ static refs_status inquire(const moving_file *file, names_variable *names, refs_
             return refs_fail(err, REFS_LIMIT, "%s: its groups are nested too deeply", file->shown);
         REFS_TRY(check(file, NC(nc_inq_dimlen(names->group, dims[d], &names->shape[d])), err));
         if (!refs_mul_size(names->n, names->shape[d], &names->n) || names->n > MAX_NAMES)
-            return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
+            return refs_fail(err, REFS_LIMIT, "%s: has more than %zu names of fragments",
+                             file->shown, MAX_NAMES);
     }
     return REFS_OK;
 }
@@ -152,7 +153,8 @@ static refs_status put_characters(const moving_file *file, const names_variable 
     made.width = longest <= had ? had : refs_cfa__widened_width(longest);
     size_t bytes;
     if (!refs_mul_size(made.n_rows, made.width, &bytes) || bytes > MAX_NAMES)
-        return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
+        return refs_fail(err, REFS_LIMIT, "%s: the names of its fragments need more than %zu bytes",
+                         file->shown, MAX_NAMES);
     REFS_TRY(refs_buf_resize(&made.rows, bytes, err));
     memset(made.rows.data, 0, bytes);
     text = (const char *)renamed.data;

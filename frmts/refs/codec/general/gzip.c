@@ -1,4 +1,4 @@
-/* gzip.c -- codec "gzip": gzip members (RFC 1952) one behind the other, then perhaps zeros. */
+/* gzip.c -- codec "gzip": consecutive gzip members (RFC 1952), optionally followed by zeros. */
 #include "inflate.h"
 
 static bool all_zero(refs_bytes bytes) {

@@ -47,7 +47,7 @@ static refs_status read_filter(const refs_json *config, size_t i, lzma_codec *co
     if (id == LZMA_FILTER_LZMA1 || id == LZMA_FILTER_LZMA2) {
         filter->options = &codec->options[i].lzma;
         if (!read_lzma_options(config, &codec->options[i].lzma))
-            return refs_fail(err, REFS_INVALID, "filters[%zu] has no such preset", i);
+            return refs_fail(err, REFS_INVALID, "filters[%zu]: unknown preset", i);
     } else if (id == LZMA_FILTER_DELTA) {
         codec->options[i].delta = (lzma_options_delta){.dist = 1};
         override_u32(config, "dist", &codec->options[i].delta.dist);

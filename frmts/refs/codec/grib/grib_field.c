@@ -9,7 +9,8 @@ refs_status refs_codec__grib_begin(const refs_number_type *type, size_t n,
     size_t size;
     *numbers = (refs_grib_numbers){NULL, n, NULL};
     if (!refs_mul_size(n, type->size, &size))
-        return refs_fail(err, REFS_LIMIT, "%zu points are too many", n);
+        return refs_fail(err, REFS_LIMIT,
+                         "expected a field that fits into memory, found %zu points", n);
     REFS_TRY(refs_codec__output_add(output, size, &numbers->dst, err));
     numbers->values = refs_calloc(n, sizeof *numbers->values);
     return numbers->values != NULL ? REFS_OK : refs_fail_nomem(err);

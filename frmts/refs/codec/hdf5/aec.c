@@ -1,20 +1,20 @@
-/* aec.c -- codec "imagecodecs_aec": the extended Rice codes of CCSDS 121.0, as in szip, without a
- * header. */
+/* aec.c -- codec "imagecodecs_aec": the extended Rice codes of CCSDS 121.0, as in szip, but without
+ * a header. */
 #include <libaec.h>
 
 #include "general/stream.h"
 #include "numbers.h"
 
-/* The others are for streams that break the standard: with them, libaec 1.0 writes where it must
- * not. */
+/* Flags that are accepted. With the others, for nonstandard streams, libaec 1.0 writes out of
+ * bounds. */
 #define KNOWN_FLAGS                                                                                \
     (0u | AEC_DATA_SIGNED | AEC_DATA_3BYTE | AEC_DATA_MSB | AEC_DATA_PREPROCESS | AEC_RESTRICTED)
 
 typedef struct aec_codec {
-    struct aec_stream parameters; /* of which only those are set */
+    struct aec_stream parameters; /* only the members of the configuration are set */
 } aec_codec;
 
-/* The values that a member of the configuration may have. */
+/* The range of a member of the configuration. */
 typedef struct member_range {
     const char *member;
     unsigned min, max;
@@ -32,7 +32,7 @@ static refs_status read_parameter(const refs_json *config, member_range range, u
     return REFS_OK;
 }
 
-/* Missing members are what imagecodecs uses for an array of this type. */
+/* Defaults are those of imagecodecs for the type of the array. */
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
     (void)encoded_size;
@@ -53,7 +53,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_parameter(context->config, block, &parameters->block_size, err));
     REFS_TRY(read_parameter(context->config, rsi, &parameters->rsi, err));
     REFS_TRY(read_parameter(context->config, flags, &parameters->flags, err));
-    /* With odd numbers, and none at all, libaec 1.0 writes where it must not. */
+    /* With odd block sizes, or 0, libaec 1.0 writes out of bounds. */
     if (parameters->block_size % 2 != 0)
         return refs_fail(err, REFS_INVALID, "blocksize is odd: %u", parameters->block_size);
     if ((parameters->flags & ~KNOWN_FLAGS) == 0) return REFS_OK;
@@ -70,14 +70,14 @@ static refs_status step(void *user, refs_codec_stream *stream, refs_error *err) 
     if (result != AEC_OK)
         return refs_fail(err, REFS_CORRUPT, "damaged %zu bytes before the end of the stream",
                          library->avail_in);
-    /* The codes have no end: where all are read and room is left, there is no more. */
+    /* The stream has no end mark: it ended if all input is used before the output is full. */
     stream->in = refs_bytes_view(library->next_in, library->avail_in);
     stream->room = library->avail_out;
     stream->ended = stream->in.size == 0 && stream->room > 0;
     return REFS_OK;
 }
 
-/* The last block is filled up: what is known to be needed is taken, the rest is not. */
+/* The last block is padded: only the elements of the chunk are used. */
 static refs_status decode_known(struct aec_stream *library, refs_bytes encoded,
                                 refs_codec_output *output, refs_error *err) {
     library->next_in = encoded.data;

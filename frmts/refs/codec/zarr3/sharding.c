@@ -136,7 +136,9 @@ static refs_status open_index(const refs_codec_context *context, sharding *codec
     refs_str place = refs_json_text(refs_json_get(context->config, "index_location"));
     codec->index_at_start = refs_str_is(place, "start");
     if (!refs_mul_size(codec->n_inner, INDEX_ENTRY, &codec->index_bytes))
-        return refs_fail(err, REFS_LIMIT, "%zu inner chunks are too many", codec->n_inner);
+        return refs_fail(err, REFS_LIMIT,
+                         "expected a shard index that fits into memory, found %zu inner chunks",
+                         codec->n_inner);
     codec->index_bytes += 4 * spec.n_steps;
     return refs_chain_open(&spec, &codec->index_chain, err);
 }

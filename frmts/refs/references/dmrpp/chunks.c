@@ -106,8 +106,9 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
             "the position of a chunk has %zu numbers: expected %zu, as the array has dimensions",
             chunk->n, variable->rank);
     if (chunk->n == 0 && !is_only_chunk(put))
-        return refs_fail(err, REFS_CORRUPT,
-                         "one of its chunks has no position, but does not cover the array");
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "one of its chunks has no position: expected one, as it does not cover the array");
     for (size_t i = 0; i < variable->rank; i++) {
         uint64_t position = chunk->n > 0 ? variable->positions[chunk->first + i] : 0;
         if (position % variable->chunk_shape[i] != 0)

@@ -3,7 +3,7 @@
 
 #define OFFSET_SIZE 4
 
-/* The beginning of a vtable: its own size and that of the table, of two bytes each. */
+/* Reads the head of a vtable: its own size and that of the table, two bytes each. */
 #define VTABLE_HEAD 4
 
 static refs_status fail(const char *what, size_t at, refs_error *err) {
@@ -19,7 +19,7 @@ static size_t load_le16(const uint8_t *p) {
     return (size_t)p[0] | (size_t)p[1] << 8;
 }
 
-/* The target of the offset at `at`, which lies in the buffer: forward. */
+/* The target of the offset at `at`, a position in the buffer. Offsets are positive. */
 static refs_status follow(refs_bytes buffer, size_t at, size_t *to, refs_error *err) {
     uint32_t offset = refs_load_le32(buffer.data + at);
     if (offset < OFFSET_SIZE || !refs_add_size(at, offset, to) ||
@@ -28,8 +28,8 @@ static refs_status follow(refs_bytes buffer, size_t at, size_t *to, refs_error *
     return REFS_OK;
 }
 
-/* The table at `at`, of which the first bytes lie in the buffer: the offset of its vtable, which is
- * subtracted and may have either sign. */
+/* The table at `at`, whose first bytes are in the buffer: the offset of its vtable, which is
+ * subtracted and may be negative. */
 static refs_status open_table(refs_bytes buffer, size_t at, refs_flat_table *table,
                               refs_error *err) {
     int64_t vtable = (int64_t)at - (int32_t)refs_load_le32(buffer.data + at);
@@ -53,7 +53,7 @@ refs_status refs_icechunk__flat_root(refs_bytes buffer, refs_flat_table *root, r
     return open_table(buffer, at, root, err);
 }
 
-/* The place of a field of `size` bytes; 0 where it is absent. */
+/* The position of a field of `size` bytes; 0: absent. */
 static refs_status find_field(const refs_flat_table *table, unsigned field, size_t size, size_t *at,
                               refs_error *err) {
     *at = 0;
