@@ -1,0 +1,221 @@
+/* axes.c -- where a part lies along the concat dimensions, by its coordinates or its name. */
+#include "part_reader.h"
+
+refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
+                                    size_t concat, refs_str name, refs_error *err) {
+    refs_combine_axis *axis = &member->axes[concat];
+    *axis = (refs_combine_axis){
+        .array = REFS_COMBINE_NONE, .n = 1, .is_new = true, .text = REFS_COMBINE_NONE};
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_combine_array *array = &member->arrays[i];
+        bool is_named = refs_str_equal(refs_intern_get(strings, array->name), name);
+        if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
+            axis->array = (uint32_t)i;
+        for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
+            if (!refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[dim])),
+                                name))
+                continue;
+            if (!axis->is_new && axis->n != array->shape[dim])
+                return refs_fail(err, REFS_UNSUPPORTED,
+                                 "dimension %.*s has the lengths %llu and %llu", REFS_STR_ARG(name),
+                                 (unsigned long long)axis->n,
+                                 (unsigned long long)array->shape[dim]);
+            axis->is_new = false;
+            axis->n = array->shape[dim];
+        }
+    }
+    return REFS_OK;
+}
+
+/* -- coordinates that are one value ------------------------------------------------------------ */
+
+bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array) {
+    return array->rank == 1 && !array->is_piece &&
+           refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[0])),
+                          refs_intern_get(strings, array->name));
+}
+
+/* Whether an array lies along concat dimensions alone, none of which is its own. */
+static bool is_along_others(const refs_part_reader *in, const refs_combine_array *array) {
+    const refs_str own = refs_intern_get(in->strings, array->name);
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        size_t concat;
+        const refs_str name =
+            refs_combine__own_name(refs_intern_get(in->strings, array->dims[dim]));
+        if (refs_str_equal(own, name) || !refs_combine__is_dim(in->combine, name, &concat))
+            return false;
+    }
+    return array->rank > 0 && !array->is_piece;
+}
+
+static refs_str text_of(const refs_part_reader *in, uint32_t id) {
+    return id != REFS_COMBINE_NONE ? refs_intern_get(in->strings, id) : refs_str_view("", 0);
+}
+
+/* The one value of the coordinate of a concat dimension along others; empty: it has none. */
+static refs_str constant_of(const refs_part_reader *in, const refs_combine_array *array) {
+    size_t concat;
+    if (!is_along_others(in, array) || array->are_texts ||
+        !refs_combine__is_dim(in->combine, text_of(in, array->name), &concat))
+        return refs_str_view("", 0);
+    return refs_combine__constant_of(text_of(in, array->values), text_of(in, array->missing),
+                                     array->dtype.size);
+}
+
+refs_status refs_part__take_constants(refs_part_reader *in, refs_error *err) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        const refs_str constant = constant_of(in, array);
+        if (constant.size == 0) continue;
+        REFS_TRY(refs_part__number_text(in, constant, &array->values, err));
+        refs_combine__forget_holes(array);
+        array->rank = 0;
+        array->gets_new = true;
+        array->missing = array->invalid = REFS_COMBINE_NONE;
+    }
+    return REFS_OK;
+}
+
+/* Whether units count instants or durations. */
+static bool counts_time(const refs_part_reader *in, const refs_combine_array *array) {
+    static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
+    if (array->is_time || array->units == REFS_COMBINE_NONE) return array->is_time;
+    const refs_cf_units units = {refs_intern_get(in->strings, array->units), {"", 0}};
+    return refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN;
+}
+
+static bool has_new_time(const refs_part_reader *in) {
+    const refs_combine_member *member = in->member;
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
+        if (axis->is_new && axis->array != REFS_COMBINE_NONE &&
+            counts_time(in, &member->arrays[axis->array]))
+            return true;
+    }
+    return false;
+}
+
+/* Valid times depend on run and lead time: those of one run vary with the step, and those of one
+ * lead time with the run. */
+static void widen_times(const refs_part_reader *in) {
+    const bool is_one = has_new_time(in);
+    for (size_t i = 0; is_one && i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        array->gets_new = array->gets_new || (array->is_time && is_along_others(in, array));
+    }
+}
+
+/* -- coordinates that names tell --------------------------------------------------------------- */
+
+/* The array that is the coordinate of a dimension, emptied: the part's own, or a new one; NULL:
+ * memory ran out. */
+static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_combine_axis *axis) {
+    if (axis->array != REFS_COMBINE_NONE) {
+        refs_free(member->arrays[axis->array].shape);
+        refs_free(member->arrays[axis->array].dims);
+    } else if (refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                         sizeof *member->arrays)) {
+        axis->array = (uint32_t)member->n_arrays++;
+    } else {
+        return NULL;
+    }
+    refs_combine_array *array = &member->arrays[axis->array];
+    *array = (refs_combine_array){.named_by = REFS_COMBINE_NONE,
+                                  .missing = REFS_COMBINE_NONE,
+                                  .units = REFS_COMBINE_NONE,
+                                  .calendar = REFS_COMBINE_NONE,
+                                  .bounds = REFS_COMBINE_NONE,
+                                  .digest = REFS_COMBINE_NONE,
+                                  .whole = REFS_COMBINE_NONE,
+                                  .problem = REFS_COMBINE_NONE,
+                                  .part_prefix = REFS_COMBINE_NONE,
+                                  .unpacking = {.scale = 1},
+                                  .rank = 1,
+                                  .is_thin = true,
+                                  .has_inline = true,
+                                  .separator = '.'};
+    return array;
+}
+
+static refs_status put_value(refs_part_reader *in, refs_combine_array *array,
+                             const refs_pattern_value *value, refs_error *err) {
+    refs_str bytes = refs_str_view((const char *)&value->integer, sizeof value->integer);
+    array->dtype = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof value->integer};
+    if (value->kind == REFS_PATTERN_TEXT) {
+        bytes = value->text;
+        array->dtype = (refs_dtype){.type = REFS_TYPE_BYTES, .size = value->text.size};
+    } else if (value->kind == REFS_PATTERN_NUMBER) {
+        bytes = refs_str_view((const char *)&value->number, sizeof value->number);
+        array->dtype.type = REFS_TYPE_FLOAT;
+    }
+    return refs_part__number_text(in, bytes, &array->values, err);
+}
+
+/* Describes one step in one chunk. */
+static refs_status put_step(refs_part_reader *in, refs_combine_array *array, refs_str name,
+                            refs_error *err) {
+    array->shape = refs_calloc(2, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(2, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    array->chunk = array->shape + 1;
+    array->n = array->shape + 2;
+    array->shape[0] = array->chunk[0] = array->n[0] = 1;
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(name)));
+    REFS_TRY(refs_part__number_scratch(in, &array->prefix, err));
+    REFS_TRY(refs_part__number_text(in, name, &array->path, err));
+    array->name = array->path;
+    return refs_part__number_text(in, name, &array->dims[0], err);
+}
+
+static refs_status put_documents(refs_part_reader *in, refs_combine_array *array, refs_str name,
+                                 refs_error *err) {
+    static const char document[] = "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
+                                   "\"<i8\",\"compressor\":null,\"filters\":null,\"order\":\"C\","
+                                   "\"fill_value\":null}";
+    const bool is_time = array->units != REFS_COMBINE_NONE;
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"_ARRAY_DIMENSIONS\":["));
+    REFS_TRY(refs_json_write_string(name, &in->scratch, err));
+    REFS_TRY(refs_buf_printf(&in->scratch, err,
+                             is_time ? "],\"standard_name\":\"time\",\"units\":\"%s\"}" : "]%s}",
+                             is_time ? REFS_SINCE_EPOCH : ""));
+    REFS_TRY(refs_part__number_scratch(in, &array->attributes, err));
+    REFS_TRY(refs_part__number_text(in, refs_str_from(document), &array->document, err));
+    REFS_TRY(refs_part__number_text(in, refs_str_view("", 0), &array->packing, err));
+    REFS_TRY(refs_combine__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_combine__describe_flags(in->strings, NULL, &array->flags, err));
+    return refs_part__number_text(in, refs_str_view("", 0), &array->layout, err);
+}
+
+/* Adds a coordinate of one value, as if the part had it. */
+static refs_status put_coordinate(refs_part_reader *in, size_t concat,
+                                  const refs_pattern_value *value, refs_error *err) {
+    refs_combine_axis *axis = &in->member->axes[concat];
+    const refs_str name = refs_str_from(in->combine->options.dims[concat]);
+    if (axis->n != 1)
+        return refs_fail(err, REFS_INVALID,
+                         "the pattern gives one value of %s, but the source has %llu", name.data,
+                         (unsigned long long)axis->n);
+    refs_combine_array *array = clear_coordinate(in->member, axis);
+    if (array == NULL) return refs_fail_nomem(err);
+    REFS_TRY(put_value(in, array, value, err));
+    if (value->kind == REFS_PATTERN_TIME)
+        REFS_TRY(refs_part__number_text(in, refs_str_from(REFS_SINCE_EPOCH), &array->units, err));
+    REFS_TRY(put_step(in, array, name, err));
+    return put_documents(in, array, name, err);
+}
+
+refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
+    refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
+    if (in->combine->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
+        REFS_TRY(refs_combine__match(in->combine, in->part->name, values, err));
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+        REFS_TRY(refs_combine__find_axis(in->strings, in->member, concat,
+                                         refs_str_from(in->combine->options.dims[concat]), err));
+        if (in->member->axes[concat].is_new) refs_part__count_steps_of_pieces(in, concat);
+        if (values[concat].is_set) REFS_TRY(put_coordinate(in, concat, &values[concat], err));
+    }
+    widen_times(in);
+    return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
+}

@@ -1,0 +1,230 @@
+/* chosen.c -- which arrays of a part are read, and which elements along the dimensions that a
+ * selection cuts. */
+#include "part_reader.h"
+
+/* -- which arrays ------------------------------------------------------------------------------ */
+
+static bool is_in_group(const refs_part_reader *in, const char *path) {
+    return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
+}
+
+size_t refs_part__size_of_group(const refs_part_reader *in, const char *path) {
+    return is_in_group(in, path) ? in->group.size
+                                 : refs_str_find_last(refs_str_from(path), '/') + 1;
+}
+
+refs_str refs_part__relative(const refs_part_reader *in, const char *path) {
+    return refs_str_part(refs_str_from(path), refs_part__size_of_group(in, path), SIZE_MAX);
+}
+
+/* Whether the array's name, resolved from the selected group, is this array (CF-1.11, section 2.7).
+ */
+static bool is_seen(const refs_part_reader *in, const refs_array_meta *meta) {
+    char *group = refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
+    bool is = group != NULL && refs_hierarchy_resolve(in->source.hierarchy, group,
+                                                      refs_str_from(meta->name)) == meta;
+    refs_free(group);
+    return is;
+}
+
+bool refs_part__is_wanted(const refs_part_reader *in, const refs_array_meta *meta) {
+    if (in->wanted.count == 0) return is_in_group(in, meta->path);
+    return refs_intern_find(&in->wanted, refs_str_from(meta->path)) != REFS_INTERN_NONE &&
+           (is_in_group(in, meta->path) || is_seen(in, meta));
+}
+
+static refs_status want(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
+    uint32_t id;
+    return meta != NULL ? refs_intern_add(&in->wanted, refs_str_from(meta->path), &id, err)
+                        : REFS_OK;
+}
+
+/* Selects the variables that the words of an attribute name. */
+static refs_status want_words(refs_part_reader *in, const refs_array_meta *meta,
+                              const char *attribute, refs_error *err) {
+    refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
+    while (text.data != NULL && text.size > 0) {
+        size_t blank = refs_str_find(text, ' ');
+        refs_str word = refs_str_part(text, 0, blank);
+        text = refs_str_part(text, word.size + 1, text.size);
+        if (word.size > 0)
+            REFS_TRY(
+                want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, word), err));
+    }
+    return REFS_OK;
+}
+
+/* Adds the documents that describe an array. */
+static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
+    static const char *const attributes[] = {"coordinates", "bounds", "climatology",
+                                             "grid_mapping"};
+    for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
+        REFS_TRY(want(in,
+                      refs_hierarchy_resolve(in->source.hierarchy, meta->group,
+                                             refs_str_from(meta->dims[dim])),
+                      err));
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        REFS_TRY(want_words(in, meta, attributes[i], err));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
+        if (refs_combine__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
+    }
+    return REFS_OK;
+}
+
+/* Most arrays that a message names. */
+#define MAX_NAMED 20
+
+static refs_status fail_without(const refs_part_reader *in, const char *name, refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(in->source.hierarchy);
+    const refs_str group = refs_str_view((const char *)in->group.data, in->group.size);
+    refs_buf there = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED && status == REFS_OK; i++) {
+        const refs_str path = refs_str_from(refs_hierarchy_array(in->source.hierarchy, i)->path);
+        if (!refs_str_starts(path, (const char *)in->group.data)) continue;
+        const refs_str rest = refs_str_part(path, group.size, path.size);
+        const refs_str shown = named < MAX_NAMED ? rest : refs_str_from("others");
+        status = refs_buf_printf(&there, err, "%s%.*s",
+                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown));
+    }
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name,
+                           (int)there.size, (const char *)there.data);
+    refs_buf_clear(&there);
+    return status;
+}
+
+/* Selects all arrays of the group. Variables that describe them may lie in groups above. */
+static refs_status want_group(refs_part_reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (is_in_group(in, meta->path)) REFS_TRY(want(in, meta, err));
+    }
+    return REFS_OK;
+}
+
+const char *const *refs_part__variables_of(const refs_part_reader *in) {
+    return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.variables;
+}
+
+refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
+    const char *const *names = refs_part__variables_of(in);
+    for (; names != NULL && *names != NULL; names++) {
+        refs_buf path = REFS_BUF_INIT;
+        REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
+        const refs_array_meta *meta = refs_hierarchy_find_array(
+            in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
+        refs_buf_clear(&path);
+        if (meta == NULL)
+            meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));
+        if (meta != NULL && !is_in_group(in, meta->path)) meta = NULL;
+        if (meta == NULL) return fail_without(in, *names, err);
+        if (meta->status != REFS_OK)
+            return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+        REFS_TRY(want(in, meta, err));
+    }
+    if (in->wanted.count == 0 && in->group.size > 1) REFS_TRY(want_group(in, err));
+    for (uint32_t i = 0; i < in->wanted.count; i++)
+        REFS_TRY(want_others(
+            in, refs_hierarchy_find_array(in->source.hierarchy, refs_intern_get(&in->wanted, i)),
+            err));
+    return REFS_OK;
+}
+
+/* -- cuts -------------------------------------------------------------------------------------- */
+
+const refs_combine_cut *refs_part__cuts_of(const refs_part_reader *in) {
+    const refs_combine_cut *const *cuts = in->combine->options.cuts;
+    return cuts != NULL ? cuts[in->part->number] : NULL;
+}
+
+const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const refs_array_meta *meta,
+                                            size_t dim) {
+    const refs_combine_cut *cut = refs_part__cuts_of(in);
+    if (cut == NULL || cut->dim == NULL) return NULL;
+    const refs_str name = refs_combine__own_name(refs_str_from(meta->dims[dim]));
+    const refs_array_meta *coordinate =
+        refs_hierarchy_resolve(in->source.hierarchy, meta->group, name);
+    const char *path = coordinate != NULL ? coordinate->path : "";
+    for (; cut->dim != NULL; cut++)
+        if (refs_str_is(name, cut->dim) && strcmp(path, cut->coordinate) == 0) return cut;
+    return NULL;
+}
+
+uint64_t refs_part__key_size(const refs_array_meta *meta, size_t dim) {
+    return meta->chunk[dim] * (meta->shard != NULL ? meta->shard->n[dim] : 1);
+}
+
+size_t refs_part__find_cut_through(const refs_part_reader *in, const refs_array_meta *meta) {
+    size_t dim = 0;
+    for (; dim < meta->rank; dim++) {
+        const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        const uint64_t size = refs_part__key_size(meta, dim), end = cut->first + cut->n;
+        if (cut->first % size != 0 || (end % size != 0 && end != cut->size)) break;
+    }
+    return dim;
+}
+
+refs_status refs_part__fail_cut_through(const refs_part_reader *in, const refs_array_meta *meta,
+                                        refs_error *err) {
+    const size_t dim = refs_part__find_cut_through(in, meta);
+    const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
+    const uint64_t size = refs_part__key_size(meta, dim), last = cut->first + cut->n - 1;
+    const uint64_t end = (last / size + 1) * size;
+    return refs_fail(err, REFS_INVALID,
+                     "chunks have %llu indices along %s: expected whole chunks, found indices %llu "
+                     "to %llu; select [%s=#%llu:#%llu]",
+                     (unsigned long long)size, cut->dim, (unsigned long long)cut->first,
+                     (unsigned long long)last, cut->dim,
+                     (unsigned long long)(cut->first / size * size),
+                     (unsigned long long)((end < cut->size ? end : cut->size) - 1));
+}
+
+refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_combine_array *array, refs_error *err) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        if (meta->edges != NULL || meta->first_chunk != NULL || in->n_containers > 0)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: an aggregation, or an array with chunks of several sizes, cannot "
+                             "be cut along %s: leave the selection out",
+                             meta->path, cut->dim);
+        if (meta->shape[dim] != cut->size)
+            return refs_fail(
+                err, REFS_INVALID,
+                "%s: expected %llu indices along %s, as for the selected variable, found %llu",
+                meta->path, (unsigned long long)cut->size, cut->dim,
+                (unsigned long long)meta->shape[dim]);
+        array->shape[dim] = cut->n;
+        array->n[dim] = (cut->n - 1) / refs_part__key_size(meta, dim) + 1;
+        array->has_inline =
+            true; /* a small array is stored as values, so a cut may divide chunks */
+    }
+    return REFS_OK;
+}
+
+refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_bytes values, refs_buf *kept, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
+    uint64_t n_values = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
+        first[dim] = cut != NULL ? cut->first : 0;
+        n[dim] = cut != NULL ? cut->n : meta->shape[dim];
+        total *= n[dim];
+        n_values *= meta->shape[dim];
+    }
+    const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
+    for (uint64_t i = 0; i < total; i++) {
+        uint64_t place = 0;
+        for (size_t dim = 0; dim < meta->rank; dim++)
+            place = place * meta->shape[dim] + first[dim] + index[dim];
+        REFS_TRY(refs_buf_append(kept, values.data + place * size, size, err));
+        for (size_t dim = meta->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < n[dim]) break;
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,344 @@
+/* described.c -- arrays of a part as their metadata describe them. */
+#include "part_reader.h"
+#include "refs/cf.h"
+#include "refs/own_attributes.h"
+#include "refs/store.h"
+
+refs_status refs_part__describe_layout(refs_part_reader *in, refs_combine_array *array,
+                                       refs_error *err) {
+    return refs_combine__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
+                                         &array->layout, err);
+}
+
+static refs_status describe_meaning(refs_part_reader *in, const refs_array_meta *meta,
+                                    refs_combine_array *array, refs_error *err) {
+    REFS_TRY(refs_part__describe_layout(in, array, err));
+    REFS_TRY(refs_combine__describe_packing(in->strings, meta->attributes, &array->packing, err));
+    array->unpacking = refs_combine__unpacking_of(meta);
+    REFS_TRY(refs_combine__describe_range(in->strings, meta->attributes, &array->range, err));
+    if (refs_combine__has_only_values(array) &&
+        refs_combine__has_whole_range(array, refs_intern_get(in->strings, array->range)))
+        REFS_TRY(refs_combine__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_part__number_attribute(in, meta, "units", &array->units, err));
+    REFS_TRY(refs_part__number_attribute(in, meta, "calendar", &array->calendar, err));
+    REFS_TRY(refs_part__number_attribute(in, meta, "bounds", &array->bounds, err));
+    return array->bounds != REFS_COMBINE_NONE
+               ? REFS_OK
+               : refs_part__number_attribute(in, meta, "climatology", &array->bounds, err);
+}
+
+static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
+    uint64_t n = 0;
+    if (meta->edges == NULL) return refs_array_meta_n_chunks(meta, dim);
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) n += meta->edges[dim].runs[i].count;
+    return n;
+}
+
+void refs_combine_n_keys(const refs_array_meta *meta, uint64_t *n) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+        n[dim] = (n_chunks(meta, dim) + per_key - 1) / per_key;
+        if (meta->first_chunk != NULL) n[dim] += meta->first_chunk[dim];
+    }
+}
+
+/* Whether netCDF-4 hides the name of a coordinate behind a prefix, since the file has a dimension
+ * of that name without it: along that dimension of the result it is the coordinate. */
+static bool is_renamed(const refs_part_reader *in, const refs_array_meta *meta) {
+    size_t concat;
+    return meta->rank <= 1 &&
+           !refs_str_is(refs_combine__own_name(refs_str_from(meta->path)), meta->name) &&
+           refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat);
+}
+
+static refs_status number_path(refs_part_reader *in, const refs_array_meta *meta,
+                               refs_combine_array *array, refs_error *err) {
+    const refs_part_container *whole = refs_part__container_of(in, meta->path);
+    const refs_str path = refs_part__relative(in, whole != NULL ? whole->meta->path : meta->path);
+    if (whole != NULL || !is_renamed(in, meta))
+        return refs_part__number_text(in, path, &array->path, err);
+    const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s%s", REFS_STR_WHOLE(group), meta->name));
+    return refs_part__number_scratch(in, &array->path, err);
+}
+
+static bool names(const refs_array_meta *variable, const char *coordinate) {
+    refs_str text = refs_json_text(refs_json_get(variable->attributes, "coordinates")), word;
+    while (refs_str_next_word(&text, REFS_BLANKS, &word))
+        if (refs_str_is(word, coordinate)) return true;
+    return false;
+}
+
+static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
+    const refs_str name = refs_json_text(refs_json_get(meta->attributes, "standard_name"));
+    const refs_cf_units units = refs_cf_units_of(meta->attributes);
+    refs_cf_clock clock;
+    if (meta->status != REFS_OK) return REFS_COMBINE_COORDINATE_OTHER;
+    if (refs_cf_clock_of(&units, &clock))
+        return refs_str_is(name, "time") ? REFS_COMBINE_COORDINATE_VALID_TIME
+               : refs_str_is(name, "forecast_reference_time")
+                   ? REFS_COMBINE_COORDINATE_REFERENCE_TIME
+                   : REFS_COMBINE_COORDINATE_TIME;
+    if (refs_str_is(name, "forecast_period")) return REFS_COMBINE_COORDINATE_LEAD_TIME;
+    if (refs_str_is(name, "realization")) return REFS_COMBINE_COORDINATE_MEMBER;
+    return refs_cf_axis_kind_of(meta) == REFS_CF_AXIS_Z ? REFS_COMBINE_COORDINATE_LEVEL
+                                                        : REFS_COMBINE_COORDINATE_OTHER;
+}
+
+/* What a coordinate tells, and of which variables. */
+static refs_status describe_coordinate(refs_part_reader *in, const refs_array_meta *meta,
+                                       refs_combine_array *array, refs_error *err) {
+    array->coordinate = coordinate_of(meta);
+    array->named_by = REFS_COMBINE_NONE;
+    in->scratch.size = 0;
+    for (size_t i = 0; array->coordinate != REFS_COMBINE_COORDINATE_OTHER &&
+                       i < refs_hierarchy_n_arrays(in->source.hierarchy);
+         i++) {
+        const refs_array_meta *variable = refs_hierarchy_array(in->source.hierarchy, i);
+        if (names(variable, meta->name))
+            REFS_TRY(refs_buf_printf(&in->scratch, err, "%s ", variable->path));
+    }
+    if (in->scratch.size > 0) REFS_TRY(refs_part__number_scratch(in, &array->named_by, err));
+    return refs_part__number_text(in, refs_str_from(meta->name), &array->name, err);
+}
+
+static refs_status set_shape(refs_part_reader *in, const refs_array_meta *meta,
+                             refs_combine_array *array, refs_error *err) {
+    array->rank = meta->rank;
+    array->shape = refs_calloc(meta->rank + 1, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(meta->rank + 1, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    array->chunk = array->shape + meta->rank;
+    array->n = array->chunk + meta->rank;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        array->shape[dim] = meta->shape[dim];
+        array->chunk[dim] = meta->chunk[dim];
+        REFS_TRY(
+            refs_part__number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
+    }
+    refs_combine_n_keys(meta, array->n);
+    REFS_TRY(refs_part__cut_shape(in, meta, array, err));
+    const bool was_v3 = meta->zarr_format == 3 && !array->is_v3;
+    array->separator = was_v3 ? '.' : meta->separator;
+    const refs_part_container *whole = refs_part__container_of(in, meta->path);
+    const char *path = whole != NULL ? whole->meta->path : meta->path;
+    REFS_TRY(refs_part__number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
+    if (was_v3 || is_renamed(in, meta)) {
+        in->scratch.size = 0;
+        REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/",
+                                 REFS_STR_WHOLE(refs_intern_get(in->strings, array->path))));
+        return refs_part__number_scratch(in, &array->prefix, err);
+    }
+    return refs_part__number_text(
+        in, refs_str_from(meta->key_prefix + refs_part__size_of_group(in, path) - 1),
+        &array->prefix, err);
+}
+
+refs_status refs_part__number_json(refs_part_reader *in, const refs_json *value, uint32_t *id,
+                                   refs_error *err) {
+    if (value == NULL) return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_json_write(value, &in->scratch, err));
+    return refs_part__number_scratch(in, id, err);
+}
+
+/* Restores the members of version 2 from before a repository held the array (write.h). */
+static refs_status restore_members(refs_part_reader *in, uint32_t document, refs_buf *v2,
+                                   refs_error *err) {
+    const char *pairs[2 * REFS_COMBINE_MAX_MEMBERS + 1] = {NULL};
+    refs_buf values[REFS_COMBINE_MAX_MEMBERS] = {REFS_BUF_INIT};
+    refs_json_doc *doc;
+    size_t n = 0;
+    REFS_TRY(refs_json_parse(refs_intern_get(in->strings, document), &doc, err));
+    const refs_json *members = refs_json_get(refs_json_root(doc), REFS_V2_MEMBER);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(members) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_name_at(members, i);
+        if (refs_str_is(name, "must_understand") || refs_str_is(name, REFS_SEAL_MEMBER)) continue;
+        if (n == REFS_COMBINE_MAX_MEMBERS) {
+            status = refs_fail(err, REFS_LIMIT,
+                               "expected at most %d members of \"" REFS_V2_MEMBER "\", found more",
+                               REFS_COMBINE_MAX_MEMBERS);
+            break;
+        }
+        status = refs_json_write(refs_json_at(members, i), &values[n], err);
+        if (status == REFS_OK) status = refs_buf_append(&values[n], "", 1, err);
+        pairs[2 * n] = name.data;
+        pairs[2 * n + 1] = (const char *)values[n].data;
+        n++;
+    }
+    refs_buf text = REFS_BUF_INIT;
+    if (status == REFS_OK && n > 0)
+        status = refs_combine__replace(refs_str_view((const char *)v2->data, v2->size), pairs,
+                                       &text, err);
+    if (status == REFS_OK && n > 0) {
+        v2->size = 0;
+        status = refs_buf_append(v2, text.data, text.size, err);
+    }
+    for (size_t i = 0; i < n; i++) refs_buf_clear(&values[i]);
+    refs_buf_clear(&text);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* Results have version 2, and masters have no version. */
+static refs_status take_version_3(refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    if (refs_combine__copies(in->combine)) return REFS_OK;
+    in->scratch.size = 0;
+    refs_status status = refs_combine__write_v2(meta, &in->scratch, &problem);
+    if (status == REFS_OK) status = restore_members(in, array->document, &in->scratch, &problem);
+    if (status == REFS_UNSUPPORTED)
+        REFS_TRY(refs_part__number_text(in, refs_str_from(problem.message), &array->problem, err));
+    else if (status != REFS_OK)
+        return refs_fail(err, status, "%s: %s", meta->path, problem.message);
+    else
+        REFS_TRY(refs_part__number_scratch(in, &array->document, err));
+    if (status == REFS_UNSUPPORTED && !refs_combine__is_of_fields(in->combine)) return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_combine__write_v2_attributes(meta, &in->scratch, err));
+    REFS_TRY(refs_part__number_scratch(in, &array->attributes, err));
+    array->is_v3 = status == REFS_UNSUPPORTED;
+    return REFS_OK;
+}
+
+/* Reads recorded holes, and the fill value from before there were any. */
+static refs_status read_holes(refs_part_reader *in, const refs_array_meta *meta,
+                              refs_combine_array *array, refs_error *err) {
+    REFS_TRY(refs_combine__read_holes(in->combine, in->strings, array, err));
+    refs_combine_holes *holes = array->holes;
+    if (holes == NULL) return REFS_OK;
+    refs_array_meta before = *meta;
+    before.has_fill = holes->has_fill;
+    before.fill = holes->fill;
+    holes->keeps_default = refs_cf_keeps_default_fill(&before);
+    holes->has_nodata = holes->adds_fill ? meta->dtype.size == 1 && refs_cf_fill_is_chosen(&before)
+                                         : array->has_nodata;
+    if (refs_part__cuts_of(in) == NULL) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: cannot select a part, because some sources of the set lack it: leave the "
+                     "selection out",
+                     meta->path);
+}
+
+/* Whether netCDF's default fill value is a value. Arrays with dimension names follow netCDF's
+ * rules; a scalar has no names, and follows those of the arrays that it becomes an element of. */
+static bool keeps_default(const refs_array_meta *meta) {
+    const bool is_bare = meta->rank == 0 && !meta->has_fill && meta->dtype.size > 1;
+    return !is_bare && refs_cf_keeps_default_fill(meta);
+}
+
+/* Describes an array with attributes that were `added` to those of its own document; NULL: none
+ * were. */
+static refs_status add_described(refs_part_reader *in, const refs_array_meta *meta,
+                                 const refs_json_doc *added, refs_error *err) {
+    refs_combine_member *member = in->member;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                   sizeof *member->arrays))
+        return refs_fail_nomem(err);
+    refs_combine_array *array = &member->arrays[member->n_arrays++];
+    refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
+    *array = (refs_combine_array){.values = REFS_COMBINE_NONE,
+                                  .missing = REFS_COMBINE_NONE,
+                                  .invalid = REFS_COMBINE_NONE,
+                                  .digest = REFS_COMBINE_NONE,
+                                  .whole = REFS_COMBINE_NONE,
+                                  .problem = REFS_COMBINE_NONE,
+                                  .dtype = meta->dtype};
+    array->is_v3 = meta->zarr_format == 3;
+    array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
+    if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
+    array->declares_fill = meta->dtype.size <= sizeof array->declared &&
+                           refs_cf_declared_fill(in->source.hierarchy, meta, array->declared);
+    array->has_nodata =
+        refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
+        (meta->dtype.size == 1 && meta->aggregation == NULL && refs_cf_fill_is_chosen(meta));
+    array->keeps_default = keeps_default(meta);
+    const refs_part_container *whole = refs_part__container_of(in, meta->path);
+    REFS_TRY(number_path(in, meta, array, err));
+    REFS_TRY(describe_coordinate(in, meta, array, err));
+    REFS_TRY(refs_part__number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray",
+                                        &array->document, err));
+    if (array->document == REFS_COMBINE_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata are only in .zmetadata",
+                         meta->path);
+    array->attributes = REFS_COMBINE_NONE;
+    if (added != NULL)
+        REFS_TRY(refs_part__number_json(in, meta->attributes, &array->attributes, err));
+    else if (!array->is_v3)
+        REFS_TRY(refs_part__number_document(in, own, ".zattrs", &array->attributes, err));
+    if (array->is_v3) REFS_TRY(take_version_3(in, meta, array, err));
+    array->whole = array->attributes;
+    array->is_piece = whole != NULL;
+    if (whole != NULL) array->whole = whole->attributes;
+    REFS_TRY(refs_combine__describe_flags(
+        in->strings, whole != NULL ? whole->meta->attributes : meta->attributes, &array->flags,
+        err));
+    REFS_TRY(set_shape(in, meta, array, err));
+    REFS_TRY(describe_meaning(in, meta, array, err));
+    if (array->is_v3 || in->combine->n_dims == 0 || refs_combine__is_of_fields(in->combine) ||
+        refs_combine__is_of_coordinates(in->combine))
+        return REFS_OK;
+    return read_holes(in, meta, array, err);
+}
+
+static bool has_undeclared_number(const refs_array_meta *meta) {
+    const bool is_number = meta->dtype.type == REFS_TYPE_INT ||
+                           meta->dtype.type == REFS_TYPE_UINT ||
+                           meta->dtype.type == REFS_TYPE_FLOAT;
+    return meta->status == REFS_OK && meta->zarr_format == 2 && meta->aggregation == NULL &&
+           is_number && meta->has_fill && refs_json_get(meta->attributes, "_FillValue") == NULL;
+}
+
+/* Whether a fill value of zero, or netCDF's default for bytes, was declared by the file. The other
+ * arrays of the set show it, which the result may lack. Where attributes declare fill values, the
+ * set's writer has moved them all into the metadata. */
+static bool infers_fill(const refs_part_reader *in, const refs_array_meta *meta) {
+    static const uint8_t zero[sizeof(double)] = {0};
+    uint8_t usual[sizeof(double)];
+    if (!has_undeclared_number(meta)) return false;
+    const bool is_declared = refs_cf_fill_is_declared(in->source.hierarchy, meta),
+               is_usual = refs_cf_default_fill(&meta->dtype, usual) &&
+                          memcmp(meta->fill, usual, meta->dtype.size) == 0;
+    if (in->combine->options.fills == REFS_COMBINE_FILLS_DECLARED)
+        return !refs_hierarchy_keeps_attributes(in->source.hierarchy) &&
+               (is_declared || (is_usual && !refs_cf_keeps_default_fill(meta)));
+    return !refs_combine__copies(in->combine) && is_declared &&
+           (is_usual || memcmp(meta->fill, zero, meta->dtype.size) == 0);
+}
+
+static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
+    const refs_json *attributes = meta->attributes;
+    REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+        REFS_TRY(refs_buf_append(text, ",", 1, err));
+    }
+    REFS_TRY(refs_buf_printf(text, err, "\"_FillValue\":"));
+    REFS_TRY(refs_combine__write_fill_number(meta, text, err));
+    return refs_buf_append(text, "}", 1, err);
+}
+
+refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_error *err) {
+    refs_array_meta described = *meta;
+    refs_json_doc *added = NULL;
+    if (!infers_fill(in, meta)) return add_described(in, meta, NULL, err);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = write_with_fill(meta, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &added, err);
+    refs_buf_clear(&text);
+    if (status == REFS_OK) {
+        described.attributes = refs_json_root(added);
+        status = add_described(in, &described, added, err);
+    }
+    refs_json_doc_free(added);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* packed.c -- references of the arrays of a part. */
+#include "part_reader.h"
+
+typedef struct packing {
+    refs_packer packer;
+    refs_stream_writer stream;
+    refs_combine_array *array;
+    uint64_t first[REFS_MAX_RANK]; /* of the chunks inside the cut */
+    uint32_t mask;
+    bool has_mask;
+} packing;
+
+static refs_status check_mask(packing *at, const refs_ref *ref, refs_error *err) {
+    if (!at->has_mask) at->mask = ref->filter_mask;
+    at->has_mask = true;
+    if (at->mask == ref->filter_mask) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "some chunks skipped filters and some did not, which sets cannot record");
+}
+
+static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    packing *at = user;
+    uint64_t kept[REFS_MAX_RANK] = {0};
+    for (size_t dim = 0; dim < at->array->rank; dim++) {
+        kept[dim] = index[dim] - at->first[dim];
+        if (index[dim] < at->first[dim] || kept[dim] >= at->array->n[dim])
+            return refs_combine__count_seen(&at->packer, err);
+    }
+    refs_stream_ref packed = {.number = refs_combine__number(at->array->n, at->array->rank, kept)};
+    REFS_TRY(check_mask(at, ref, err));
+    REFS_TRY(refs_combine__pack(&at->packer, ref, &packed, err));
+    if (packed.kind == REFS_REF_INLINE) at->array->has_inline = true;
+    at->array->n_refs++;
+    return refs_stream_put(&at->stream, &packed, err);
+}
+
+static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    packing *at = user;
+    (void)index;
+    REFS_TRY(refs_combine__count_seen(&at->packer, err));
+    return check_mask(at, ref, err);
+}
+
+/* Removes codecs from the document that all chunks skip. */
+static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, uint32_t mask,
+                               refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
+    const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
+    size_t n = refs_json_size(list);
+    if (status == REFS_OK) status = refs_buf_append(&filters, "[", 1, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (i < 32 && (mask >> i & 1) != 0) continue;
+        status = refs_buf_append(&filters, ",", filters.size > 1, err);
+        if (status == REFS_OK) status = refs_json_write(refs_json_at(list, i), &filters, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&filters, "]", 2, err);
+    const bool drops_last = n < 32 && (mask >> n & 1) != 0;
+    const char *const pairs[] = {"filters", (const char *)filters.data,
+                                 drops_last ? "compressor" : NULL, "null", NULL};
+    if (status == REFS_OK)
+        status =
+            refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
+    if (status == REFS_OK)
+        status = refs_part__number_text(in, refs_str_view((const char *)text.data, text.size),
+                                        &array->document, err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&filters);
+    refs_buf_clear(&text);
+    return status == REFS_OK ? refs_part__describe_layout(in, array, err) : status;
+}
+
+/* Keys of the part, group included. */
+static refs_status each_chunk(refs_part_reader *in, const refs_array_meta *meta,
+                              const refs_combine_array *array, const refs_chunk_visitor *visitor,
+                              refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
+    refs_chunk_keys keys = refs_combine__keys(in->strings, array);
+    refs_combine_n_keys(meta, n);
+    keys.separator = meta->separator;
+    keys.n = n;
+    keys.prefix = refs_intern_get(in->strings, array->part_prefix);
+    return refs_set_each_chunk(in->part->set, &keys, visitor, err);
+}
+
+refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err) {
+    packing at = {.packer = {.combine = in->combine,
+                             .member = in->member,
+                             .fetcher = in->source.fetcher,
+                             .urls = &in->urls},
+                  .stream = {.bytes = &in->member->streams},
+                  .array = array};
+    array->stream = in->member->streams.size;
+    if (refs_part__find_cut_through(in, meta) < meta->rank)
+        return REFS_OK; /* its values are stored, if it has any */
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
+        if (cut != NULL) at.first[dim] = cut->first / refs_part__key_size(meta, dim);
+    }
+    const refs_chunk_visitor visitor = {pack_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    array->stream_size = in->member->streams.size - array->stream;
+    refs_combine__packer_clear(&at.packer);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}
+
+refs_status refs_part__look_for_masks(refs_part_reader *in, const refs_array_meta *meta,
+                                      refs_combine_array *array, refs_error *err) {
+    packing at = {.packer = {.combine = in->combine}, .array = array};
+    const refs_chunk_visitor visitor = {mask_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}

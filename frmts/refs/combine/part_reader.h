@@ -1,0 +1,182 @@
+/* part_reader.h -- a part while it is read: what the files that read it share.
+ *
+ * Read before this: combine_internal.h.
+ */
+#ifndef REFS_COMBINE_PART_READER_H
+#define REFS_COMBINE_PART_READER_H
+
+#include "combine_internal.h"
+
+/** Units of times that names of parts tell. */
+#define REFS_SINCE_EPOCH "seconds since 1970-01-01"
+
+/** An aggregation whose fragments are in the part. */
+typedef struct refs_part_container {
+    const refs_array_meta *meta;
+    refs_set_fragments *fragments;
+    uint32_t attributes; /**< attributes of the aggregation; or NONE */
+} refs_part_container;
+
+/** The reader of a part. Strings of the member are numbered by `strings`. */
+typedef struct refs_part_reader {
+    refs_combine *combine;
+    const refs_combine_part *part;
+    refs_combine_member *member;
+    refs_intern *strings;
+    refs_combine_source source;
+    refs_buf group;     /**< the selected group, with a slash before and after it; or "/" */
+    refs_intern wanted; /**< paths of the selected arrays; empty: all */
+    refs_intern urls;
+    refs_buf scratch;
+    refs_part_container *containers;
+    size_t n_containers, container_capacity;
+    struct wanted_values *values;
+    size_t n_values, value_capacity;
+    struct refs_aggregations *aggregations;
+    refs_intern fields; /**< paths of the arrays that make up fields */
+    size_t most_dims;   /**< of a field */
+} refs_part_reader;
+
+/* -- contents.c ---------------------------------------------------------------------------------
+ */
+
+refs_status refs_part__number_text(refs_part_reader *in, refs_str text, uint32_t *id,
+                                   refs_error *err);
+
+refs_status refs_part__number_scratch(refs_part_reader *in, uint32_t *id, refs_error *err);
+
+/** The document under `folder` and `name`; NONE where there is none. */
+refs_status refs_part__number_document(refs_part_reader *in, refs_str folder, const char *name,
+                                       uint32_t *id, refs_error *err);
+
+refs_status refs_part__number_attribute(refs_part_reader *in, const refs_array_meta *meta,
+                                        const char *name, uint32_t *id, refs_error *err);
+
+/** The container of the aggregation that an array or a group belongs to, or NULL. Copied
+ * aggregations stay as they are. */
+const refs_part_container *refs_part__container_of(const refs_part_reader *in, const char *path);
+
+/** Whether aggregations are described as the arrays that they stand for: where parts are fields,
+ * and in a master. */
+bool refs_part__sees_aggregations(const refs_part_reader *in);
+
+/* -- chosen.c -----------------------------------------------------------------------------------
+ */
+
+/** A path relative to the selected group. An array above the group is put into it: its path is
+ * relative to its own group. */
+size_t refs_part__size_of_group(const refs_part_reader *in, const char *path);
+
+refs_str refs_part__relative(const refs_part_reader *in, const char *path);
+
+bool refs_part__is_wanted(const refs_part_reader *in, const refs_array_meta *meta);
+
+/** A set that grows has only the variables that were selected before. */
+const char *const *refs_part__variables_of(const refs_part_reader *in);
+
+refs_status refs_part__choose(refs_part_reader *in, refs_error *err);
+
+const refs_combine_cut *refs_part__cuts_of(const refs_part_reader *in);
+
+/** The cut along a dimension, or NULL: none. Dimensions of other groups may have the same name. */
+const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const refs_array_meta *meta,
+                                            size_t dim);
+
+/** Elements along a dimension that are stored under one key. */
+uint64_t refs_part__key_size(const refs_array_meta *meta, size_t dim);
+
+/** The first dimension along which a cut divides a chunk, or the rank: none. */
+size_t refs_part__find_cut_through(const refs_part_reader *in, const refs_array_meta *meta);
+
+refs_status refs_part__fail_cut_through(const refs_part_reader *in, const refs_array_meta *meta,
+                                        refs_error *err);
+
+/** Fragments, and arrays with a rectilinear grid, cannot be cut. */
+refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_combine_array *array, refs_error *err);
+
+/** The values inside the cuts. */
+refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_bytes values, refs_buf *kept, refs_error *err);
+
+/* -- described.c --------------------------------------------------------------------------------
+ */
+
+refs_status refs_part__describe_layout(refs_part_reader *in, refs_combine_array *array,
+                                       refs_error *err);
+
+refs_status refs_part__number_json(refs_part_reader *in, const refs_json *value, uint32_t *id,
+                                   refs_error *err);
+
+refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_error *err);
+
+/* -- packed.c -----------------------------------------------------------------------------------
+ */
+
+refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err);
+
+refs_status refs_part__look_for_masks(refs_part_reader *in, const refs_array_meta *meta,
+                                      refs_combine_array *array, refs_error *err);
+
+/* -- small_values.c -----------------------------------------------------------------------------
+ */
+
+refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
+                                   bool is_optional, refs_error *err);
+
+/** Reads all of them as one plan: over a network, one request more. */
+refs_status refs_part__load_values(refs_part_reader *in, refs_error *err);
+
+size_t refs_part__n_concat_dims(const refs_part_reader *in, const refs_array_meta *meta);
+
+/** Warns once for each path. Values that cannot be decoded come from the first part, and so do
+ * values that cannot be read: sets are combined where their files are unreachable. */
+refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
+                                   refs_combine_array *array, refs_error *err);
+
+bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit);
+
+/** Whether an array is a scalar time of a part that is one step along a time or a duration, such as
+ * the valid time of a forecast. */
+bool refs_part__is_time_of_step(const refs_part_reader *in, const refs_array_meta *meta);
+
+/** Values that are only compared need not be readable: the array of the first part is then used. */
+refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
+                                            refs_combine_array *array, refs_error *err);
+
+/* -- entries.c ----------------------------------------------------------------------------------
+ */
+
+/** Reads the aggregations of a master, or of a manifest of empty fragments. */
+refs_status refs_part__open_fields(refs_part_reader *in, refs_error *err);
+
+/** Whether a variable serves fields and is stored in the master. A field with fewer dimensions than
+ * another one is mostly equal in all parts, and may serve others. Without a concat dimension the
+ * first part's is stored, so it is compared. */
+refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_meta *meta,
+                                         refs_combine_array *array, refs_error *err);
+
+void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta *meta,
+                              refs_combine_array *array);
+
+refs_status refs_part__read_entry(refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_error *err);
+
+refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_container *of,
+                                  const refs_array_meta *meta, refs_error *err);
+
+/** Steps of the fragments along a concat dimension, where no other array states them. */
+void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat);
+
+/* -- axes.c -------------------------------------------------------------------------------------
+ */
+
+/** A set of one forecast repeats its reference time at each step. When forecasts are combined along
+ * it, it is the scalar of each part. */
+refs_status refs_part__take_constants(refs_part_reader *in, refs_error *err);
+
+refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err);
+
+#endif

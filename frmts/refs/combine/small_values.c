@@ -1,0 +1,204 @@
+/* small_values.c -- values of the small arrays of a part, and digests of large ones. */
+#include "part_reader.h"
+#include "refs/cf.h"
+
+/* An array whose values are read. */
+typedef struct wanted_values {
+    const refs_array_meta *meta;
+    size_t number; /* index of the array in the member */
+    bool is_optional;
+} wanted_values;
+
+refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
+                                   bool is_optional, refs_error *err) {
+    if (!refs_grow((void **)&in->values, &in->value_capacity, in->n_values, sizeof *in->values))
+        return refs_fail_nomem(err);
+    in->values[in->n_values++] = (wanted_values){meta, in->member->n_arrays - 1, is_optional};
+    return REFS_OK;
+}
+
+static refs_status number_bytes(refs_part_reader *in, const refs_buf *bytes, uint32_t *id,
+                                refs_error *err) {
+    if (bytes->size == 0) return REFS_OK;
+    return refs_part__number_text(in, refs_str_view((const char *)bytes->data, bytes->size), id,
+                                  err);
+}
+
+static refs_status number_missing(refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_bytes values, refs_combine_array *array, refs_error *err) {
+    const refs_combine_kept_bytes of = {in->source.hierarchy, meta, values};
+    refs_buf missing = REFS_BUF_INIT, invalid = REFS_BUF_INIT;
+    refs_status status = refs_combine_find_missing(&of, &missing, err);
+    if (status == REFS_OK) status = number_bytes(in, &missing, &array->missing, err);
+    if (status == REFS_OK) status = refs_combine_find_invalid(&of, &invalid, err);
+    if (status == REFS_OK) status = number_bytes(in, &invalid, &array->invalid, err);
+    refs_buf_clear(&missing);
+    refs_buf_clear(&invalid);
+    return status;
+}
+
+static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
+                               refs_error *err) {
+    refs_combine_array *array = &in->member->arrays[wanted->number];
+    REFS_TRY(refs_part__number_text(in, refs_str_view((const char *)values.data, values.size),
+                                    &array->values, err));
+    return number_missing(in, wanted->meta, values, array, err);
+}
+
+static refs_status number_values(refs_part_reader *in, const wanted_values *wanted,
+                                 refs_bytes values, refs_error *err) {
+    refs_buf kept = REFS_BUF_INIT;
+    if (refs_part__cuts_of(in) == NULL) return number_kept(in, wanted, values, err);
+    refs_status status = refs_part__cut_values(in, wanted->meta, values, &kept, err);
+    if (status == REFS_OK) status = number_kept(in, wanted, refs_buf_view(&kept), err);
+    refs_buf_clear(&kept);
+    return status;
+}
+
+static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
+    refs_part_reader *in = user;
+    const refs_combine_kept_values *kept = &in->combine->options.kept;
+    if (kept->keep != NULL)
+        kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
+    return number_values(in, &in->values[i], values, err);
+}
+
+static bool is_optional(void *user, size_t i) {
+    return ((refs_part_reader *)user)->values[i].is_optional;
+}
+
+/* Takes values that an earlier run has kept. */
+static refs_status find_values(refs_part_reader *in, const wanted_values *wanted, bool *found,
+                               refs_error *err) {
+    const refs_combine_kept_values *kept = &in->combine->options.kept;
+    refs_buf values = REFS_BUF_INIT;
+    uint64_t bytes;
+    *found = kept->find != NULL && refs_combine__value_bytes(wanted->meta, &bytes) &&
+             kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
+             values.size == bytes;
+    refs_status status = REFS_OK;
+    if (*found) status = number_values(in, wanted, refs_buf_view(&values), err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status drop_kept_values(refs_part_reader *in, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < in->n_values; i++) {
+        bool found;
+        REFS_TRY(find_values(in, &in->values[i], &found, err));
+        if (!found) in->values[n++] = in->values[i];
+    }
+    in->n_values = n;
+    return REFS_OK;
+}
+
+refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
+    REFS_TRY(drop_kept_values(in, err));
+    if (in->n_values == 0) return REFS_OK;
+    const refs_value_sink sink = {take_values, is_optional, in};
+    const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
+    if (metas == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
+    refs_status status = refs_combine__load(&in->source, metas, in->n_values, &sink, err);
+    refs_free(metas);
+    return status;
+}
+
+size_t refs_part__n_concat_dims(const refs_part_reader *in, const refs_array_meta *meta) {
+    size_t n = 0, dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        n += refs_combine__is_dim(in->combine, refs_str_from(meta->dims[i]), &dim);
+    return n;
+}
+
+/* Bytes of an array at one index of the concat dimensions. */
+static uint64_t row_bytes(const refs_part_reader *in, const refs_array_meta *meta) {
+    uint64_t bytes = meta->dtype.size;
+    size_t dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        if (!refs_combine__is_dim(in->combine, refs_str_from(meta->dims[i]), &dim) &&
+            !refs_mul_u64(bytes, meta->shape[i], &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+/* Whether no warning was made yet of an array of that path, in any part. */
+static bool is_first_warning(refs_combine *combine, const char *path) {
+    uint32_t id;
+    refs_lock(&combine->lock);
+    const size_t n = combine->warned.count;
+    const bool is_first =
+        refs_intern_add(&combine->warned, refs_str_from(path), &id, NULL) != REFS_OK || id == n;
+    refs_unlock(&combine->lock);
+    return is_first;
+}
+
+refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
+                                   refs_combine_array *array, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    in->scratch.size = 0;
+    const refs_status status = refs_combine__digest(&in->source, meta, &in->scratch, &problem);
+    if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
+    if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
+        if (is_first_warning(in->combine, meta->path))
+            refs_note(
+                &in->combine->options.notes, REFS_NOTE_WARNING,
+                "%s: cannot be compared with other sources: using the values of the first: %s",
+                meta->path, problem.message);
+        return REFS_OK;
+    }
+    REFS_TRY(refs_fail(err, status, "%s", problem.message));
+    const refs_str spots =
+        refs_combine__digest_spots(refs_str_view((const char *)in->scratch.data, in->scratch.size));
+    REFS_TRY(number_missing(in, meta, refs_bytes_view(spots.data, spots.size), array, err));
+    return refs_part__number_scratch(in, &array->digest, err);
+}
+
+bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit) {
+    const refs_cf_units own = refs_cf_units_of(meta->attributes);
+    const refs_cf_units wanted = {refs_str_from(unit), own.calendar};
+    return own.units.size > 0 && refs_cf_compare_units(&own, &wanted) != REFS_CF_CONVERSION_UNKNOWN;
+}
+
+bool refs_part__is_time_of_step(const refs_part_reader *in, const refs_array_meta *meta) {
+    size_t concat;
+    if (meta->rank != 0 || refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat) ||
+        !refs_part__is_in_unit(meta, REFS_SINCE_EPOCH))
+        return false;
+    for (concat = 0; concat < in->combine->n_dims; concat++) {
+        const refs_array_meta *step = refs_hierarchy_resolve(
+            in->source.hierarchy, meta->group, refs_str_from(in->combine->options.dims[concat]));
+        if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
+            (refs_part__is_in_unit(step, REFS_SINCE_EPOCH) || refs_part__is_in_unit(step, "s")))
+            return true;
+    }
+    return false;
+}
+
+refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
+                                            refs_combine_array *array, refs_error *err) {
+    uint64_t bytes;
+    if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
+    size_t ignored;
+    bool is_scalar_of_dim =
+        meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored);
+    if (refs_part__n_concat_dims(in, meta) > 0 || is_scalar_of_dim ||
+        refs_part__is_time_of_step(in, meta)) {
+        array->is_thin =
+            bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
+        if (array->is_thin) return refs_part__want_values(in, meta, false, err);
+        /* parts that differ along another dimension repeat it */
+        const bool is_shared =
+            refs_part__n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
+        return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
+    }
+    array->is_thin = array->is_time && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
+    uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
+                                                                  : REFS_COMBINE_MAX_COMPARED_BYTES;
+    if (bytes > most)
+        return array->is_grid || refs_combine__is_axis(meta)
+                   ? refs_part__take_digest(in, meta, array, err)
+                   : REFS_OK;
+    return refs_part__want_values(in, meta, true, err);
+}
