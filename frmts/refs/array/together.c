@@ -1,7 +1,7 @@
-/* together.c -- several arrays in one fetch; see array.h. */
+/* together.c -- loads several arrays in one fetch; see array.h. */
 #include "load.h"
 
-/* Arrays and chunks that are loaded together at most: more are not small arrays. */
+/* Most arrays and chunks that are loaded together: larger ones are left to their reads. */
 enum { MAX_TOGETHER = 64, MAX_TOGETHER_CHUNKS = 16384 };
 
 /* The chunks being loaded. */
@@ -13,7 +13,7 @@ typedef struct bundle {
     size_t bytes;
 } bundle;
 
-/* Whether all chunks of the array can be in the cache at once, beside what is in the bundle. */
+/* Whether all chunks of the array fit into the cache, in addition to those of the bundle. */
 static bool fits(const bundle *all, const refs_array *array, size_t *bytes) {
     size_t budget = refs_cache__max_bytes(array->context.cache);
     return array->grid.n_chunks <= MAX_TOGETHER_CHUNKS - all->n_chunks &&

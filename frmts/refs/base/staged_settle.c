@@ -1,6 +1,5 @@
-/* staged_settle.c -- permissions and owners of what was written, and waiting for the disk; see
- * staged.h.
- */
+/* staged_settle.c -- sets permissions and owners of staged files, and syncs them to disk; see
+ * staged.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,7 +27,7 @@ static refs_status take_owner_of_file(void *user, int folder, const char *name, 
     return REFS_OK;
 }
 
-/* A folder that was there says by its files what new ones in it may be: what all of them allow. */
+/* Permissions of new files in a replaced folder: those that all its old files allow. */
 static refs_status find_owner_of_files(const char *path, refs_staged_owner *owner,
                                        refs_error *err) {
     const refs_folder_visitor visitor = {take_owner_of_file, owner};
@@ -55,7 +54,7 @@ bool refs_staged_is_private(const refs_staged *staged) {
     return staged->kept.is_known;
 }
 
-/* A group that cannot be given may do what everybody may. */
+/* If the group cannot be set, the group gets the permissions of others. */
 static bool give(int file, const refs_staged_owner *owner) {
     uint32_t mode = owner->mode;
     struct stat now;
@@ -67,7 +66,7 @@ static bool give(int file, const refs_staged_owner *owner) {
     return ((uint32_t)now.st_mode & PERMISSIONS) == mode || fchmod(file, mode) == 0;
 }
 
-/* A file that cannot be synchronised is not on a disk. */
+/* EINVAL and ENOTSUP: the file system cannot sync, so it is not on a disk. */
 static bool sync_file(int file) {
     return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
@@ -80,8 +79,8 @@ static bool give_and_sync(int file, const refs_staged_owner *owner, const refs_s
     return is_done;
 }
 
-/* A folder that is settled: how deep it is, its model, or -1, and the owners of a folder, and of a
- * file, that the model does not have. */
+/* A staged folder that is being settled: its depth, the replaced folder (`model`; -1: none), and
+ * the owners of folders and files that the replaced one lacks. */
 typedef struct settling {
     const refs_staged *staged;
     int depth, model;

@@ -1,24 +1,25 @@
-/* chain.c -- codecs one after the other, see codec.h. */
+/* chain.c -- a chain of codecs, see codec.h. */
 #include "output.h"
 #include "table.h"
 
-/* Smaller blocks are not worth a system call. */
+/* Smaller buffers are not returned to the system: a system call costs more. */
 #define FORGET_FROM (256 * REFS_KIB)
 
-/* Chunks of more bytes are decoded with less memory where that is possible; of fewer, faster. */
+/* Larger chunks are decoded in place where possible, which needs less memory; smaller ones through
+ * a buffer, which is faster. */
 #define IN_PLACE_ABOVE (8 * REFS_MIB)
 
 typedef struct chain_link {
     const refs_codec_type *type;
     void *self;
-    size_t decoded_size; /* what decoding must give; 0 when that is not known, but … */
-    size_t max_decoded;  /* … no more than that */
+    size_t decoded_size; /* bytes that decoding must give; 0: not known, but … */
+    size_t max_decoded;  /* … at most this */
 } chain_link;
 
 struct refs_chain {
     size_t decoded_size; /* of the whole chain */
     size_t max_bytes;
-    size_t max_encoded; /* of what is stored */
+    size_t max_encoded; /* most stored bytes */
     size_t n_links;
     chain_link links[]; /* in the order of encoding */
 };
@@ -48,7 +49,7 @@ static refs_status find_type(const char *id, const refs_codec_type **type, refs_
     return REFS_OK;
 }
 
-/* The most bytes that something of `size` bytes may take encoded; of 0, which is not known, too. */
+/* Most encoded bytes of `size` decoded bytes; `size` 0: not known. */
 static size_t most_encoded(const refs_chain *chain, size_t size) {
     size_t most, limit;
     if (!refs_add_size(chain->max_bytes, REFS_MAX_ENCODING_BYTES, &limit)) limit = SIZE_MAX;
@@ -58,8 +59,8 @@ static size_t most_encoded(const refs_chain *chain, size_t size) {
     return most;
 }
 
-/* Opens the next link, which decodes to *size bytes (0: not known), and sets *size to what it is
- * decoded from. */
+/* Opens the next link, which decodes to *size bytes (0: not known), and sets *size to its encoded
+ * bytes. */
 static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec,
                              const refs_chain_step *step, size_t *size, refs_error *err) {
     chain_link *link = &chain->links[chain->n_links];
@@ -143,16 +144,16 @@ bool refs_chain_is_empty(const refs_chain *chain) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* Whether sizes that are known must come out exactly, or are the most that may. */
+/* Whether known sizes are exact, or upper limits. */
 typedef enum completeness { WHOLE, PERHAPS_SHORT } completeness;
 
-/* One decoding on its way from the last link to the first. */
+/* The state of decoding a chunk, from the last link to the first. */
 typedef struct decoding {
     const refs_chain *chain;
     refs_scratch *scratch;
     completeness completeness;
-    refs_bytes bytes;   /* what the links so far have given */
-    size_t max_decoded; /* what so few bytes as are stored may decode to */
+    refs_bytes bytes;   /* output of the last link that ran */
+    size_t max_decoded; /* limit from the number of stored bytes (decompression bombs) */
 } decoding;
 
 static decoding begin(const refs_chain *chain, refs_scratch *scratch, completeness wanted,
@@ -185,7 +186,8 @@ static refs_status run_link(decoding *job, const chain_link *link, refs_codec_ou
     return status;
 }
 
-/* Undoes link number `i` into its buffer of `scratch`: neighbours have different ones. */
+/* Decodes link number `i` into one of the two buffers of `scratch`; adjacent links use different
+ * ones. */
 static refs_status run_to_scratch(decoding *job, size_t i, refs_error *err) {
     const chain_link *link = &job->chain->links[i];
     refs_buf *buffer = &job->scratch->buffers[i % 2];
@@ -204,7 +206,8 @@ static refs_status run_to_fixed(decoding *job, size_t i, uint8_t *dst, refs_erro
     return run_link(job, &job->chain->links[i], &output, err);
 }
 
-/* Whether what the second link gives can lie where the first one is to put its bytes. */
+/* Whether the second link can decode into the destination, where the first one then decodes in
+ * place. */
 static bool ends_in_place(const decoding *job) {
     const refs_chain *chain = job->chain;
     return chain->decoded_size > IN_PLACE_ABOVE && chain->n_links > 1 &&
@@ -223,7 +226,7 @@ static refs_status run_in_place(decoding *job, uint8_t *dst, refs_error *err) {
     return status;
 }
 
-/* Undoes all links, the first one to `dst`. */
+/* Decodes all links, the first one into `dst`. */
 static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
     size_t size = job->chain->decoded_size;
     if (job->chain->n_links > 0) REFS_TRY(check_expansion(job, size, err));

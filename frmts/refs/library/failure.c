@@ -1,4 +1,5 @@
-/* failure.c -- messages as users see them, and what they are about; see library.h. */
+/* failure.c -- translates messages for users, and finds the key, URL and range in them; see
+ * library.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static bool is_key(refs_str part) {
     return slash != SIZE_MAX && slash > 0 && is_index(refs_str_part(part, slash + 1, part.size));
 }
 
-/* Takes " [8192+4096]" off a part. */
+/* Cuts " [8192+4096]" off a part. */
 static bool take_range(refs_str *part, uint64_t *offset, uint64_t *length) {
     const size_t open = refs_str_find_last(*part, '['), plus = refs_str_find_last(*part, '+');
     if (!refs_str_ends(*part, "]") || open == SIZE_MAX || open == 0 || plus == SIZE_MAX ||
@@ -79,7 +80,8 @@ static void copy_part(refs_str part, char *text) {
     snprintf(text, REFS_ERROR_SIZE, "%.*s", REFS_STR_WHOLE(part));
 }
 
-/* The last key and range are the innermost ones: those of a fragment, in an aggregation. */
+/* The last key and range in a message are the innermost ones: in an aggregation, those of the
+ * fragment. */
 void refs_error_locate(const refs_error *err, refs_error_place *place) {
     refs_str rest = refs_str_from(err->message);
     bool follows_key = false;

@@ -1,4 +1,4 @@
-/* format.h -- the formats that are scanned: one row of a table each. */
+/* format.h -- the file formats: five functions each, which scan.c lists in a table. */
 #ifndef REFS_PARSERS_FORMAT_H
 #define REFS_PARSERS_FORMAT_H
 
@@ -13,18 +13,18 @@ typedef struct refs_scan_job {
     refs_documents *documents;
     const refs_scan_options *options; /**< never NULL */
     refs_scan_files *files;
-    uint32_t file; /**< the number of this one */
+    uint32_t file; /**< the number of the scanned one */
 } refs_scan_job;
 
 typedef struct refs_scan_format {
     const char *name; /**< "HDF5" */
     /** Whether a file that begins with `head` is of this format. */
     bool (*sniff)(refs_bytes head);
-    /** Whether a file that no head tells is of this format. NULL: heads tell. */
+    /** Whether a file that no `sniff` recognised is of this format. NULL: `sniff` suffices. */
     refs_status (*look)(refs_source *source, bool *is_it, refs_error *err);
     /** Lists the file: adds its groups and arrays to the job's documents. */
     refs_status (*open)(const refs_scan_job *job, void **self, refs_error *err);
-    /** Fills the index of array `number`, which is zeroed before. Called by one thread at a time;
+    /** Fills the zeroed index of array `number`. Called by one thread at a time;
      * the index is cleared by the caller, also on failure. */
     refs_status (*index)(void *self, size_t number, refs_chunk_index *index, refs_error *err);
     void (*close)(void *self);

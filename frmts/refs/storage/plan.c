@@ -48,7 +48,7 @@ static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const 
 }
 
 /* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
-static bool can_join(const refs_plan_input *input, const refs_planned *request,
+static bool can_merge(const refs_plan_input *input, const refs_planned *request,
                      const refs_range *first, const refs_range *range) {
     if (range->location_id != first->location_id) return false;
     if (request->length == REFS_FETCH_WHOLE) return true;
@@ -94,7 +94,7 @@ static void merge(const refs_plan_input *input, const placed_range *placed, refs
         const refs_range *range = placed[i].range;
         if (range->need != REFS_RANGE_REQUIRED) continue;
         const refs_planned *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
-        const bool joins = last != NULL && can_join(input, last, first, range);
+        const bool joins = last != NULL && can_merge(input, last, first, range);
         if (joins) grow(&plan->requests[plan->n_requests - 1], range);
         add_optional(placed + waiting, i - waiting, first, plan);
         if (!joins) {

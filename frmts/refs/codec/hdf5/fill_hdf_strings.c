@@ -23,7 +23,7 @@ static refs_status read_strings(const refs_json *map, hdf_strings *codec, refs_e
     return REFS_OK;
 }
 
-/* A structured type comes as a list, or as Python writes one. */
+/* Structured types are lists, or texts of such a list in Python's syntax. */
 static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error *err) {
     refs_str text = refs_json_text(dtype);
     refs_element_type type;
@@ -32,7 +32,7 @@ static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error
                          "strings of variable length in records are not supported");
     REFS_TRY(refs_codec__element_type_parse(text, &type, err));
     if (type.kind != REFS_ELEMENT_BYTES || type.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "addresses are not '%.*s'", REFS_STR_ARG(text));
+        return refs_fail(err, REFS_UNSUPPORTED, "expected a type of bytes for addresses, found '%.*s'", REFS_STR_ARG(text));
     *size = type.size;
     return REFS_OK;
 }

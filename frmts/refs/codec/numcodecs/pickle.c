@@ -1,4 +1,5 @@
-/* pickle.c -- codec "pickle": known, so that the refusal can say why. */
+/* pickle.c -- codec "pickle": never decoded, since unpickling runs code; listed so that the message
+ * can say so. */
 #include "refs/codec.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

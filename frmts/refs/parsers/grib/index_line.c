@@ -1,8 +1,6 @@
-/* index_line.c -- lines of indices of GRIB files, see index.h.
- *
- * Sources: wgrib2's "-s" inventory, https://www.cpc.ncep.noaa.gov/products/wesley/wgrib2/, and the
- * indices of ECMWF's open data, https://www.ecmwf.int/en/forecasts/datasets/open-data.
- */
+/* index_line.c -- parses lines of GRIB indices, see index.h. Sources: wgrib2's "-s" inventory,
+ * https://www.cpc.ncep.noaa.gov/products/wesley/wgrib2/, and the indices of ECMWF's open data,
+ * https://www.ecmwf.int/en/forecasts/datasets/open-data. */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -11,7 +9,7 @@
 
 #define DAY_SECONDS 86400
 
-/* Members of a line of JSON that are places and times: the others are its key. */
+/* JSON members with times and byte ranges; all others are the key of the field. */
 static const char *const place_members[] = {"_offset", "_length", "offset",     "length", "date",
                                             "time",    "step",    "lead_hours", "number", NULL};
 
@@ -21,7 +19,7 @@ void refs_scan__grib_index_clear(grib_index *index) {
     *index = (grib_index){.entries = NULL};
 }
 
-/* Cuts what is in front of `end` from `*text`, and `end`. */
+/* Cuts the text before `end`, and `end`, off `*text`. */
 static refs_str cut(refs_str *text, char end) {
     size_t size = refs_str_find(*text, end);
     refs_str part = refs_str_part(*text, 0, size);
@@ -33,15 +31,14 @@ static refs_str cut_line(refs_str *text) {
     return refs_str_trim(cut(text, '\n'), "\r ");
 }
 
-/* Works like refs_str_to_u64, also for numbers with zeros before them, "06". */
+/* Works like refs_str_to_u64, and accepts leading zeros: "06". */
 static bool read_digits(refs_str text, uint64_t *number) {
     while (text.size > 1 && text.data[0] == '0') text = refs_str_part(text, 1, text.size);
     return refs_str_to_u64(text, number);
 }
 
-/* "20260801", with an hour and minutes behind it where `text` goes on: "2026080106",
- * "202608010630".
- */
+/* Parses "20260801", and an hour and minutes after it if there are any: "2026080106",
+ * "202608010630". */
 static bool read_date(refs_str text, int64_t *seconds) {
     static const size_t ends[] = {4, 6, 8, 10, 12, 14};
     uint64_t parts[6] = {0, 1, 1, 0, 0, 0};
@@ -58,7 +55,7 @@ static bool read_date(refs_str text, int64_t *seconds) {
     return true;
 }
 
-/* "6", or "0-6". */
+/* Parses "6" or "0-6". */
 static bool read_step(refs_str text, double unit_hours, grib_entry *entry) {
     uint64_t first, last;
     size_t dash = refs_str_find(text, '-');
@@ -89,7 +86,7 @@ static bool read_unit(refs_str text, double *hours) {
     return false;
 }
 
-/* "anl", "7 hour fcst", "6-7 hour ave fcst"; *kind is what is left without times: "fcst", "ave
+/* Parses "anl", "7 hour fcst" or "6-7 hour ave fcst"; *kind is the rest without times: "fcst", "ave
  * fcst". */
 static bool read_forecast(refs_str text, grib_entry *entry, refs_str *kind) {
     double unit;
@@ -103,7 +100,7 @@ static bool read_forecast(refs_str text, grib_entry *entry, refs_str *kind) {
     return refs_str_ends(text, "fcst") && read_unit(name, &unit) && read_step(step, unit, entry);
 }
 
-/* "ENS=+1" counts, "ENS=low-res ctl" is what it says. */
+/* "ENS=+1" is a member number; "ENS=low-res ctl" is part of the key. */
 static void read_member(refs_str *extra, grib_entry *entry) {
     uint64_t member;
     for (const char *sign = "+-"; *sign != '\0'; sign++) {
@@ -161,8 +158,8 @@ static bool read_u64_member(const json_t *line, const char *name, uint64_t *numb
     return true;
 }
 
-/* ECMWF's names, whose length may be missing; or dynamical.org's, which many lines of JSON that are
- * no index might have, so that both are expected. */
+/* Reads offset and length: by ECMWF's names, where the length may be missing, or by
+ * dynamical.org's. Other JSON may use the latter, so both must be present. */
 static bool read_json_place(const json_t *line, grib_entry *entry) {
     if (!read_u64_member(line, "_offset", &entry->offset))
         return read_u64_member(line, "offset", &entry->offset) &&
@@ -171,7 +168,7 @@ static bool read_json_place(const json_t *line, grib_entry *entry) {
     return true;
 }
 
-/* "0600", 600 or "06". */
+/* Parses "0600", 600 or "06". */
 static bool read_clock(const json_t *value, int64_t *seconds) {
     char room[24];
     uint64_t number;

@@ -10,7 +10,7 @@ static refs_status unsupported(const char *what, refs_error *err) {
                      "a mapping of it uses a selection that is not supported: %s", what);
 }
 
-/* Sets block `i` of a list of them by its corners, the last of which is in it. */
+/* Sets block `i` of a list by its two corners, both inclusive. */
 static refs_status read_block(refs_hdf5_cursor *cursor, size_t size, size_t rank,
                               refs_hdf5_span *block, refs_error *err) {
     for (size_t i = 0; i < rank; i++)
@@ -25,7 +25,7 @@ static refs_status read_block(refs_hdf5_cursor *cursor, size_t size, size_t rank
     return REFS_OK;
 }
 
-/* Takes one more block into account: how far neighbours are apart, and how many there are. */
+/* Updates the common distance and the count of blocks with one more block. */
 static bool widen(refs_hdf5_span *span, const refs_hdf5_span *block) {
     if (block->start < span->start || block->block != span->block) return false;
     uint64_t way = block->start - span->start;
@@ -36,7 +36,7 @@ static bool widen(refs_hdf5_span *span, const refs_hdf5_span *block) {
     return true;
 }
 
-/* Blocks in a grid, the first of them first. */
+/* Orders blocks by their position in the grid. */
 static refs_status read_blocks(refs_hdf5_cursor *cursor, size_t size, uint64_t n_blocks,
                                refs_hdf5_selection *selection, refs_error *err) {
     refs_hdf5_span block[REFS_SCAN_MAX_RANK];
@@ -155,7 +155,7 @@ uint64_t refs_hdf5__span_run(const refs_hdf5_span *span, uint64_t i) {
     return is_solid(span) ? refs_hdf5__span_size(span) - i : span->block - i % span->block;
 }
 
-/* The first dimension from `at` on with more than one place, or the rank. */
+/* The first dimension from `at` on with more than one block, or the rank. */
 static size_t next_long(const refs_hdf5_selection *selection, size_t at) {
     while (at < selection->rank && refs_hdf5__span_size(&selection->spans[at]) == 1) at++;
     return at;
@@ -193,8 +193,8 @@ static refs_str take_text(refs_hdf5_cursor *cursor) {
     return text;
 }
 
-/* A list of mappings that is being read. Those of version 1 (HDF5 2.0) begin with flags, and name
- * what an earlier one names by the number of that. */
+/* A list of mappings that is being read. Mappings of version 1 (HDF5 2.0) begin with flags, and
+ * refer to a name of an earlier mapping by its number. */
 typedef struct mapping_list {
     const refs_hdf5_file *file;
     refs_hdf5_cursor cursor;
@@ -207,7 +207,7 @@ typedef struct mapping_list {
 
 enum { SHARES_FILE = 1, SHARES_DATASET = 2, IN_SAME_FILE = 4 };
 
-/* The earlier mapping that is named next. */
+/* Reads a reference to an earlier mapping. */
 static refs_status take_earlier(mapping_list *list, struct mapping_names *earlier,
                                 refs_error *err) {
     const uint64_t number = refs_hdf5__length(list->file, &list->cursor);

@@ -1,4 +1,4 @@
-/* format.c -- a document of STAC as the set that it names, see stac.h. */
+/* format.c -- opens a STAC document as the sets that it names, see stac.h. */
 #include "stac/stac.h"
 
 #include "named_sets.h"
@@ -13,7 +13,7 @@ static bool is_type(refs_str text) {
            refs_str_is(text, "Collection") || refs_str_is(text, "Catalog");
 }
 
-/* Looks at the members of the object until one says it, or the beginning ends. */
+/* Reads members of the object until one identifies a STAC document, or `head` ends. */
 static bool has_member(refs_json_reader *reader) {
     refs_json_token token;
     refs_str text;
@@ -62,7 +62,7 @@ static refs_status read_text(const refs_vfs *vfs, const char *location, const re
     return status;
 }
 
-/* The assets of a document or, where it has none, the documents that it links to. */
+/* Visits the assets of a document, or else the documents that it links to. */
 static refs_status read_sets(const refs_vfs *vfs, const char *location, refs_named_sets *sets,
                              refs_error *err) {
     refs_buf base = REFS_BUF_INIT, links = REFS_BUF_INIT;
