@@ -38,7 +38,7 @@ TEST(Grib2io, DecodesSection7ByTheNumbersOfTheConfiguration) {
 
 TEST(Grib2io, NamesTheMemberThatIsWrong) {
     EXPECT_EQ(decode(config("drtn", "50"), data).message,
-              "grib2io: data representation template 5.50 (drtn)");
+              "grib2io: data representation template 5.50 (drtn) is not supported");
     EXPECT_EQ(decode(config("drt", "[0,0,0,8]"), data).message,
               "grib2io: drt[4]: expected a number of 1 bytes");
     EXPECT_EQ(decode(config("drt", "[0,40000,0,8,0]"), data).message,

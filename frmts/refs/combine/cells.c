@@ -1,21 +1,19 @@
-/* cells.c -- which places of concat dimensions parts have, see combine_internal.h.
- *
- * Parts are boxes, of which joined sets may have told that boxes in them are holes. All their edges
- * along all dimensions cut the grid into cells, each of which some part covers, or none.
- */
+/* cells.c -- which indices of concat dimensions parts cover, see combine_internal.h. Parts are
+ * boxes; combined sets may have recorded holes in them, which are boxes, too. The edges of all
+ * boxes divide the grid into cells, each covered by parts or not. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
 
-/* More cells are not looked at. */
+/* Most cells that are checked. */
 #define MAX_CELLS 16000000
 
 enum { COVERED = 1, IS_HOLE = 2 };
 
-/* The operation on the cells of a box. */
+/* An operation on the cells of a box. */
 typedef enum action { MARK_HOLE, COVER, UNMARK_HOLE } action;
 
-/* The first part that has a cell owns it. */
+/* The first part that covers a cell owns it. */
 static void own(refs_combine_cells *all, size_t cell) {
     const uint32_t piece = (uint32_t)all->n_pieces;
     if (!all->wants_owners) return;
@@ -25,10 +23,10 @@ static void own(refs_combine_cells *all, size_t cell) {
     all->second = piece;
 }
 
-/* Steps of a part that make a box. */
+/* A box: steps of a part. */
 typedef struct box {
     const refs_combine_member *member;
-    refs_combine_steps steps[REFS_COMBINE_MAX_DIMS]; /* along those of the cells */
+    refs_combine_steps steps[REFS_COMBINE_MAX_DIMS]; /* along the concat dimensions of the cells */
 } box;
 
 /* -- boxes ------------------------------------------------------------------------------------- */
@@ -45,7 +43,7 @@ static void narrow(refs_combine_steps *steps, uint64_t begin, uint64_t end) {
     if (end < steps->end) steps->end = end > steps->begin ? end : steps->begin;
 }
 
-/* A fragment has less than the part that it is in. */
+/* A fragment covers less than its part. */
 static box piece_box(const refs_combine_cells *all, const refs_combine_member *member,
                      const refs_combine_array *piece) {
     box of = whole_box(all, member);
@@ -57,7 +55,7 @@ static box piece_box(const refs_combine_cells *all, const refs_combine_member *m
     return of;
 }
 
-/* False where a hole is told along a dimension that the cells do not have. */
+/* False where a hole has a dimension that the cells lack. */
 static bool hole_box(const refs_combine_cells *all, const refs_combine_member *member,
                      const refs_combine_holes *holes, size_t number, box *of) {
     size_t n_found = 0;
@@ -74,13 +72,13 @@ static bool hole_box(const refs_combine_cells *all, const refs_combine_member *m
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-/* Steps of a part that follow each other, up to number `end`, and their positions. */
+/* Consecutive steps of a part, up to number `end`, and their positions. */
 typedef struct run {
     uint64_t end;
     refs_combine_steps at;
 } run;
 
-/* Where nobody asks which step has a position, they may be backwards. */
+/* Positions may descend if no caller looks up the step of a position. */
 static run run_at(const refs_combine_cells *all, const refs_combine_axis *axis, uint64_t begin,
                   uint64_t stop) {
     const uint64_t *at = axis->position;
@@ -131,7 +129,8 @@ size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position) {
     return (size_t)(found - cuts->at);
 }
 
-/* Does it from dimension `i` on, in the cells that have number `cell` before. */
+/* Applies the operation from dimension `i` on, with `cell` as the number for the dimensions before.
+ */
 static void act(refs_combine_cells *all, const box *of, action what, size_t i, size_t cell) {
     if (i == all->n_concat) {
         uint8_t *at = &all->covered[cell];
@@ -154,7 +153,7 @@ static void act(refs_combine_cells *all, const box *of, action what, size_t i, s
     }
 }
 
-/* Cuts at the box, or acts on its cells where these are known. */
+/* Adds the edges of a box or, once cells are known, applies the operation to its cells. */
 static refs_status do_box(refs_combine_cells *all, const box *of, action what, refs_error *err) {
     if (all->covered == NULL) return cut_at(all, of, err);
     act(all, of, what, 0, 0);
@@ -170,7 +169,7 @@ static refs_status do_holes(refs_combine_cells *all, const refs_combine_member *
     return REFS_OK;
 }
 
-/* Pieces have the same numbers whatever is done to their cells. */
+/* Numbers pieces in the same order for all operations. */
 static refs_status number_piece(refs_combine_cells *all, refs_combine_place piece,
                                 refs_error *err) {
     if (!all->wants_owners) return REFS_OK;
@@ -256,8 +255,8 @@ static bool is_several(const refs_combine_cells *all, refs_combine_steps extent)
                                             refs_combine__cell_at(&all->cuts[0], extent.end);
 }
 
-/* The part that cuts another into several cells: it has other steps of the same interval, and
- * mostly more or fewer of them. */
+/* The part that divides another into several cells: both have steps in the same interval, mostly
+ * not equally many. */
 static size_t find_cutting(const refs_combine_cells *all, uint32_t path, size_t number) {
     const refs_combine_member *members = all->combine->members;
     const refs_combine_steps cut = extent_of(all, path, number);
@@ -287,12 +286,12 @@ bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, siz
 
 typedef struct listing {
     const refs_combine_cells *cells;
-    refs_combine_steps made[REFS_COMBINE_MAX_DIMS]; /* of a box, along the first dimensions */
+    refs_combine_steps made[REFS_COMBINE_MAX_DIMS]; /* box so far, along the first dimensions */
     refs_buf *boxes;
 } listing;
 
-/* Boxes in the cells from `cell` on, which have dimensions from `i` on. Neighbours that are alike
- * are one: boxes depend on what is missing alone. */
+/* Merges uncovered cells into boxes, from dimension `i` and cell `cell` on. Equal neighbours are
+ * merged, so boxes depend only on what is missing. */
 static refs_status list_boxes(listing *to, size_t i, size_t cell, refs_error *err) {
     const refs_combine_cells *all = to->cells;
     if (i == all->n_concat)

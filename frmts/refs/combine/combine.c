@@ -1,4 +1,4 @@
-/* combine.c -- parts are added, see refs/combine.h. */
+/* combine.c -- adds parts to a combination, see refs/combine.h. */
 #include <stdlib.h>
 
 #include "combine_aggregate.h"
@@ -113,7 +113,7 @@ bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *di
     return false;
 }
 
-/* Its place in by_path, or where it would be. */
+/* The index of a path in by_path, or where it would be inserted. */
 static size_t find_path(const refs_combine_member *member, uint32_t path) {
     size_t low = 0, high = member->n_arrays;
     while (low < high) {
@@ -143,11 +143,11 @@ refs_combine_array *refs_combine__find(const refs_combine_member *member, uint32
 
 /* -- adding ------------------------------------------------------------------------------------ */
 
-/* Strings that a part was read with, as those of the combination. */
+/* Maps numbers of a part's strings to those of the combination. */
 typedef struct translation {
     refs_combine *combine;
     const refs_intern *from;
-    uint32_t *to; /* of each, or NONE */
+    uint32_t *to; /* for each string of the part; or NONE */
 } translation;
 
 static refs_status translate(const translation *strings, uint32_t *id, refs_error *err) {
@@ -242,7 +242,7 @@ refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings
     return status;
 }
 
-/* Takes the member, also on failure. */
+/* Owns the member, also on failure. */
 static refs_status add(refs_combine *combine, const refs_combine_part *part,
                        refs_combine_member *member, refs_error *err) {
     refs_intern strings = {0};
@@ -314,7 +314,7 @@ void refs_combine__sort_members(refs_combine *combine) {
     qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
 }
 
-/* Values that one part has and another cannot give would be missing without need. */
+/* Fails if a part left out an array that another part has: its values would be missing. */
 static refs_status check_left_out(const refs_combine *combine, const refs_combine_member *member,
                                   const refs_combine_left_out *left_out, refs_error *err) {
     for (size_t i = 0; i < combine->n_members; i++)
@@ -327,7 +327,7 @@ static refs_status check_left_out(const refs_combine *combine, const refs_combin
     return REFS_OK;
 }
 
-/* Tells of each array once, by the first part that has it. */
+/* Warns of each left-out array once, for the first part that has it. */
 static refs_status tell_left_out(const refs_combine *combine, refs_error *err) {
     refs_intern seen = {0};
     refs_status status = REFS_OK;
@@ -396,7 +396,8 @@ static int by_path_and_problem(const void *left, const void *right) {
     return 0;
 }
 
-/* It does not depend on the order of parts, nor on how they were joined before. */
+/* Sorts members, so that the result does not depend on the order of parts, or on how they were
+ * combined before. */
 refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer *writer,
                                         refs_error *err) {
     size_t n = 0, total = 0;

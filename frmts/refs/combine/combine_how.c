@@ -1,4 +1,4 @@
-/* combine_how.c -- see combine_how.h. */
+/* combine_how.c -- records how a set was combined, and reads that; see combine_how.h. */
 #include "combine_how.h"
 #include "refs/index_again.h"
 
@@ -138,8 +138,9 @@ static refs_status append_names(const refs_name_list *list, refs_buf *text, refs
     return REFS_OK;
 }
 
-/* The names of `some` are among those that the set was joined along; where these are what it is to
- * be joined along, they are all of them, and may be more. */
+/* Whether the names in `some` are consistent with the dimensions that the set was combined along:
+ * each is one of these; if they are the new dimensions, they include all of these and may be more.
+ */
 static refs_status check_dims(const char *set, const refs_combine_how *how,
                               const refs_name_list *some, const char *option, refs_error *err) {
     const bool is_along = strcmp(option, "--along") == 0;
@@ -204,9 +205,9 @@ refs_status refs_combine_how_choose(const char *set, const refs_combine_how *was
 
 struct refs_combine_common_how {
     pthread_mutex_t lock; /* guards what follows */
-    bool has_files;       /* data files, which say nothing */
+    bool has_files;       /* some parts are data files, which have no record */
     bool has_sets, do_differ;
-    refs_buf how; /* of sets, but for dimensions along which they are combined */
+    refs_buf how; /* the record that all sets share, without the dimensions */
 };
 
 refs_status refs_combine_common_how_open(refs_combine_common_how **parts, refs_error *err) {
@@ -274,7 +275,7 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
 
 /* -- values of parts --------------------------------------------------------------------------- */
 
-/* Whether a set has values that were in the names of data files. A source that cannot be read is
+/* Whether a set has values that came from names of data files. A source that cannot be read is
  * reported when it is combined. */
 static bool has_values_of_names(const refs_set *set) {
     refs_combine_how how = {.pattern = NULL};
@@ -283,7 +284,7 @@ static bool has_values_of_names(const refs_set *set) {
     return has;
 }
 
-/* A search for the variable of a dimension. */
+/* The search for the variable of a dimension. */
 typedef struct coordinate_search {
     const char *dim;
     bool found;
@@ -300,7 +301,7 @@ static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a set has a variable of the name of each of the dimensions. */
+/* Whether a set has a variable named after each of the dimensions. */
 static bool has_coordinates(const refs_set *set, const refs_name_list *dims) {
     for (size_t i = 0; i < dims->n; i++) {
         coordinate_search search = {dims->items[i], false};
@@ -326,7 +327,7 @@ refs_combine_values_from refs_combine_find_values_from(const refs_combine_grown 
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
-/* The calls of a writer, which are looked at on their way. */
+/* A sink that forwards the calls to a writer, and inspects them. */
 typedef struct noting {
     refs_combine_sink to;
     const refs_notes *notes;
@@ -346,8 +347,8 @@ static bool has_filter(refs_bytes document, const char *id) {
     return has;
 }
 
-/* Small records of netCDF-3 lie behind each other in one chunk, which only this project's codec
- * takes apart. */
+/* Small records of netCDF-3 form one chunk, which only this project's codec record_member can
+ * extract from. */
 static refs_status note_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
     noting *at = self;
     if (!at->has_noted && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {

@@ -1,4 +1,4 @@
-/* differ.c -- what keeps two arrays from becoming one, and documents with other members. */
+/* differ.c -- finds why two arrays cannot be combined, and edits documents. */
 #include <math.h>
 
 #include "combine_internal.h"
@@ -56,8 +56,8 @@ refs_status refs_combine__write_list(const uint64_t *numbers, size_t n, refs_buf
     return refs_buf_printf(text, err, "]");
 }
 
-/* Descriptions are "name=JSON;" one behind the other; a semicolon in JSON stands in a string, and
- * what is told then is a part of the difference. */
+/* Descriptions are a sequence of "name=JSON;". A semicolon inside a JSON string only shortens the
+ * reported difference. */
 static refs_str next_part(refs_str *rest, refs_str *name) {
     size_t end = refs_str_find(*rest, ';');
     refs_str part = refs_str_part(*rest, 0, end);
@@ -87,8 +87,7 @@ static refs_status append_differences(refs_str one, refs_str other, refs_buf *te
     return append_differences_but(none, one, other, text, err);
 }
 
-/* Units of times are not a difference where they are put into the set, nor are units of one size.
- */
+/* Ignores units of times that are stored as values, and units of equal size. */
 static refs_status differ_in_units(const refs_combine *combine, const refs_combine_array *a,
                                    const refs_combine_array *b, refs_buf *text, refs_error *err) {
     refs_str one = refs_combine__text(combine, a->units),
@@ -106,7 +105,7 @@ static refs_status differ_in_units(const refs_combine *combine, const refs_combi
                            REFS_STR_ARG(one), REFS_STR_ARG(other));
 }
 
-/* Times of several types become double, and so do floats that serve fields. */
+/* Ignores types of times, which become double, and of floats that serve fields. */
 static bool get_one_type(const refs_combine *combine, const refs_combine_place *one,
                          const refs_combine_place *other) {
     const refs_cf_units units = refs_combine__count_in(combine, one->member, one->array),
@@ -123,7 +122,7 @@ static bool get_one_type(const refs_combine *combine, const refs_combine_place *
 
 /* -- fill values ------------------------------------------------------------------------------- */
 
-/* NaN is missing whatever is declared. */
+/* NaN counts as missing even if it is not declared. */
 static bool declares_number(const refs_combine_array *array) {
     if (!array->declares_fill) return false;
     const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
@@ -156,7 +155,7 @@ static const char *print_declared(const refs_combine_array *array, char text[REF
     return refs_combine__print_value(&value, text);
 }
 
-/* For values that are put into the result, one fill value says which are missing. */
+/* Stored values need a fill value that all parts agree on. */
 static refs_status differ_in_fill(const refs_combine *combine, const refs_combine_array *a,
                                   const refs_combine_array *b, refs_buf *text, refs_error *err) {
     char shown[2][REFS_VALUE_TEXT];
@@ -168,7 +167,7 @@ static refs_status differ_in_fill(const refs_combine *combine, const refs_combin
                            print_declared(a, shown[0]), print_declared(b, shown[1]));
 }
 
-/* Where none is declared it is netCDF's default, unless that is a value. */
+/* Without a declared one, that is netCDF's default, unless it is a value. */
 static refs_status differ_in_default(const refs_combine *combine, const refs_combine_array *a,
                                      const refs_combine_array *b, refs_buf *text, refs_error *err) {
     uint8_t fill[sizeof(double)];

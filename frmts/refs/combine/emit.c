@@ -1,4 +1,5 @@
-/* emit.c -- the joined set goes to the sink: documents first, then array after array. */
+/* emit.c -- writes the combined set to the sink: documents first, then one array after the other.
+ */
 #include "combine_internal.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static int by_key(const void *left, const void *right) {
     return order != 0 ? order : (a->key.size > b->key.size) - (a->key.size < b->key.size);
 }
 
-/* The documents of groups, each of the first part that has it. */
+/* Writes the documents of groups, each from the first part that has it. */
 static refs_status put_groups(const emission *at, refs_error *err) {
     const refs_combine *combine = at->combine;
     uint8_t *seen = refs_calloc(combine->strings.count, 1);
@@ -76,7 +77,7 @@ uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
     return n <= REFS_COMBINE_MAX_VALUE_CHUNKS ? n : 0;
 }
 
-/* Steps of a chunk of values where the set grows, or 0. */
+/* Steps of a chunk of values in a set that grows, or 0. */
 static uint64_t steps_as_before(const refs_combine *combine, const refs_combine_result *result) {
     const refs_combine_member *set = &combine->members[0];
     const refs_combine_array *array = refs_combine__find(set, result->path);
@@ -88,7 +89,7 @@ static uint64_t steps_as_before(const refs_combine *combine, const refs_combine_
                : 0;
 }
 
-/* A loaded array has one chunk, as it lies in memory; it is at least one long. */
+/* An array stored as values has one chunk in C order, at least one element long. */
 static void set_loaded_grid(const refs_combine *combine, refs_combine_result *result) {
     for (size_t dim = 0; dim < result->rank; dim++) {
         result->chunk[dim] = result->shape[dim] > 0 ? result->shape[dim] : 1;
@@ -148,7 +149,7 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
     return status;
 }
 
-/* Names of dimensions, those that it gets included. */
+/* Appends dimension names, including added concat dimensions. */
 static refs_status write_dims(const emission *at, const refs_combine_result *result, refs_buf *text,
                               refs_error *err) {
     REFS_TRY(refs_buf_append(text, "[", 1, err));
@@ -258,7 +259,7 @@ static refs_status put_as_it_is(const emission *at, const refs_combine_result *r
 
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
                                      refs_error *err) {
-    refs_buf last = REFS_BUF_INIT; /* which is padded */
+    refs_buf last = REFS_BUF_INIT; /* the last chunk, padded */
     refs_status status = REFS_OK;
     size_t begin = 0;
     for (uint64_t i = 0; status == REFS_OK && (begin < values.size || i == 0); i++, begin += size) {
@@ -290,11 +291,11 @@ static refs_status put_loaded(const emission *at, const refs_combine_result *res
     return refs_combine__put_values(at->sink, refs_buf_view(&result->values), size, err);
 }
 
-/* The destination of the chunks of a part: place[dim][i] is the joined index of its chunk i along
- * dim. */
+/* Maps chunks of a part to the result: place[dim][i] is the index in the result of its chunk i
+ * along dim. */
 typedef struct moves {
     uint64_t *place[REFS_MAX_RANK]; /* or NULL: the same */
-    uint64_t n[REFS_MAX_RANK];      /* of the part, with those that it gets */
+    uint64_t n[REFS_MAX_RANK]; /* chunks of the part along each dimension, added ones included */
     uint64_t *memory;
 } moves;
 
@@ -319,7 +320,7 @@ static refs_status find_moves(const refs_combine_result *result, const refs_comb
     return REFS_OK;
 }
 
-/* The joined number of chunk `number` of a part. */
+/* The number in the result of chunk `number` of a part. */
 static uint64_t move(const refs_combine_result *result, const moves *to, uint64_t number) {
     uint64_t moved = 0, stride = 1;
     for (size_t dim = result->rank; dim-- > 0; number /= to->n[dim]) {
@@ -330,8 +331,8 @@ static uint64_t move(const refs_combine_result *result, const moves *to, uint64_
     return moved;
 }
 
-/* Whether parts come one behind the other: the concat dimension is the slowest one, and the chunks
- * of each ascend and follow those of the part before. */
+/* Whether parts can be written one after the other: the concat dimension is the slowest one, and
+ * the chunks of each part follow those of the one before. */
 static bool follow_each_other(const emission *at, const refs_combine_result *result) {
     uint64_t next = 0;
     if (result->n_concat != 1 || result->concat[0] == REFS_COMBINE_MAX_DIMS) return false;
@@ -372,10 +373,10 @@ static refs_status put_one_by_one(const emission *at, const refs_combine_result 
     return REFS_OK;
 }
 
-/* A reference and where it goes. */
+/* A reference and its number in the result. */
 typedef struct moved {
     uint64_t number;
-    size_t member; /* in the plan's order */
+    size_t member; /* index in the plan's order */
     refs_stream_ref ref;
 } moved;
 
@@ -396,7 +397,7 @@ static refs_status fail_twice(const emission *at, const refs_combine_result *res
     return refs_combine__fail_twice(at->combine, result, index, members, err);
 }
 
-/* Whether two parts hold the same at one place, as far as references and digests tell. */
+/* Whether two parts have equal chunks at one index, as far as references and digests show. */
 static bool hold_the_same(const emission *at, const refs_combine_result *result, const moved *one,
                           const moved *other) {
     const refs_combine_member *const members[2] = {
@@ -421,8 +422,8 @@ static void note_difference(const emission *at, const refs_combine_result *resul
               at->combine->members[at->plan->order[other->member]].name);
 }
 
-/* If references hold the same, the one whose text comes first counts: whichever parts were joined
- * before. Those in the set come before others. */
+/* Of equal chunks, the first reference by text is written, so that the result does not depend on
+ * how parts were combined before. Inline values come first. */
 static bool is_preferred(const emission *at, const moved *one, const moved *other) {
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
@@ -439,7 +440,7 @@ static bool is_preferred(const emission *at, const moved *one, const moved *othe
     return a->offset < b->offset;
 }
 
-/* If an array does not have all concat dimensions, several parts may hold the same place. */
+/* An array without some concat dimension has the same index in several parts. */
 static refs_status put_sorted(const emission *at, const refs_combine_result *result, moved *all,
                               size_t n, refs_error *err) {
     bool differs = false;

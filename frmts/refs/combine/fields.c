@@ -1,6 +1,5 @@
-/* fields.c -- parts that are fragments of fields: along which dimensions they are joined, and what
- * masters and outlines say of them, see combine_internal.h.
- */
+/* fields.c -- parts that are fragments of fields: their concat dimensions, and the entries of
+ * masters and manifests for them, see combine_internal.h. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -30,8 +29,8 @@ static bool have_field(const refs_combine *combine, uint32_t path) {
     return false;
 }
 
-/* A field that a master or an outline has itself is that of its fragments where there are any; else
- * it is put into the result. */
+/* A field that a master or a manifest stores itself is replaced by its fragments if there are any;
+ * else it is stored in the result. */
 static refs_status settle_own_fields(refs_combine *combine, refs_error *err) {
     for (size_t i = combine->n_parts; i < combine->n_members; i++) {
         refs_combine_member *member = &combine->members[i];
@@ -71,8 +70,8 @@ bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combin
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* A variable that serves others in some part is no field because a part has nothing that it serves.
- */
+/* A variable that serves others in some part is not a field, even if another part lacks the
+ * variables that it serves. */
 static refs_status settle_service(refs_combine *combine, uint32_t path, refs_error *err) {
     const refs_combine_member *serving = NULL;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -116,7 +115,6 @@ static refs_status settle_services(refs_combine *combine, refs_error *err) {
 
 /* -- dimensions -------------------------------------------------------------------------------- */
 
-/* The coordinate of a dimension in a part, or NULL. */
 static const refs_combine_array *coordinate_of(const refs_combine *combine,
                                                const refs_combine_member *member, refs_str name) {
     for (size_t i = 0; i < member->n_arrays; i++) {
@@ -128,7 +126,7 @@ static const refs_combine_array *coordinate_of(const refs_combine *combine,
     return NULL;
 }
 
-/* Whether parts, or what is said of them, lie apart along a dimension. */
+/* Whether parts, or entries of masters, differ along a dimension. */
 static bool lie_apart(const refs_combine *combine, refs_str name) {
     const refs_combine_array *first = NULL;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -175,10 +173,10 @@ static refs_status add_dim(refs_combine *combine, uint32_t dim, refs_error *err)
 
 typedef bool dim_test(const refs_combine *combine, refs_str name);
 
-/* Dimensions of fields, each looked at once. */
+/* Dimensions of fields; each is checked once. */
 typedef struct dim_search {
     dim_test *is_one;
-    uint8_t *seen; /* of each string */
+    uint8_t *seen; /* for each string */
 } dim_search;
 
 static refs_status add_dims_of(refs_combine *combine, const refs_combine_array *array,
@@ -217,7 +215,7 @@ static size_t most_dims(const refs_combine *combine) {
     return most;
 }
 
-/* In the order of fields that have most of them. */
+/* Orders dimensions as in the fields with most of them. */
 static refs_status add_dims(refs_combine *combine, dim_test *is_one, refs_error *err) {
     dim_search search = {is_one, refs_calloc(combine->strings.count + 1, 1)};
     refs_status status = search.seen != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -234,7 +232,7 @@ static bool is_first(const refs_combine *combine, refs_str name) {
     return combine->n_dims == 0;
 }
 
-/* Whether a master is cut along all concat dimensions: it may have holes. */
+/* Whether a master is divided along all concat dimensions: it may have holes. */
 static bool is_cut_along_all(const refs_combine *combine, const refs_combine_entry *entry) {
     size_t n = 0;
     for (size_t dim = 0; dim < entry->array.rank; dim++)
@@ -265,7 +263,7 @@ static refs_status choose_dims(refs_combine *combine, refs_error *err) {
 
 /* -- places ------------------------------------------------------------------------------------ */
 
-/* Without a coordinate, what is said of a field tells how long a dimension is. */
+/* The length of a dimension without a coordinate, from the entries of fields. */
 static void take_listed_length(const refs_combine *combine, const refs_combine_member *member,
                                size_t concat, refs_combine_axis *axis) {
     for (size_t i = 0; i < member->n_entries; i++) {

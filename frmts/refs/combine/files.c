@@ -1,4 +1,4 @@
-/* files.c -- many files under one name, as one set that is not written, see refs/combine.h. */
+/* files.c -- opens many files as one set in memory, see refs/combine.h. */
 #include <strings.h>
 
 #include "combine_internal.h"
@@ -7,7 +7,7 @@
 #include "refs/scan.h"
 #include "refs/url.h"
 
-/* The longest list of files that is read. */
+/* Most bytes of a list of files. */
 #define MAX_LIST_BYTES (64 * REFS_MIB)
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -56,8 +56,8 @@ static refs_status add_objects(const refs_names_host *host, const char *location
     return refs_fail(err, REFS_NOT_FOUND, "%s: no object matches", location);
 }
 
-/* Objects whose names are like one that has signs of a pattern, which but for the star may be those
- * of a key, and in a prefix are no signs. */
+/* Lists objects that match a name with wildcards. All but the star may also be part of a key, and
+ * in a prefix none is a wildcard. */
 static refs_status add_pattern(const refs_names_host *host, const char *location, refs_buf *names,
                                refs_error *err) {
     const bool has_star = strchr(location, '*') != NULL;
@@ -82,7 +82,7 @@ refs_status refs_combine_list_files(const refs_names_host *host, const char *loc
     const bool is_remote = refs_location_is_remote(name);
     const size_t before = names->size;
     if (refs_location_is_of_store(name)) return add_pattern(host, location, names, err);
-    /* URLs have other signs of patterns, and looking at what is in an archive may open a pipe. */
+    /* URLs use these characters otherwise, and looking inside an archive may open a pipe. */
     if ((is_remote || refs_str_starts(name, "/vsi")) && strchr(location, '*') == NULL)
         return REFS_OK;
     const refs_name_kind kind = is_remote ? REFS_NAME_ABSENT : host->look(host->user, location);
@@ -97,22 +97,21 @@ refs_status refs_combine_list_files(const refs_names_host *host, const char *loc
 
 /* -- one set of files -------------------------------------------------------------------------- */
 
-/* Files that become parts of a combination, which goes to a builder, and to a writer where there is
- * one.
- */
+/* Files that become parts of a combination, whose result goes to a builder and, if there is one, to
+ * a writer. */
 typedef struct many_files {
     const refs_combine_files *files;
     const char *const *names;
     size_t n;
-    refs_set_options sets; /* of each file */
+    refs_set_options sets; /* options for each file */
     refs_combine_options options;
     refs_combine_found_dims dims;
     const char **dim_list;
-    refs_set **open; /* of each file: the set, if only its coordinates were read; or NULL */
+    refs_set **open; /* for each file, its set if only coordinates were read; or NULL */
     refs_combine *combine;
     refs_combine_sources *sources;
     refs_set_builder *builder;
-    refs_chunk_keys keys; /* of the array that comes */
+    refs_chunk_keys keys; /* of the current array */
     uint64_t n_keys[REFS_MAX_RANK];
     refs_buf prefix, key;
 } many_files;
@@ -137,7 +136,7 @@ static refs_status read_end(many_files *all, refs_combine *coordinates, size_t n
     return refs_combine_add(coordinates, &part, err);
 }
 
-/* The first file and the last tell along what, mostly: so that all are read once. */
+/* Mostly the first and the last file show the concat dimensions: then all files are read once. */
 static refs_status compare_ends(many_files *all, refs_error *err) {
     refs_combine *coordinates = NULL;
     all->options.dims_are = REFS_COMBINE_GUESSED;
@@ -198,8 +197,7 @@ static refs_status read_parts(many_files *all, refs_error *err) {
     return refs_each_run(&each, err);
 }
 
-/* Files between the first and the last may differ from them along further dimensions: then all are
- * read again. */
+/* Files between them may differ along further dimensions: then all are read again. */
 static refs_status add_parts(many_files *all, refs_error *err) {
     REFS_TRY(read_parts(all, err));
     if (all->options.dims_are != REFS_COMBINE_GUESSED) return REFS_OK;
@@ -249,8 +247,8 @@ static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_err
                : refs_set_builder_range(all->builder, key, chunk->url, range, err);
 }
 
-/* Has the set know its files as they were, as one that is written does: those that change before
- * they are read are then errors. */
+/* Records the states of the files in the set: files that change before they are read are then
+ * errors. */
 static refs_status put_states(many_files *all, refs_error *err) {
     static const char group[] = "{\"zarr_format\":2}";
     refs_buf document = REFS_BUF_INIT;
@@ -335,7 +333,7 @@ static refs_status open_listed(const refs_combine_files *files, const refs_buf *
     return status;
 }
 
-/* An empty object may mark a prefix as a folder. */
+/* Skips empty objects that mark a prefix as a folder. */
 static refs_status list_prefix(const refs_names_host *host, const char *location, refs_buf *names,
                                refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;

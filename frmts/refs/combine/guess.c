@@ -1,5 +1,5 @@
-/* guess.c -- along which dimensions parts are combined where nobody names them: one comparison of
- * the coordinates of all parts, see refs/combine.h. */
+/* guess.c -- detects the concat dimensions if the caller names none, by comparing the coordinates
+ * of all parts; see refs/combine.h. */
 #include "combine_internal.h"
 
 /* -- what is compared -------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static bool have_one_type(const refs_combine_array *a, const refs_combine_array 
            a->units == b->units && a->calendar == b->calendar;
 }
 
-/* Long axes are compared by samples: by sums and, where types or units differ, by elements. */
+/* Compares long axes by samples: their digests or, if types or units differ, their elements. */
 static bool have_one_digest(const refs_combine *combine, const refs_combine_array *a,
                             const refs_combine_array *b) {
     if (have_one_type(a, b)) return a->digest == b->digest;
@@ -49,7 +49,7 @@ bool refs_combine__is_instant(refs_combine_coordinate coordinate) {
            coordinate == REFS_COMBINE_COORDINATE_REFERENCE_TIME;
 }
 
-/* The time for which a forecast is follows from when it was made and its lead time. */
+/* Whether a part has a reference time: its valid time then follows from that and the lead time. */
 static bool has_reference(const refs_combine *combine, const refs_combine_member *member) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
@@ -75,7 +75,7 @@ static bool has_one_value(const refs_combine *combine, const refs_combine_array 
 
 /* -- the search -------------------------------------------------------------------------------- */
 
-/* Names of dimensions: numbers of strings. */
+/* Dimension names, as numbers of strings. */
 typedef struct dim_list {
     uint32_t names[REFS_COMBINE_MAX_DIMS];
     size_t n;
@@ -83,11 +83,12 @@ typedef struct dim_list {
 
 typedef struct dim_search {
     refs_combine *combine;
-    dim_list base, more; /* those that are recorded, or differ; and others beside these */
-    bool is_recorded;    /* the former */
-    bool has_instant, has_valid_time; /* among the former */
-    bool has_variable;                /* that two parts share */
-    size_t n_axes;                    /* likewise */
+    dim_list base, more; /* base: recorded dimensions, or those that differ; more: coordinates that
+                            differ in addition */
+    bool is_recorded;    /* base was recorded in the set */
+    bool has_instant, has_valid_time; /* base has a dimension of this kind */
+    bool has_variable;                /* two parts have a variable in common */
+    size_t n_axes;                    /* coordinate axes that two parts have in common */
 } dim_search;
 
 static bool has_name(const dim_list *list, uint32_t name) {
@@ -96,14 +97,14 @@ static bool has_name(const dim_list *list, uint32_t name) {
     return false;
 }
 
-/* Whether an array may tell that parts lie apart. */
+/* Whether a difference in this array means that parts lie apart along it. */
 typedef bool may_tell(const dim_search *all, const refs_combine_place *at);
 
 static bool is_any_axis(const dim_search *all, const refs_combine_place *at) {
     return is_known(at->array) && is_axis(all->combine, at->array);
 }
 
-/* A number that variables name as their coordinate. */
+/* A scalar that variables name as their coordinate. */
 static bool is_single(const dim_search *all, const refs_combine_place *at) {
     return at->array->rank == 0 && at->array->named_by != REFS_COMBINE_NONE &&
            tells_place(all->combine, at);
@@ -118,9 +119,9 @@ static bool lies_along_base(const dim_search *all, const refs_combine_array *arr
     return true;
 }
 
-/* A number, one for all places along concat dimensions, or an axis; but none that follows from
- * what parts are combined along: times from instants, and lead times from those for which forecasts
- * are. */
+/* Whether a coordinate may be one more concat dimension: an axis, or one value for all of the part.
+ * Not one that follows from the base: times follow from instants, and lead times from valid times.
+ */
 static bool is_beside_base(const dim_search *all, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     if (has_name(&all->base, array->name) || !tells_place(all->combine, at) ||
@@ -132,7 +133,8 @@ static bool is_beside_base(const dim_search *all, const refs_combine_place *at) 
             lies_along_base(all, array));
 }
 
-/* Two axes, or what each have one value of; a level is one of the variables that name it. */
+/* Whether two coordinates can be compared: two axes, or two single values. Levels are only compared
+ * if the same variable names them. */
 static bool are_comparable(const refs_combine *combine, const refs_combine_array *a,
                            const refs_combine_array *b) {
     if (is_axis(combine, a) && is_axis(combine, b)) return true;
@@ -140,7 +142,7 @@ static bool are_comparable(const refs_combine *combine, const refs_combine_array
            (a->coordinate != REFS_COMBINE_COORDINATE_LEVEL || a->named_by == b->named_by);
 }
 
-/* Finds two parts that differ in an array, of those of which `test` tells. */
+/* Finds two parts with different values of an array for which `test` holds. */
 static bool differs(const dim_search *all, uint32_t path, may_tell *test,
                     const refs_combine_member *members[2]) {
     const refs_combine *combine = all->combine;
@@ -192,8 +194,9 @@ static refs_status tell_unclear(const dim_search *all, const refs_combine_array 
     return status;
 }
 
-/* If no two parts have one value, it may follow from that along which they are combined: a warning
- * says so. The first part and the last alone do not tell, nor does a set that grows. */
+/* Whether a coordinate varies independently of the base: two parts have the same value. Otherwise
+ * it may be a function of the base, and a warning says how to add it. Not checked where only the
+ * first and last part are known, nor for a recorded base. */
 static refs_status varies_alone(const dim_search *all, const refs_combine_array *array,
                                 const refs_combine_member *const members[2], bool *does,
                                 refs_error *err) {
@@ -212,7 +215,7 @@ static refs_status varies_alone(const dim_search *all, const refs_combine_array 
     return *does ? REFS_OK : tell_unclear(all, array, members, err);
 }
 
-/* Adds what differs, in the order of the first part that has it. */
+/* Adds the coordinates that differ, in the order of the first part that has each. */
 static refs_status search(const dim_search *all, may_tell *test, dim_list *found, refs_error *err) {
     const refs_combine *combine = all->combine;
     uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
@@ -234,7 +237,7 @@ static refs_status search(const dim_search *all, may_tell *test, dim_list *found
     return status;
 }
 
-/* Counts what two parts share: bits tell what some part has. */
+/* Finds variables and axes that two parts have in common. */
 static refs_status find_common(dim_search *all, refs_error *err) {
     enum { IS_SEEN = 1, IS_SHARED = 2 };
     const refs_combine *combine = all->combine;
@@ -256,7 +259,8 @@ static refs_status find_common(dim_search *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Sets without a variable in common are parts of one data set where they share a grid. */
+/* Finds the base: axes that differ, else scalars. Sets without a common variable are combined only
+ * if they share a grid and one axis differs. */
 static refs_status find_base(dim_search *all, refs_error *err) {
     REFS_TRY(find_common(all, err));
     REFS_TRY(search(all, is_any_axis, &all->base, err));
@@ -265,7 +269,7 @@ static refs_status find_base(dim_search *all, refs_error *err) {
                                                  : REFS_OK;
 }
 
-/* The coordinate of a dimension in the first part that has it; or NULL. */
+/* The coordinate of a dimension, from the first part that has it; or NULL. */
 static const refs_combine_array *find_coordinate(const refs_combine *combine, uint32_t name) {
     for (size_t i = 0; i < combine->n_members; i++)
         for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
@@ -275,7 +279,8 @@ static const refs_combine_array *find_coordinate(const refs_combine *combine, ui
     return NULL;
 }
 
-/* A dimension without a variable may be one of instants: other times then follow from it. */
+/* Sets has_instant and has_valid_time. A dimension without a variable counts as an instant, so that
+ * times are not added to it. */
 static void describe_base(dim_search *all) {
     for (size_t i = 0; i < all->base.n; i++) {
         const refs_combine_array *found = find_coordinate(all->combine, all->base.names[i]);
@@ -287,7 +292,7 @@ static void describe_base(dim_search *all) {
 
 /* -- where there is none ----------------------------------------------------------------------- */
 
-/* Names that a message lists. */
+/* Most names in a message. */
 #define MAX_SHOWN 5
 
 static refs_status list_variables(const refs_combine *combine, const refs_combine_member *member,
@@ -303,11 +308,10 @@ static refs_status list_variables(const refs_combine *combine, const refs_combin
     return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
 }
 
-/* Coordinates and times of two parts without a dimension to combine along: their names, as a
- * message lists them. */
+/* For the message that no dimension was found: coordinates and times of two parts. */
 typedef struct compared {
     refs_buf times, unknown; /* times that differ, and coordinates that cannot be compared */
-    size_t n_axes;           /* that both have */
+    size_t n_axes;           /* number of axes that both have */
 } compared;
 
 static refs_status add_name(const refs_combine *combine, const refs_combine_array *array,
@@ -413,7 +417,8 @@ static refs_status take_recorded(dim_search *all, const refs_combine_found_dims 
     return REFS_OK;
 }
 
-/* Fewer parts, as others were left out, need not differ as all did. */
+/* If parts were left out since the last search, the rest need not differ: dimensions that were
+ * found before are kept. */
 static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dims,
                              refs_error *err) {
     REFS_TRY(take_recorded(all, dims, err));

@@ -1,19 +1,16 @@
-/* holes.c -- what stands where sources do not have an array: its fill value, see
- * combine_internal.h.
- *
- * Zarr reads chunks that are not there as fill_value, which sources without a fill value of their
- * own leave at zero: a value as good as any. NUG, appendix B (attribute _FillValue): what nobody
- * wrote reads as the default of its type.
- */
+/* holes.c -- the fill value of holes, where sources lack an array; see combine_internal.h. Zarr
+ * reads absent chunks as fill_value, which is zero in sources that declare none: also a valid
+ * value. NUG, appendix B (attribute _FillValue): unwritten elements read as the default of their
+ * type. */
 #include <math.h>
 #include <stdio.h>
 
 #include "combine_internal.h"
 #include "refs/cf.h"
 
-/* Sources that lack an array. */
+/* The sources that lack an array. */
 typedef struct lacking {
-    size_t n, first; /* of them, in the plan's order */
+    size_t n, first; /* their number, and the first in the plan's order */
 } lacking;
 
 static lacking find_lacking(const refs_combine *combine, const refs_combine_plan *plan,
@@ -28,8 +25,7 @@ static lacking find_lacking(const refs_combine *combine, const refs_combine_plan
     return found;
 }
 
-/* Places of the concat dimensions that the array has, of a part, or of all where `member` is NULL.
- */
+/* Counts the indices of the array's concat dimensions, of a part, or of all if `member` is NULL. */
 static double places_of(const refs_combine_plan *plan, const refs_combine_result *result,
                         const refs_combine_member *member) {
     double n = 1;
@@ -41,7 +37,7 @@ static double places_of(const refs_combine_plan *plan, const refs_combine_result
     return n;
 }
 
-/* Whether a part is known not to have all of the array. */
+/* Whether a part is known to lack some of the array. */
 static bool are_recorded(const refs_combine *combine, const refs_combine_result *result) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
@@ -50,7 +46,7 @@ static bool are_recorded(const refs_combine *combine, const refs_combine_result 
     return false;
 }
 
-/* Whether all parts have all of the array, each in one: its cells are those of the parts. */
+/* Whether each part has its share of the array whole: then the cells are those of the parts. */
 static bool is_whole(const refs_combine *combine, uint32_t path) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__piece(&combine->members[i], path, 0);
@@ -61,8 +57,8 @@ static bool is_whole(const refs_combine *combine, uint32_t path) {
     return true;
 }
 
-/* Places that no part has, as boxes along the concat dimensions of the array. Those of arrays that
- * all parts have are found once for all that follow each other along the same dimensions. */
+/* Appends the boxes that no part covers, along the array's concat dimensions. For arrays that all
+ * parts have whole, they are found once per set of dimensions. */
 static refs_status find_boxes(refs_combine *combine, const refs_combine_plan *plan,
                               refs_combine_result *result, bool *are_known, refs_error *err) {
     refs_combine_missing *last = &combine->missing;
@@ -90,7 +86,7 @@ static refs_status find_boxes(refs_combine *combine, const refs_combine_plan *pl
     return REFS_OK;
 }
 
-/* Whether a part has holes of which it is not known where they are. */
+/* Whether a part has holes at unknown positions. */
 static bool has_unknown_holes(const refs_combine *combine, const refs_combine_result *result) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
@@ -143,7 +139,7 @@ static refs_status take_fill(refs_combine *combine, refs_combine_result *result,
     return status;
 }
 
-/* The missing value by the attributes, if it is a value of the type. */
+/* The missing value from attributes, if the type can hold it. */
 static refs_status take_declared(refs_combine *combine, refs_combine_result *result,
                                  const refs_combine_array *like, bool *is_declared,
                                  refs_error *err) {
@@ -195,15 +191,14 @@ static refs_status widen(const refs_combine *combine, refs_combine_result *resul
     return REFS_OK;
 }
 
-/* netCDF-4 and Zarr give bytes a fill value, too, which is a value as good as any unless somebody
- * chose it. */
+/* NetCDF-4 and Zarr give bytes a default fill value, too, which is also a valid value unless it was
+ * chosen. */
 static bool has_own_fill(const refs_combine_array *array) {
     return array->has_fill && !is_zero(array->fill, array->dtype.size) &&
            (array->dtype.size > 1 || array->has_nodata);
 }
 
-/* That of netCDF-4 may be there by itself, which tells readers of coordinates and bounds nothing.
- */
+/* NetCDF-4's may be a default, which does not mark missing values of coordinates and bounds. */
 static bool is_untold_default(const refs_combine_array *array) {
     uint8_t fill[16];
     return array->dtype.size > 1 && array->has_fill && !array->declares_fill &&
@@ -211,8 +206,8 @@ static bool is_untold_default(const refs_combine_array *array) {
            memcmp(fill, array->fill, array->dtype.size) == 0;
 }
 
-/* Whether an array may have an element among its values: of large ones, these are not known. What
- * was added to say what is missing is none of them. */
+/* Whether an array may contain an element; large arrays, whose values are not known, may. Fill
+ * values that were added for holes do not count. */
 static bool may_hold(const refs_combine *combine, const refs_combine_array *array,
                      const uint8_t *element) {
     if (array->holes != NULL && array->holes->adds_fill) return false;
@@ -233,8 +228,7 @@ static bool may_hold_default(const refs_combine *combine, const refs_combine_res
     return false;
 }
 
-/* The fill value for what is missing of an array that declares none. NULL: all elements are values.
- */
+/* The fill value for holes of an array that declares none. NULL: all elements are valid values. */
 static const char *undeclared_fill(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_array *like) {
     const bool is_float = like->dtype.type == REFS_TYPE_FLOAT;
@@ -243,8 +237,8 @@ static const char *undeclared_fill(const refs_combine *combine, const refs_combi
                                                           : NULL;
 }
 
-/* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
- * than before. The largest byte of a file is a fill value once an attribute tells it. */
+/* A fill value without an attribute only holds for chunks, while values in the set have new chunks.
+ * The largest byte counts as a fill value once an attribute declares it. */
 static refs_status choose_fill(refs_combine *combine, refs_combine_result *result,
                                const refs_combine_array *like, refs_error *err) {
     const char *text = undeclared_fill(combine, result, like);
@@ -266,8 +260,8 @@ static refs_status choose_fill(refs_combine *combine, refs_combine_result *resul
     return take_fill(combine, result, refs_str_from(text), err);
 }
 
-/* Chunks of an array that are known to be holes: where it is not told which these are, all that are
- * not there, as others would have been refused. */
+/* The chunks that are known to be holes; without recorded positions, all absent ones, since other
+ * absent chunks would have been refused. */
 static double chunks_in_holes(const refs_combine *combine, const refs_combine_array *array) {
     const refs_combine_holes *holes = array->holes;
     double n = 0, others = 1;
@@ -289,7 +283,7 @@ static double chunks_in_holes(const refs_combine *combine, const refs_combine_ar
     return n;
 }
 
-/* Whether chunks of parts are not there, which read as the fill value that these have. */
+/* Whether parts have absent chunks, which read as their fill value. */
 static bool are_sparse(const refs_combine *combine, const refs_combine_result *result) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);

@@ -1,4 +1,4 @@
-/* names.c -- the names of many parts under one: folders and patterns, see refs/combine.h. */
+/* names.c -- expands folders and patterns to names of parts, see refs/combine.h. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "refs/staged.h"
 #include "refs/url.h"
 
-/* The first bytes by which files are recognised. */
+/* Bytes that are read to recognise a file. */
 #define HEAD_SIZE 4096
 
-/* Folders in folders. */
+/* Most levels of folders. */
 #define MAX_DEPTH 64
 
 static const char pattern_signs[] = "*?[";
@@ -51,7 +51,7 @@ refs_names_host refs_names_posix(void) {
 
 /* -- endings ----------------------------------------------------------------------------------- */
 
-/* Endings of data files. */
+/* File extensions of data files. */
 static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "ncdf",  "netcdf",
                                            "cdf",  "h5",    "he5",  "hdf",   "hdf5",  "tif",
                                            "tiff", "gtiff", "grib", "grib1", "grib2", "grb",
@@ -67,14 +67,14 @@ static const char *ending_of(const char *path) {
     return point != NULL ? point + 1 : "";
 }
 
-/* Whether a name ends as those of data files do: ".nc", ".h5", ".tif", ".grib2" and others. */
+/* Whether a name has the extension of a data file: ".nc", ".h5", ".tif", ".grib2" and others. */
 static bool has_data_name(const char *name) {
     return is_listed(data_endings, ending_of(name));
 }
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
-/* Outlines lie beside fragments, and are none. */
+/* Manifests of empty fragments lie beside fragments, and are not fragments. */
 static bool is_hidden(refs_str name) {
     const size_t slash = refs_str_find_last(name, '/');
     return refs_str_ends(name, REFS_CFA_OUTLINE) || slash + 1 >= name.size ||
@@ -105,7 +105,7 @@ refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
 
 /* -- how many at a time ------------------------------------------------------------------------ */
 
-/* Bytes of local sets that are open at a time, where there is more than a processor for each. */
+/* Most bytes of local sets that are open at a time, beyond one per processor. */
 #define MAX_OPEN_SETS (256 * REFS_MIB)
 
 unsigned refs_combine_n_threads(const char *const *names, size_t n) {
@@ -165,7 +165,7 @@ static bool is_repository(const expansion *all, const char *folder) {
             is_folder(look_inside(all, folder, "refs")));
 }
 
-/* False where the file cannot be read. */
+/* False if the file cannot be read. */
 static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_SIZE],
                       refs_bytes *head) {
     const refs_vfs_range range = {0, HEAD_SIZE, room};
@@ -196,7 +196,7 @@ refs_status refs_combine_check_output(const char *output, refs_error *err) {
     return REFS_OK;
 }
 
-/* Endings of what lies beside data files and cannot be one. */
+/* File extensions that are certainly not data files. */
 static const char *const other_endings[] = {
     "txt",  "md",    "rst", "csv",   "tsv", "log",  "pdf",    "png",    "jpg", "jpeg",
     "gif",  "svg",   "htm", "html",  "xml", "yml",  "yaml",   "toml",   "ini", "cfg",
@@ -213,14 +213,14 @@ static bool has_other_name(const char *path) {
            is_listed(other_names, slash != NULL ? slash + 1 : path);
 }
 
-/* An index lies beside its GRIB file, which is a part. */
+/* Whether a name is the index of a GRIB file in the same folder: the file is the part. */
 static bool is_index_name(const char *path) {
     static const char *const endings[] = {"idx", "index", NULL};
     return is_listed(endings, ending_of(path));
 }
 
-/* Whether a file in a folder is one that is meant: a data file, or a set. One that cannot be read
- * and may be one is, too, so that whoever opens it says what is wrong. */
+/* Whether a file in a folder is a part: a data file or a set. One that cannot be read may be, so it
+ * counts: opening it then reports why. */
 static bool is_part(const refs_vfs *vfs, const char *name) {
     uint8_t room[HEAD_SIZE];
     refs_bytes head;
@@ -235,7 +235,7 @@ static int by_name(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The parts that an interrupted run has indexed, which the next one goes on from. */
+/* Folders with the kept sets of an interrupted run (--resume). */
 static bool is_resumed(const expansion *all, const char *folder, const char *name) {
     return refs_str_ends(refs_str_from(name), ".resume") &&
            is_folder(look_inside(all, *folder != '\0' ? folder : ".", name));
@@ -251,8 +251,7 @@ static bool is_passed_over(const expansion *all, const char *folder, const char 
     return true;
 }
 
-/* Calls `take` for each name in a folder, in their order, but for those that begin with a dot, and
- * unfinished ones. */
+/* Calls `take` for each name in a folder, sorted, except hidden and temporary files. */
 static refs_status each_name(const expansion *all, const char *folder,
                              refs_status (*take)(const expansion *all, void *user, const char *name,
                                                  refs_error *err),
@@ -285,7 +284,7 @@ typedef struct folder_walk {
 static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
                               refs_error *err);
 
-/* A folder that may not be listed is a part, too: whoever opens it says so. */
+/* A folder that may not be listed counts as a part, so that opening it reports why. */
 static refs_status add_inner(const expansion *all, const char *folder, unsigned depth,
                              refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -294,7 +293,7 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* Links to folders may lead in circles. */
+/* Links to folders are not followed: they may form cycles. */
 static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
     const folder_walk *at = user;
     const bool has_slash = refs_str_ends(refs_str_from(at->folder), "/");
@@ -313,7 +312,7 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
     else if (kind == REFS_NAME_FOLDER)
         status = add_inner(all, whole, at->depth + 1, err);
     else if ((kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) && is_part(all->host->vfs, whole))
-        status = add(all, whole, err); /* absent is what a link leads to */
+        status = add(all, whole, err); /* ABSENT: a dangling link */
     refs_buf_clear(&path);
     return status;
 }
@@ -329,11 +328,11 @@ static refs_status add_folder(const expansion *all, const char *folder, unsigned
 
 /* -- patterns ---------------------------------------------------------------------------------- */
 
-/* One step of a pattern, between slashes, and what follows. */
+/* One component of a pattern, and the rest. */
 typedef struct pattern_step {
-    const char *folder; /* with a slash at its end, or empty */
+    const char *folder; /* with a trailing slash, or empty */
     const char *step;
-    const char *rest; /* or NULL: this is the last one */
+    const char *rest; /* NULL: last component */
     unsigned depth;
 } pattern_step;
 
@@ -355,7 +354,7 @@ static refs_status follow(const expansion *all, void *user, const char *name, re
     return status;
 }
 
-/* Steps without signs of patterns are names, and need not be listed. */
+/* Components without wildcards are names: their folder is not listed. */
 static refs_status match(const expansion *all, const char *folder, const char *pattern,
                          unsigned depth, refs_error *err) {
     const char *slash = strchr(pattern, '/');
@@ -392,7 +391,7 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
                          "x.h5, x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
                          name);
     }
-    /* A name may hold what is a pattern's. */
+    /* a file name may contain wildcard characters */
     const char *sign = strpbrk(name, pattern_signs);
     if (kind != REFS_NAME_ABSENT || sign == NULL) return add(&all, name, err);
     while (sign > name && sign[-1] != '/') sign--;

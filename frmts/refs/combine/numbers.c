@@ -1,16 +1,16 @@
-/* numbers.c -- where parts are that are numbered: names of fragments end with the variable and a
- * number for each of its dimensions, "m/m.tas.0.1.0.nc" (S3netCDF4). See combine_internal.h.
+/* numbers.c -- places parts by the numbers in their names: names of fragments end with the variable
+ * and a number for each of its dimensions, "m/m.tas.0.1.0.nc" (S3netCDF4). See combine_internal.h.
  */
 #include <stdlib.h>
 
 #include "combine_internal.h"
 
-/* A field of a part. */
+/* A field of a part, and the numbers of its name. */
 typedef struct numbered {
     size_t member;
     const refs_combine_array *array;
     uint64_t index[REFS_MAX_RANK];
-    refs_str stem; /* of the archive: "m/m" */
+    refs_str stem; /* name of the archive: "m/m" */
 } numbered;
 
 typedef struct numbered_list {
@@ -35,7 +35,7 @@ static bool cut_variable(refs_str *name, refs_str path) {
     return true;
 }
 
-/* A number above all that fragments may have is a part of a name. */
+/* A number larger than any fragment's is part of the name. */
 static bool read_index(const refs_combine *combine, numbered *of) {
     refs_str text = refs_str_from(name_of(&combine->members[of->member]));
     if (refs_str_ends(text, ".nc")) text.size -= 3;
@@ -51,7 +51,7 @@ static bool read_index(const refs_combine *combine, numbered *of) {
     return cut_variable(&of->stem, refs_combine__text(combine, of->array->path));
 }
 
-/* False where not all fields of all parts are numbered. */
+/* False if not all fields of all parts are numbered. */
 static refs_status list_numbered(const refs_combine *combine, numbered_list *list, bool *are_all,
                                  refs_error *err) {
     *are_all = true;
@@ -106,7 +106,7 @@ bool refs_combine__are_numbered_apart(const refs_combine *combine, const refs_co
            compare_index(&one, &other) != 0;
 }
 
-/* Names of two archives may say the same of different fragments: then coordinates tell. */
+/* Fragments of two archives may have the same numbers: then parts are placed by coordinates. */
 static bool are_of_one_archive(const refs_combine *combine, const numbered_list *list) {
     bool is_one = true, have_coordinates = true;
     for (size_t i = 0; i < list->n; i++) {
@@ -117,7 +117,7 @@ static bool are_of_one_archive(const refs_combine *combine, const numbered_list 
     return is_one || !have_coordinates;
 }
 
-/* The outline that tells of a field; *n is how many do. */
+/* The manifest that lists a field; *n counts such manifests. */
 static const refs_combine_entry *find_outline(const refs_combine *combine,
                                               const refs_combine_array *field, size_t *n) {
     const refs_combine_entry *found = NULL;
@@ -156,7 +156,7 @@ static refs_status fail_cut(const refs_combine *combine, const numbered *of, siz
                      REFS_STR_ARG(refs_combine__text(combine, of->array->path)));
 }
 
-/* Elements that fragments with each number have. */
+/* The lengths of fragments with each number. */
 static refs_status read_sizes(const refs_combine *combine, const numbered_list *of, size_t dim,
                               uint64_t *sizes, refs_error *err) {
     for (size_t i = 0; i < of->n; i++) {
@@ -173,7 +173,7 @@ static size_t count_listed(const refs_combine_entry *outline, size_t dim) {
     return outline != NULL ? outline->grid.dims[dim].n_intervals : 0;
 }
 
-/* The same of all numbers that an outline knows; false where it has others. */
+/* The lengths for all numbers of a manifest; false where it differs. */
 static bool take_outline(const refs_combine_entry *outline, size_t dim, uint64_t *sizes) {
     for (size_t i = 0; i < count_listed(outline, dim); i++) {
         const refs_fragment_interval *at = &outline->grid.dims[dim].intervals[i];
@@ -183,8 +183,8 @@ static bool take_outline(const refs_combine_entry *outline, size_t dim, uint64_t
     return true;
 }
 
-/* Behind the last source, those fragments count that an outline says held nothing: written
- * fragments that are no sources are unknown. */
+/* After the last source, only fragments that a manifest lists as empty are added: written ones that
+ * are no sources have unknown values. */
 static size_t count_numbers(const numbered_list *of, size_t dim,
                             const refs_combine_entry *outline) {
     size_t n = 0;
@@ -289,7 +289,7 @@ static refs_status fail_lengths(const refs_combine *combine, const uint32_t path
                      (unsigned long long)lengths[1]);
 }
 
-/* Places the part of a field along all concat dimensions. */
+/* Sets the position of a part along all concat dimensions. */
 static refs_status place(refs_combine *combine, const numbered *of, uint32_t *paths,
                          uint64_t *lengths, refs_error *err) {
     const refs_combine_numbers *numbers = refs_combine__numbers_of(combine, of->array->path);

@@ -1,10 +1,7 @@
-/* places.c -- whether parts lie in one place, as far as attributes tell: coordinates are compared
- * by result.c.
- *
- * Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags of TIFF
- * files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. A joined
- * set has those of the first part.
- */
+/* places.c -- compares the attributes that place parts on Earth; coordinates are compared by
+ * result.c. Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags
+ * of TIFF files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. A
+ * combined set has those of the first part. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,11 +9,11 @@
 #include "combine_internal.h"
 #include "refs/one_crs.h"
 
-/* The place that an attribute states. */
+/* The role of an attribute in placing a raster. */
 typedef enum attribute_role {
-    ROLE_NONE,      /* says nothing of where anything lies */
-    ROLE_REFERENCE, /* what coordinates are measured in */
-    ROLE_POSITION   /* where the raster lies in that, which coordinates tell better */
+    ROLE_NONE,      /* does not place anything */
+    ROLE_REFERENCE, /* the reference system of coordinates */
+    ROLE_POSITION   /* the position in it; coordinates take precedence */
 } attribute_role;
 
 typedef enum subject { A_GROUP, AN_ARRAY, A_MAPPING } subject;
@@ -70,7 +67,7 @@ static attribute_role role_in_grib(refs_str name) {
     return refs_combine__is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
 }
 
-/* Citations are for people. */
+/* Citations are texts, not parameters. */
 static attribute_role role_of(subject of, refs_str name, const refs_json *value) {
     static const char *const own[] = {"crs", "_CRS", "grid_mapping", NULL};
     static const char *const positions[] = {"ModelPixelScale",     "ModelTiepoint",
@@ -85,8 +82,8 @@ static attribute_role role_of(subject of, refs_str name, const refs_json *value)
     return refs_combine__is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
 }
 
-/* Whether an attribute that only one part has makes a difference: others say again what is told, or
- * have a default. */
+/* Whether an attribute of only one part is a difference: some repeat other attributes, or have a
+ * default. */
 static bool is_said_once(subject of, refs_str name, const refs_json *value) {
     static const char *const keys[] = {
         "ModelPixelScale",       "ModelTiepoint",     "ModelTransformation", "GTModelTypeGeoKey",
@@ -108,7 +105,7 @@ static bool is_said_once(subject of, refs_str name, const refs_json *value) {
 
 #define MAX_NUMBERS 64
 
-/* A number, a list, or a text of such; SIZE_MAX where there is something else. */
+/* Reads a number, a list, or a text of these; SIZE_MAX for anything else. */
 static size_t read_numbers(const refs_json *value, double numbers[MAX_NUMBERS]) {
     size_t n = 0;
     if (refs_json_double(value, numbers)) return 1;
@@ -128,7 +125,7 @@ static size_t read_numbers(const refs_json *value, double numbers[MAX_NUMBERS]) 
     return *at == '\0' && n > 0 ? n : SIZE_MAX;
 }
 
-/* Parameters may have been single precision somewhere. */
+/* Tolerates parameters in single precision. */
 static bool are_near(double a, double b, attribute_role role) {
     const double most = (role == ROLE_POSITION ? 1e-9 : 1e-7) * fmax(fabs(a), fabs(b));
     return fabs(a - b) <= most + 1e-12 || (isnan(a) && isnan(b));
@@ -157,11 +154,11 @@ static refs_status are_same(const refs_json *a, const refs_json *b, attribute_ro
 
 typedef struct comparing {
     const refs_combine *combine;
-    bool has_positions; /* that no coordinates tell */
+    bool has_positions; /* positions count, since there are no coordinates */
     refs_buf text;      /* the difference; empty: none */
 } comparing;
 
-/* WKT is cut: it begins with its name. */
+/* Shortens WKT, which begins with its name. */
 static refs_status append_value(const refs_json *value, refs_buf *text, refs_error *err) {
     const size_t begin = text->size;
     if (value == NULL) return refs_buf_printf(text, err, " none");
@@ -186,7 +183,7 @@ static bool counts(const comparing *at, attribute_role role) {
     return role == ROLE_REFERENCE || (role == ROLE_POSITION && at->has_positions);
 }
 
-/* Whether both have one WKT: then nothing that only one of them has makes a difference. */
+/* Whether both have equal WKT: then attributes of only one part are not a difference. */
 static bool have_one_wkt(const refs_json *a, const refs_json *b) {
     static const char *const names[] = {"crs_wkt", "spatial_ref"};
     for (size_t i = 0; i < 2; i++) {
@@ -197,7 +194,7 @@ static bool have_one_wkt(const refs_json *a, const refs_json *b) {
     return false;
 }
 
-/* Attributes of `a` that `b` has otherwise, or in the second round those that it has not. */
+/* Finds attributes of `a` with other values in `b` or, in the second round, that `b` lacks. */
 static refs_status compare_all(comparing *at, subject of, const refs_json *const both[2],
                                refs_error *err) {
     const bool have_wkt = have_one_wkt(both[0], both[1]);
@@ -208,7 +205,7 @@ static refs_status compare_all(comparing *at, subject of, const refs_json *const
             const refs_json *other = refs_json_get_str(both[1 - k], name);
             const attribute_role role = role_of(of, name, value);
             const bool is_raster_type = refs_str_is(name, "GTRasterTypeGeoKey");
-            double number = 1; /* of a raster type that is not told */
+            double number = 1; /* raster type: PixelIsArea by default */
             bool are = true;
             if (!counts(at, role) || (other != NULL && k == 1)) continue;
             if (other != NULL)
@@ -230,7 +227,7 @@ static bool is_mapping(size_t rank, const refs_json *attributes) {
     return false;
 }
 
-/* `array` is that of the first part, NULL: both are groups. */
+/* Compares with the first part; `array` NULL: attributes of groups. */
 static refs_status compare_strings(comparing *at, const refs_combine_array *array,
                                    const uint32_t strings[2], refs_error *err) {
     refs_json_doc *docs[2] = {NULL, NULL};
@@ -285,7 +282,7 @@ static refs_status check_array(comparing *at, const refs_combine_plan *plan, uin
     return REFS_OK;
 }
 
-/* The document of a group and the part that has it first. */
+/* The document of a group, and the first part that has it. */
 typedef struct known {
     const refs_combine_member *member;
     uint32_t text;
@@ -321,7 +318,7 @@ static refs_status check_groups(comparing *at, const refs_combine_plan *plan, re
     return status;
 }
 
-/* Whether coordinates tell where a raster lies, or it is joined along its rows or columns. */
+/* Whether a raster is placed by coordinates, or combined along its rows or columns. */
 static bool is_placed(const refs_combine *combine, const refs_combine_member *member,
                       const refs_combine_array *array) {
     bool has_axes = true;
@@ -332,7 +329,7 @@ static bool is_placed(const refs_combine *combine, const refs_combine_member *me
     return has_axes;
 }
 
-/* The arrays of most dimensions are the rasters of a part. */
+/* Arrays with the most dimensions are the rasters of a part. */
 static bool has_placed(const refs_combine *combine, const refs_combine_member *member) {
     size_t most = 2;
     for (size_t i = 0; i < member->n_arrays; i++)

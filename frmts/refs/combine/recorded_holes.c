@@ -1,7 +1,5 @@
-/* recorded_holes.c -- what joined sets tell of their holes, see combine_internal.h.
- *
- * Zarr version 2, section Metadata: readers ignore members of ".zarray" that they do not know.
- */
+/* recorded_holes.c -- reads and writes the holes that combined sets record, see combine_internal.h.
+ * Zarr version 2, section Metadata: readers ignore unknown members of ".zarray". */
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 #include "refs/index_again.h"
@@ -77,7 +75,7 @@ void refs_combine__holes_free(refs_combine_holes *holes) {
     refs_free(holes);
 }
 
-/* Along which dimensions it is told; false where one of them is not joined. */
+/* Reads the dimensions of the record; false if one is not a concat dimension. */
 static bool find_along(const refs_combine *combine, const refs_json *recorded,
                        refs_combine_holes *holes) {
     const refs_json *along = refs_json_get(recorded, "along");
@@ -90,7 +88,7 @@ static bool find_along(const refs_combine *combine, const refs_json *recorded,
     return true;
 }
 
-/* A box: where it begins and ends along each dimension. */
+/* Reads a box: its begin and end along each dimension. */
 static bool read_box(const refs_json *numbers, size_t n_along, refs_combine_steps *box) {
     if (refs_json_size(numbers) != 2 * n_along) return false;
     for (size_t k = 0; k < n_along; k++)
@@ -101,7 +99,7 @@ static bool read_box(const refs_json *numbers, size_t n_along, refs_combine_step
     return true;
 }
 
-/* Boxes ascend, the first dimension first: none has a place of one before it. */
+/* Checks that boxes are sorted, the first dimension slowest, and do not overlap. */
 static bool follows(const refs_combine_steps *box, const refs_combine_steps *before,
                     size_t n_along) {
     size_t k = 0;
@@ -142,7 +140,7 @@ static refs_status read_steps(const refs_json *recorded, refs_combine_holes *hol
     return REFS_OK;
 }
 
-/* The text of an object with a member as it was, or without it. */
+/* Appends an object with a member replaced by its old value, or removed. */
 static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *const *pairs,
                                refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
@@ -221,7 +219,7 @@ refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *s
 static void forget_fill(refs_combine_array *array) {
     const refs_combine_holes *holes = array->holes;
     if (holes == NULL) return;
-    /* The declared value stood for holes. */
+    /* the declared value was only that of holes */
     if (holes->adds_fill) array->declares_fill = false;
     array->has_nodata = holes->has_nodata;
     array->keeps_default = holes->keeps_default;
@@ -263,7 +261,7 @@ static bool is_recorded_step(const refs_combine_holes *holes, uint64_t step) {
     return low < holes->n && is_in(&holes->steps[low], step);
 }
 
-/* Steps of the array along a dimension along which holes are told. */
+/* Length of the array along a dimension of its holes. */
 static uint64_t n_steps(const refs_combine *combine, const refs_combine_array *array,
                         size_t concat) {
     for (size_t dim = 0; dim < array->rank; dim++)
@@ -369,7 +367,7 @@ bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *step
     return mask->is_hole[place] != 0;
 }
 
-/* The next place of a part along all concat dimensions; false behind the last one. */
+/* Moves to the next index of a part along all concat dimensions; false after the last one. */
 static bool next_place(const refs_combine *combine, const refs_combine_member *member,
                        uint64_t *steps) {
     for (size_t concat = combine->n_dims; concat-- > 0; steps[concat] = 0)

@@ -1,5 +1,5 @@
-/* renamed.c -- the fragments of aggregations in a copy, which may lie in another folder than what
- * is copied: their names become what references to such files are. */
+/* renamed.c -- renames the fragments of aggregations in a copied set, which may be in another
+ * folder, as references to these files are renamed. */
 #include <stdio.h>
 
 #include "combine_internal.h"
@@ -9,11 +9,11 @@ typedef struct renaming {
     refs_combine *combine;
     refs_combine_member *member;
     refs_intern *strings;
-    size_t group; /* bytes of paths that the copy does not have */
+    size_t group; /* bytes of paths that are dropped: the selected group */
 } renaming;
 
-/* Only a file that is proven absent is not there: a name that was chosen by a failure would be read
- * as fill. */
+/* A file counts as absent only if that is certain: a name chosen after an I/O error would be read
+ * as fill values. */
 static refs_status look(void *user, const char *location, bool *is_there, refs_error *err) {
     const renaming *job = user;
     const refs_vfs *vfs = job->combine->options.vfs;
@@ -64,7 +64,7 @@ static refs_status fail_v3(const refs_array_meta *meta, refs_error *err) {
                      meta->path);
 }
 
-/* Strings of one length, as sets have them. */
+/* Writes strings of fixed length. */
 static refs_status pad(refs_bytes names, size_t size, refs_buf *padded, refs_error *err) {
     for (size_t at = 0; at < names.size;) {
         const refs_str one = refs_str_from((const char *)names.data + at);
@@ -87,7 +87,7 @@ static size_t longest_of(refs_bytes names) {
     return longest;
 }
 
-/* One chunk of strings without codecs, and without the dimension of letters. */
+/* Describes one chunk of strings without codecs, and without the dimension of letters. */
 static refs_status describe_strings(renaming *job, const refs_array_meta *meta, size_t size,
                                     refs_combine_array *array, refs_error *err) {
     refs_buf shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;

@@ -1,24 +1,21 @@
-/* tiles.c -- joining along dimensions that nobody named: parts must lie along them as tiles do; and
- * tiles that are not there.
- *
- * Coordinates that differ may say where a part belongs, or that it has another grid. It belongs
- * where no two parts lie across each other, and where parts along several dimensions fill all of
- * them. Times, lead times and members, and what each part has one value of, are no grid: there may
- * be others between them, and not all of them; but if each part differs from all others along each
- * dimension, nothing tells that there is more than one.
- */
+/* tiles.c -- checks detected concat dimensions: parts must be tiles along them; warns of missing
+ * tiles. Coordinates that differ show where a part belongs, or that it has another grid. Parts are
+ * tiles if no two overlap in part, and if parts along several dimensions fill the whole grid.
+ * Times, lead times, members and scalars are not grids: values may be missing between them. But if
+ * each part differs from all others along each dimension, nothing shows that there is more than one
+ * dimension. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
 
-/* Along one dimension, tiles that are the same stand in one row. */
+/* The rows of tiles along one dimension: equal tiles share a row. */
 typedef struct tiling {
-    size_t *row; /* of each member */
+    size_t *row; /* for each member */
     size_t n_rows;
-    bool is_free; /* it is no grid */
+    bool is_free; /* not a grid: values may be missing */
 } tiling;
 
-/* "source (0.5 to 5.5)" */
+/* Appends "source (0.5 to 5.5)". */
 static refs_status describe(const refs_combine *combine, size_t concat, size_t number,
                             refs_buf *text, refs_error *err) {
     const refs_combine_member *member = &combine->members[number];
@@ -43,7 +40,7 @@ static refs_values coordinate_of(const refs_combine *combine, size_t concat, siz
     return refs_combine__coordinates_of(combine, array);
 }
 
-/* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
+/* Appends " in value 3 (44 and 43.9)" for coordinates of equal length with equal ends. */
 static refs_status describe_value(const refs_combine *combine, size_t concat,
                                   const size_t members[2], refs_buf *text, refs_error *err) {
     const refs_values one = coordinate_of(combine, concat, members[0]),
@@ -87,7 +84,7 @@ static bool counts_time(const refs_combine *combine, const refs_combine_array *c
            coordinate->coordinate == REFS_COMBINE_COORDINATE_MEMBER;
 }
 
-/* Levels have to be tiles where parts have several. */
+/* Parts with several levels must be tiles along them. */
 static bool is_free(const refs_combine *combine, const refs_combine_plan *plan, size_t concat) {
     const refs_combine_member *first = &combine->members[plan->concat_dims[concat].first];
     const uint32_t number = first->axes[concat].array;
@@ -99,7 +96,7 @@ static bool is_free(const refs_combine *combine, const refs_combine_plan *plan, 
     return are_single && first->arrays[number].coordinate == REFS_COMBINE_COORDINATE_LEVEL;
 }
 
-/* Each cell is a row, of which all parts have one. */
+/* Makes each cell a row: each part has one. */
 static refs_status open_tiling(const refs_combine *combine, const refs_combine_plan *plan,
                                size_t concat, tiling *all, refs_error *err) {
     refs_combine_cells cells = {.combine = combine, .n_concat = 1, .concat = {concat}};
@@ -121,7 +118,7 @@ static refs_status open_tiling(const refs_combine *combine, const refs_combine_p
     return status;
 }
 
-/* Whether no place has two parts, and all have one. */
+/* Whether each cell has exactly one part. */
 static refs_status fill_all(const refs_combine *combine, const tiling *concat_dims, bool *do_fill,
                             refs_error *err) {
     uint64_t n_places = 1;
@@ -146,7 +143,7 @@ static size_t count_in_row(const refs_combine *combine, const tiling *concat, si
     return n;
 }
 
-/* The source that stands alone most is told, beside one of those that it is unlike. */
+/* Reports the source that fits least, and one that it differs from. */
 static refs_status fail_gaps(const refs_combine *combine, const tiling *concat_dims,
                              refs_error *err) {
     size_t fewest_rows = SIZE_MAX, concat = 0, members[2] = {0, 0}, counts[2] = {0, SIZE_MAX};
@@ -184,7 +181,7 @@ static refs_status tell(const refs_combine *combine, const tiling *concat_dims, 
     return status;
 }
 
-/* Whether two parts have one row. */
+/* Whether two parts share a row. */
 static refs_status have_one_row(const refs_combine *combine, const tiling *all, bool *have,
                                 refs_error *err) {
     uint8_t *seen = refs_calloc(all->n_rows, 1);
@@ -194,7 +191,7 @@ static refs_status have_one_row(const refs_combine *combine, const tiling *all, 
     return REFS_OK;
 }
 
-/* Whether no dimension is one of a grid, and they vary without each other. */
+/* Whether no dimension is a grid, and each varies independently of the others. */
 static refs_status may_have_gaps(const refs_combine *combine, const tiling *concat_dims, bool *may,
                                  refs_error *err) {
     bool are_free = true;
@@ -226,7 +223,7 @@ refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_co
 
 /* -- tiles that are not there ------------------------------------------------------------------ */
 
-/* No more of the cells without a part are named. */
+/* Most cells without a part that a message names. */
 #define MAX_NAMED 5
 
 static refs_value value_at(const refs_combine *combine, size_t concat, uint64_t position) {
@@ -244,7 +241,7 @@ static refs_value value_at(const refs_combine *combine, size_t concat, uint64_t 
         .kind = REFS_VALUE_INTEGER, .integer = (int64_t)position, .number = (double)position};
 }
 
-/* "time 3, y 300 to 330" */
+/* Appends "time 3, y 300 to 330". */
 static refs_status name_cell(const refs_combine_cells *all, size_t cell, refs_buf *text,
                              refs_error *err) {
     size_t index[REFS_COMBINE_MAX_DIMS];

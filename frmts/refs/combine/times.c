@@ -1,6 +1,5 @@
-/* times.c -- times of parts that are on no concat dimension, such as the valid time of a forecast,
- * or those of its steps: where they differ, they vary along the concat dimensions that count times.
- */
+/* times.c -- scalar times of parts, such as the valid time of a forecast, or times along its steps:
+ * if they differ between parts, they get the concat dimensions that count times. */
 #include <assert.h>
 
 #include "combine_internal.h"
@@ -38,7 +37,7 @@ static bool has_concat_dim(const refs_combine *combine, const refs_combine_array
     return false;
 }
 
-/* A time that is an axis of its own is one of a grid, and the same in all parts. */
+/* A time that is an axis itself belongs to the grid, and is equal in all parts. */
 static bool is_apart(const refs_combine *combine, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE &&
@@ -63,7 +62,7 @@ static refs_status are_compatible(const refs_combine *combine, const refs_combin
     return status;
 }
 
-/* Whether one value does not hold for all parts: they differ, or some vary along a time already. */
+/* Whether the parts differ in a time, or some already vary along a concat dimension. */
 static refs_status varies(const refs_combine *combine, uint32_t path, bool *does, refs_error *err) {
     refs_combine_place first = {NULL, NULL};
     bool is_compatible = true;
@@ -87,7 +86,7 @@ static refs_status varies(const refs_combine *combine, uint32_t path, bool *does
     return REFS_OK;
 }
 
-/* Concat dimensions, as bits. */
+/* Concat dimensions of an array, as bits. */
 static_assert(REFS_COMBINE_MAX_DIMS <= 8, "each is a bit of a byte");
 
 static uint8_t new_axes(const refs_combine *combine, const refs_combine_member *member) {
@@ -97,7 +96,7 @@ static uint8_t new_axes(const refs_combine *combine, const refs_combine_member *
     return found;
 }
 
-/* What single values of a path get in some part. */
+/* The concat dimensions that scalars of a path get in some part. */
 static uint8_t gained(const refs_combine *combine, uint32_t path) {
     uint8_t found = 0;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -109,16 +108,16 @@ static uint8_t gained(const refs_combine *combine, uint32_t path) {
     return found;
 }
 
-/* Times that a set has along concat dimensions alone. */
+/* Whether a time has only concat dimensions. */
 static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++)
         if (refs_combine__concat_dim_of(combine, array, dim) == REFS_COMBINE_MAX_DIMS) return false;
     return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE;
 }
 
-/* Single values get what those of any part get, and all that counts times: a set of members has one
- * time for all of them, to which that of the next run is added for each. Those along concat
- * dimensions get what their part does not have. */
+/* Scalars get the concat dimensions that they get in any part, and all that count times: a set of
+ * members has one time for all, and adding the next run repeats it for each. Times along concat
+ * dimensions get those that their part lacks. */
 static void repeat(const refs_combine *combine, uint32_t path) {
     const uint8_t others = gained(combine, path);
     uint8_t times = 0;

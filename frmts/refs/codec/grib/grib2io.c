@@ -84,7 +84,8 @@ static refs_status read_representation(const refs_json *config, grib2io_codec *c
     REFS_TRY(read_u32(config, "number_of_packed_values", &n_values, err));
     const int8_t *sizes = find_sizes(number);
     if (sizes == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "data representation template 5.%u (drtn)",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "data representation template 5.%u (drtn) is not supported",
                          (unsigned)number);
     store_be(n_values, 4, codec->section_5 + 5);
     store_be(number, 2, codec->section_5 + 9);
@@ -141,7 +142,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 static refs_status take_section(refs_bytes *rest, unsigned number, refs_bytes *section,
                                 refs_error *err) {
     if (rest->size < 5)
-        return refs_fail(err, REFS_CORRUPT, "expected section %u, found %zu bytes", number, rest->size);
+        return refs_fail(err, REFS_CORRUPT, "expected section %u, found %zu bytes", number,
+                         rest->size);
     uint32_t size = refs_load_be32(rest->data);
     if (rest->data[4] != number)
         return refs_fail(err, REFS_CORRUPT, "expected section %u of a GRIB message, found %u",
