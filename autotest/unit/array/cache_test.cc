@@ -189,7 +189,7 @@ TEST_F(Loading, EndsWithStoredBytesThatOneCallerDecodes) {
     store(100);
     EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_BYTES), REFS_CLAIM_NOTHING) << "they are there";
     ASSERT_EQ(claim(1, 5, &chunk), REFS_CLAIM_STORED);
-    EXPECT_EQ(refs_chunk__size(chunk), 100u);
+    EXPECT_EQ(refs_chunk__stored(chunk).bytes.size, 100u);
     EXPECT_EQ(refs_chunk__data(chunk)[99], 7);
     EXPECT_EQ(refs_chunk__stored(chunk).filter_mask, 6u);
     refs_chunk__release(chunk);

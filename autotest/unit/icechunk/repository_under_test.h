@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -54,6 +55,31 @@ class Repository {
         std::string text = Describe(chunk);
         refs_block_release(chunk.block);
         return text;
+    }
+
+    // The snapshot that was opened; the history of format 2 alone has a status.
+    std::string Current() const {
+        std::string current;
+        bool hasStatus = false;
+        EachEntry([&](const refs_icechunk_entry &entry) {
+            if (entry.is_current) current = entry.snapshot;
+            hasStatus |= entry.kind == REFS_ICECHUNK_IS_STATUS;
+        });
+        EXPECT_EQ(hasStatus, format_ == 2);
+        return current;
+    }
+
+    // The failure, or "".
+    std::string EachEntry(const std::function<void(const refs_icechunk_entry &)> &hear) const {
+        refs_error err = REFS_ERROR_INIT;
+        const refs_icechunk_entry_visitor visitor = {
+            [](void *user, const refs_icechunk_entry *entry, refs_error *) {
+                (*static_cast<const std::function<void(const refs_icechunk_entry &)> *>(user))(
+                    *entry);
+                return REFS_OK;
+            },
+            const_cast<void *>(static_cast<const void *>(&hear))};
+        return refs_icechunk_each_entry(opened, &visitor, &err) == REFS_OK ? "" : err.message;
     }
 
     std::vector<std::string> Names(const std::string &folder) const {

@@ -79,10 +79,6 @@ uint8_t *refs_chunk__data(refs_chunk *chunk) {
     return chunk->data;
 }
 
-size_t refs_chunk__size(const refs_chunk *chunk) {
-    return chunk->size;
-}
-
 refs_stored refs_chunk__stored(refs_chunk *chunk) {
     return (refs_stored){refs_bytes_view(chunk->data, chunk->size), chunk->filter_mask};
 }

@@ -49,7 +49,6 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
 void refs_chunk__release(refs_chunk *chunk);
 
 uint8_t *refs_chunk__data(refs_chunk *chunk);
-size_t refs_chunk__size(const refs_chunk *chunk);
 
 /** The source of a stored chunk. */
 refs_stored refs_chunk__stored(refs_chunk *chunk);

@@ -91,9 +91,6 @@ enum { REFS_CF__BASE_UNITS = 8, REFS_CF__DIMENSIONS = 7 };
 /** The unit that has this name or symbol, and its place in the table; or NULL. */
 const refs_cf__known_unit *refs_cf__find_unit(refs_str text, size_t *number);
 
-/** The unit at a place of the table; NULL behind its end. */
-const refs_cf__known_unit *refs_cf__unit_at(size_t number);
-
 /** Whether UDUNITS has a unit of this symbol that REFS has not. */
 bool refs_cf__is_other_unit(refs_str text);
 

@@ -145,7 +145,7 @@ static const refs_cf__known_unit units[] = {
     {"grain", "gr", "6.479891e-5 kg"},
     {"force_pound pound_force! pounds_force!", "lbf", "4.4482216152605 N"},
     {NULL, "psi", "4.4482216152605 N/0.00064516 m-2"},
-};
+    {NULL, NULL, NULL}};
 
 /* Symbols that UDUNITS gives to units that are left out: what they would be with a prefix, such as
  * picotonnes, nobody means. */
@@ -206,17 +206,13 @@ refs_cf_unit_kind refs_cf_unit_kind_of(refs_str unit) {
 }
 
 const refs_cf__known_unit *refs_cf__find_unit(refs_str text, size_t *number) {
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; units[i].names != NULL || units[i].symbols != NULL; i++) {
         *number = i;
         if ((units[i].names != NULL && has_name(units[i].names, text)) ||
             (units[i].symbols != NULL && has_symbol(units[i].symbols, text)))
             return &units[i];
     }
     return NULL;
-}
-
-const refs_cf__known_unit *refs_cf__unit_at(size_t number) {
-    return number < sizeof units / sizeof units[0] ? &units[number] : NULL;
 }
 
 bool refs_cf__is_other_unit(refs_str text) {

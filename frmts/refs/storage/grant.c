@@ -202,7 +202,10 @@ static bool leads_out(refs_str path) {
     return depth < 0;
 }
 
-bool refs_grant_is_of(refs_str prefix, const char *location) {
+/* Whether a location, "/vsicurl/" before it or not, is of the part of the name space that `prefix`
+ * names: hosts, buckets and folders of it count whole, whether a slash ends it or not, and ".."
+ * leads out of it. Hosts are the same in either case, and with the port of their scheme. */
+static bool is_of(refs_str prefix, const char *location) {
     refs_str name = refs_str_from(location), rest;
     if (prefix.size == 0) return false;
     (void)cut(&name, CURL_PREFIX);
@@ -220,9 +223,9 @@ bool refs_grant_is_of(refs_str prefix, const char *location) {
 static bool is_of_named(refs_str prefix, const char *location) {
     refs_str objects;
     const refs_url_scheme *store = refs_url_store_of(prefix, &objects);
-    if (store == NULL || refs_str_starts(prefix, "/")) return refs_grant_is_of(prefix, location);
+    if (store == NULL || refs_str_starts(prefix, "/")) return is_of(prefix, location);
     return refs_str_starts(refs_str_from(location), store->prefix) &&
-           refs_grant_is_of(objects, location + strlen(store->prefix));
+           is_of(objects, location + strlen(store->prefix));
 }
 
 /* Names of accounts ("container@account") are in no location. */

@@ -47,11 +47,6 @@ bool refs_grant_may_renew(int64_t renewed_s, int64_t now_s);
  * signature of another kind stays as it is. */
 refs_status refs_grant_url(refs_str url, const char *token, refs_buf *with, refs_error *err);
 
-/** Whether a location, "/vsicurl/" before it or not, is of the part of the name space that `prefix`
- * names: hosts, buckets and folders of it count whole, whether a slash ends it or not, and ".."
- * leads out of it. Hosts are the same in either case, and with the port of their scheme. */
-bool refs_grant_is_of(refs_str prefix, const char *location);
-
 /** The service that a list "prefix=>URL[,prefix=>URL]" names for a location: of the longest
  * prefix that it is of. Prefixes with the schemes s3, gs and az are those of GDAL's names. Empty
  * where there is none, and for a URL alone. REFS_INVALID where an item can hold nowhere. */

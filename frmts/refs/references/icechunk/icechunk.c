@@ -115,14 +115,6 @@ refs_status refs_icechunk_seal(const refs_icechunk *repository, refs_str path, c
     return status;
 }
 
-unsigned refs_icechunk_format(const refs_icechunk *repository) {
-    return repository->source.format;
-}
-
-const char *refs_icechunk_snapshot_id(const refs_icechunk *repository) {
-    return repository->id_text;
-}
-
 size_t refs_icechunk_memory(const refs_icechunk *repository) {
     const refs_icechunk_snapshot *snapshot = &repository->snapshot;
     return sizeof *repository + repository->info.buffer.capacity + snapshot->buffer.capacity +

@@ -182,10 +182,6 @@ typedef struct refs_icechunk_entry_visitor {
 refs_status refs_icechunk_each_entry(const refs_icechunk *repository,
                                      const refs_icechunk_entry_visitor *visitor, refs_error *err);
 
-/** The format, 1 or 2, and the id of the snapshot that was opened. */
-unsigned refs_icechunk_format(const refs_icechunk *repository);
-const char *refs_icechunk_snapshot_id(const refs_icechunk *repository);
-
 /** Bytes of memory that it takes, without manifests. */
 size_t refs_icechunk_memory(const refs_icechunk *repository);
 
