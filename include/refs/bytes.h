@@ -54,6 +54,13 @@ void *refs_realloc(void *memory, size_t size);
 /** Works like free(3). */
 void refs_free(void *memory);
 
+/** Before the declaration of a pointer, which refs_free gets where its scope ends, however that is
+ * left. */
+#define REFS_SCOPED __attribute__((cleanup(refs_free_at)))
+
+/** Frees what the pointer at `pointer` points to. */
+void refs_free_at(void *pointer);
+
 /* -- checked arithmetic ---------------------------------------------------------------------- */
 
 /** Sets *result to a + b, a * b; false, and *result untouched, where that overflows. */
@@ -133,8 +140,26 @@ bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
  * where nothing is left. */
 bool refs_str_next_line(refs_str *text, refs_str *line);
 
+/** What follows the last slash of a path. */
+const char *refs_path_leaf(const char *path);
+
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
 char *refs_str_copy(refs_str text);
+
+/** The same as `*copy`, NULL on failure. */
+refs_status refs_str_keep(refs_str text, char **copy, refs_error *err);
+
+/** Whether both are NULL, or the same text. */
+static inline bool refs_is_same_text(const char *one, const char *other) {
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+/** Whether `part` stands anywhere in `text`. */
+bool refs_str_has(refs_str text, const char *part);
+
+static inline bool refs_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 /** Reads all of `text` as a decimal number without sign, spaces or needless leading zeros. */
 bool refs_str_to_u64(refs_str text, uint64_t *number);
@@ -154,9 +179,18 @@ typedef struct refs_buf {
 static inline refs_bytes refs_buf_view(const refs_buf *buf) {
     return refs_bytes_view(buf->data, buf->size);
 }
+static inline refs_str refs_bytes_text(refs_bytes bytes) {
+    return refs_str_view((const char *)bytes.data, bytes.size);
+}
+static inline refs_str refs_buf_text(const refs_buf *buf) {
+    return refs_str_view((const char *)buf->data, buf->size);
+}
 
 /** Frees what `buf` holds and leaves it empty. */
 void refs_buf_clear(refs_buf *buf);
+
+/** A buffer that is cleared where its scope ends, however that is left. */
+#define REFS_SCOPED_BUF __attribute__((cleanup(refs_buf_clear))) refs_buf
 
 /** Makes room for `capacity` bytes in all; the size stays. */
 refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);
@@ -164,9 +198,11 @@ refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);
 /** Sets the size; added bytes are not initialised. */
 refs_status refs_buf_resize(refs_buf *buf, size_t size, refs_error *err);
 
-/** Adds `size` bytes; text; printf-style text (no NUL is counted, but one follows in memory). */
+/** Adds `size` bytes; text; a number of `size` bytes, the lowest first; printf-style text (no NUL
+ * is counted, but one follows in memory). */
 refs_status refs_buf_append(refs_buf *buf, const void *data, size_t size, refs_error *err);
 refs_status refs_buf_append_str(refs_buf *buf, refs_str text, refs_error *err);
+refs_status refs_buf_append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err);
 refs_status refs_buf_printf(refs_buf *buf, refs_error *err, const char *format, ...)
     REFS_PRINTF(3, 4);
 
@@ -174,11 +210,44 @@ refs_status refs_buf_printf(refs_buf *buf, refs_error *err, const char *format, 
  * NULL when memory ran out. */
 char *refs_buf_take_text(refs_buf *buf);
 
-/* -- lists of anything ------------------------------------------------------------------------ */
+/** The same as `*text`, NULL on failure. */
+refs_status refs_buf_keep(refs_buf *buf, char **text, refs_error *err);
+
+/* -- objects and lists of anything ------------------------------------------------------------ */
 
 /** Makes room for one more element after `count` elements of `element_size` bytes in `*memory`,
  * which holds `*capacity` of them; grows geometrically. False when memory ran out. */
 bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_size);
+
+/** Sets `pointer` to `n` zeroed elements, for refs_free; returns REFS_NOMEM from the calling
+ * function when memory ran out. */
+#define REFS_NEW(pointer, n, err)                                                                  \
+    do {                                                                                           \
+        (pointer) = refs_calloc((n), sizeof *(pointer));                                           \
+        if ((pointer) == NULL) return refs_fail_nomem(err);                                        \
+    } while (0)
+
+/** The same of a list of which the caller has a pointer to its elements; returns REFS_NOMEM from
+ * the calling function when memory ran out. */
+#define REFS_GROW(elements, capacity, count, err)                                                  \
+    do {                                                                                           \
+        if (!refs_grow((void **)&(elements), &(capacity), (count), sizeof *(elements)))            \
+            return refs_fail_nomem(err);                                                           \
+    } while (0)
+
+/** Moves `found` on to the first number before `n` for which `is_before`, an expression of `found`,
+ * does not hold, or to `n`; behind that it holds for none. */
+#define REFS_BISECT(found, n, is_before)                                                           \
+    for (__typeof__(found) begin_ = (found), end_ = (n); (found) = begin_, begin_ < end_;) {       \
+        (found) += (end_ - begin_) / 2;                                                            \
+        if (is_before)                                                                             \
+            begin_ = (found) + 1;                                                                  \
+        else                                                                                       \
+            end_ = (found);                                                                        \
+    }
+
+/** Compares two uint64_t, for qsort. */
+int refs_compare_u64(const void *one, const void *other);
 
 /* -- base64 ---------------------------------------------------------------------------------- */
 
@@ -189,8 +258,32 @@ refs_status refs_base64_decode(refs_str text, refs_buf *decoded, refs_error *err
 /** Appends `bytes` encoded, padding included. */
 refs_status refs_base64_encode(refs_bytes bytes, refs_buf *encoded, refs_error *err);
 
-/* -- little-endian numbers in bytes ----------------------------------------------------------- */
+/* -- numbers in bytes, the lowest first (le) or last (be) ------------------------------------- */
 
+/** Numbers of up to 8 bytes. */
+static inline uint64_t refs_load_le(const uint8_t *p, size_t size) {
+    uint64_t number = 0;
+    while (size-- > 0) number = number << 8 | p[size];
+    return number;
+}
+static inline uint64_t refs_load_be(const uint8_t *p, size_t size) {
+    uint64_t number = 0;
+    for (size_t i = 0; i < size; i++) number = number << 8 | p[i];
+    return number;
+}
+static inline void refs_store_le(uint8_t *p, size_t size, uint64_t number) {
+    for (size_t i = 0; i < size; i++, number >>= 8) p[i] = (uint8_t)number;
+}
+static inline void refs_store_be(uint8_t *p, size_t size, uint64_t number) {
+    for (; size-- > 0; number >>= 8) p[size] = (uint8_t)number;
+}
+
+static inline unsigned refs_load_le16(const uint8_t *p) {
+    return (unsigned)p[0] | (unsigned)p[1] << 8;
+}
+static inline unsigned refs_load_be16(const uint8_t *p) {
+    return (unsigned)p[0] << 8 | (unsigned)p[1];
+}
 static inline uint32_t refs_load_le32(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

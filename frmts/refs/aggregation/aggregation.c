@@ -286,11 +286,10 @@ static bool add_wait(load_wait *wait) {
 }
 
 static void remove_wait(const load_wait *wait) {
-    refs_lock(&waits_lock);
+    REFS_LOCKED(&waits_lock);
     load_wait **at = &waits;
     while (*at != NULL && *at != wait) at = &(*at)->next;
     if (*at != NULL) *at = wait->next;
-    refs_unlock(&waits_lock);
 }
 
 /* With the lock held. */
@@ -309,12 +308,11 @@ static refs_status wait_for_loader(refs_aggregation *aggregation, refs_error *er
 /* Whether this thread has to load: not in a critical section, for it waits for other threads. */
 static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_error *err) {
     refs_status status = REFS_OK;
-    refs_lock(&aggregation->lock);
+    REFS_LOCKED(&aggregation->lock);
     while (aggregation->is_loading && status == REFS_OK) status = wait_for_loader(aggregation, err);
     *begins = status == REFS_OK && !aggregation->is_loaded;
     if (*begins) aggregation->is_loading = true;
     if (*begins) aggregation->loader = pthread_self();
-    refs_unlock(&aggregation->lock);
     return status;
 }
 
@@ -338,11 +336,10 @@ static refs_status load_once(refs_aggregation *aggregation, refs_error *err) {
     REFS_TRY(begin_load(aggregation, &begins, err));
     if (!begins) return REFS_OK;
     refs_status status = aggregation->encoding->load(aggregation, err);
-    refs_lock(&aggregation->lock);
+    REFS_LOCKED(&aggregation->lock);
     aggregation->is_loading = false;
     aggregation->is_loaded = status == REFS_OK;
     pthread_cond_broadcast(&aggregation->changed);
-    refs_unlock(&aggregation->lock);
     return status;
 }
 
@@ -361,8 +358,7 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
 static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
     refs_str text =
         refs_aggregation__text(aggregation->container.attributes, aggregation->encoding->dims);
-    aggregation->text = refs_str_copy(text);
-    if (aggregation->text == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(text, &aggregation->text, err));
     refs_str left = refs_str_view(aggregation->text, text.size), word;
     while (refs_str_next_word(&left, REFS_BLANKS, &word)) {
         if (aggregation->meta.rank == REFS_MAX_RANK)
@@ -420,10 +416,10 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
 }
 
 static refs_status copy_attributes(refs_aggregation *aggregation, refs_error *err) {
-    const refs_status status = refs_cfa__without(
-        aggregation->container.attributes, refs_aggregation_owns, &aggregation->attributes, err);
-    if (status == REFS_OK) aggregation->meta.attributes = refs_json_root(aggregation->attributes);
-    return status;
+    REFS_TRY(refs_cfa__without(aggregation->container.attributes, refs_aggregation_owns,
+                               &aggregation->attributes, err));
+    aggregation->meta.attributes = refs_json_root(aggregation->attributes);
+    return REFS_OK;
 }
 
 static uint64_t step_along(const refs_aggregation *aggregation, size_t dim) {
@@ -523,8 +519,7 @@ refs_status refs_aggregation__open(refs_hierarchy *hierarchy, const refs_array_m
 
 static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t i,
                        refs_error *err) {
-    if (!refs_grow((void **)&all->list, &all->capacity, all->n, sizeof *all->list))
-        return refs_fail_nomem(err);
+    REFS_GROW(all->list, all->capacity, all->n, err);
     return refs_aggregation__open(hierarchy, refs_hierarchy_array(hierarchy, i),
                                   &all->list[all->n++], err);
 }

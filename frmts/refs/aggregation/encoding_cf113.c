@@ -118,8 +118,7 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
     parts->n_parts = n_sizes > 0 ? n_sizes : 1;
     REFS_TRY(
         refs_fragment_grid_count(&aggregation->grid, err)); /* before memory is taken for them */
-    parts->intervals = refs_calloc(parts->n_parts, sizeof *parts->intervals);
-    if (parts->intervals == NULL) return refs_fail_nomem(err);
+    REFS_NEW(parts->intervals, parts->n_parts, err);
     parts->capacity = (size_t)parts->n_parts;
     for (size_t i = 0; i < n_sizes; i++)
         REFS_TRY(refs_fragment_dim_append(parts, (uint64_t)row[i], err));
@@ -153,7 +152,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     REFS_TRY(find_variables(aggregation, err));
     const refs_array_meta *sizes = aggregation->terms.sizes;
     size_t rank = aggregation->meta.rank, n = 0;
-    double *numbers = NULL;
+    REFS_SCOPED double *numbers = NULL;
     if (sizes == NULL)
         return refs_fail(err, REFS_CORRUPT, "aggregated_data lacks the sizes of the fragments");
     if (rank > 1 && (sizes->rank != 2 || sizes->shape[0] != rank))
@@ -169,7 +168,6 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
         status = read_row(aggregation, dim, numbers + dim * columns, columns, err);
     if (status == REFS_OK) status = check_sizes(aggregation, err);
-    refs_free(numbers);
     return status;
 }
 
@@ -369,13 +367,12 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
     if (!refs_dtype_is_numeric(&meta->dtype) && (!is_text || meta->dtype.size == 0))
         return refs_fail(err, REFS_UNSUPPORTED, "%s: expected values that are %s", meta->path,
                          is_text ? "of one length" : "numbers");
-    uint8_t *elements = refs_calloc((size_t)n, meta->dtype.size);
+    REFS_SCOPED uint8_t *elements = refs_calloc((size_t)n, meta->dtype.size);
     refs_status status = elements != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_array_open(&context, meta, &array, err);
     if (status == REFS_OK) status = refs_array_read(array, &region, elements, NULL, err);
     if (status == REFS_OK) status = convert_values(aggregation, elements, err);
     refs_array_free(array);
-    refs_free(elements);
     return status;
 }
 
@@ -462,11 +459,9 @@ static refs_status put_map(const cfa_job *job, const cf_names *names, const refs
 }
 
 static refs_status write_map(const cfa_job *job, const cf_names *names, refs_error *err) {
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = append_sizes(job, &values, err);
-    if (status == REFS_OK) status = put_map(job, names, &values, err);
-    refs_buf_clear(&values);
-    return status;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    REFS_TRY(append_sizes(job, &values, err));
+    return put_map(job, names, &values, err);
 }
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -501,17 +496,14 @@ static refs_status put_strings(const cfa_job *job, const nc_shape *shape, const 
 
 static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_error *err) {
     nc_shape shape = {job->group, names->uris, text_type, job->variable->rank, names->dims, 0};
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint64_t i = 0; status == REFS_OK && i < job->grid->n; i++) {
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    for (uint64_t i = 0; i < job->grid->n; i++) {
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
-        status = refs_cfa_name_file(REFS_CFA_CF_1_13, at.file, &values, err);
-        if (status == REFS_OK) status = refs_buf_append(&values, "", 1, err);
+        REFS_TRY(refs_cfa_name_file(REFS_CFA_CF_1_13, at.file, &values, err));
+        REFS_TRY(refs_buf_append(&values, "", 1, err));
     }
-    if (status == REFS_OK) status = put_strings(job, &shape, &values, err);
-    refs_buf_clear(&values);
-    return status;
+    return put_strings(job, &shape, &values, err);
 }
 
 static refs_status write_identifiers(const cfa_job *job, const cf_names *names, refs_error *err) {
@@ -519,18 +511,15 @@ static refs_status write_identifiers(const cfa_job *job, const cf_names *names, 
     nc_shape shape = {job->group,  names->identifiers,
                       text_type,   only != NULL ? 0 : job->variable->rank,
                       names->dims, 0};
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     const uint64_t n = only != NULL ? 1 : job->grid->n;
-    for (uint64_t i = 0; status == REFS_OK && i < n; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
         const char *text = only != NULL ? only : at.variable;
-        status = refs_buf_append(&values, text, strlen(text) + 1, err);
+        REFS_TRY(refs_buf_append(&values, text, strlen(text) + 1, err));
     }
-    if (status == REFS_OK) status = put_strings(job, &shape, &values, err);
-    refs_buf_clear(&values);
-    return status;
+    return put_strings(job, &shape, &values, err);
 }
 
 /* -- the encoding ------------------------------------------------------------------------------ */
@@ -539,12 +528,12 @@ static refs_status put_attributes(const cfa_job *job, const cf_names *names, ref
                                   refs_error *err) {
     REFS_TRY(refs_cfa__append_dims(job->variable, " ", text, err));
     REFS_TRY(refs_cfa__file_text(job->file, job->container, "aggregated_dimensions",
-                                 refs_str_view((const char *)text->data, text->size), err));
+                                 refs_buf_text(text), err));
     text->size = 0;
     REFS_TRY(refs_buf_printf(text, err, "map: %s uris: %s identifiers: %s", names->map, names->uris,
                              names->identifiers));
-    return refs_cfa__file_text(job->file, job->container, "aggregated_data",
-                               refs_str_view((const char *)text->data, text->size), err);
+    return refs_cfa__file_text(job->file, job->container, "aggregated_data", refs_buf_text(text),
+                               err);
 }
 
 static refs_status put_all(const cfa_job *job, cf_names *names, refs_buf *text, refs_error *err) {

@@ -205,7 +205,7 @@ static refs_status read_one_part(refs_aggregation *aggregation, part_text *text,
     char open = next_char(text);
     if (open != '[' && open != '(') return REFS_CORRUPT;
     size_t most = (size_t)(text->end - text->at) / 2 + 1, n = 0;
-    int64_t *numbers = refs_calloc(most, sizeof *numbers);
+    REFS_SCOPED int64_t *numbers = refs_calloc(most, sizeof *numbers);
     if (numbers == NULL) return REFS_NOMEM;
     text->at++;
     while (n < most && next_number(text, &numbers[n])) n++;
@@ -213,7 +213,6 @@ static refs_status read_one_part(refs_aggregation *aggregation, part_text *text,
     text->at++;
     if (status == REFS_OK && open == '(') status = as_list(aggregation, numbers, n, part);
     if (status == REFS_OK && open == '[' && !as_range(numbers, n, part)) status = REFS_CORRUPT;
-    refs_free(numbers);
     return status;
 }
 
@@ -233,21 +232,19 @@ static refs_status read_part_text(refs_aggregation *aggregation, refs_str whole,
 
 static refs_status read_part(const decoding *job, partition *part, refs_error *err) {
     const refs_json *json = refs_json_get(part->json, "part");
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     size_t n = 0;
     if (json == NULL) return REFS_OK;
     refs_status status = refs_json_is_string(json)
                              ? refs_buf_append_str(&text, refs_json_text(json), err)
                              : refs_json_write(json, &text, err);
     if (status == REFS_OK) {
-        status = read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
-                                &part->layout, &n);
+        status = read_part_text(job->aggregation, refs_buf_text(&text), &part->layout, &n);
         if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
         if (status == REFS_CORRUPT || (status == REFS_OK && n > 0 && n != part->layout.rank))
             status = fail_at(part, REFS_CORRUPT,
                              "part: expected a list of ranges and of lists of elements", err);
     }
-    refs_buf_clear(&text);
     if (status != REFS_OK) return status;
     part->has_layout |= n > 0;
     return REFS_OK;
@@ -489,13 +486,9 @@ static refs_status write_value(rewriting *job, const refs_json *value, size_t de
                                refs_error *err);
 
 static refs_status write_name(rewriting *job, const refs_json *value, refs_error *err) {
-    refs_buf renamed = REFS_BUF_INIT;
-    refs_status status = refs_renaming_append(job->names, refs_json_text(value), &renamed, err);
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)renamed.data, renamed.size),
-                                        job->text, err);
-    refs_buf_clear(&renamed);
-    return status;
+    REFS_SCOPED_BUF renamed = REFS_BUF_INIT;
+    REFS_TRY(refs_renaming_append(job->names, refs_json_text(value), &renamed, err));
+    return refs_json_write_string(refs_buf_text(&renamed), job->text, err);
 }
 
 /* Depths of the JSON: the root, its Partitions, one of them, its subarray. */
@@ -566,19 +559,17 @@ static refs_status look_for_all(refs_renaming *names, refs_error *err) {
 
 static refs_status rename_files(refs_renaming *names, refs_error *err) {
     const refs_array_meta *container = &names->aggregation->container;
-    refs_json_doc *doc = NULL;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(look_for_all(names, err));
     REFS_TRY(
         refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
     rewriting job = {names, refs_json_root(doc), &text};
-    refs_status status = write_value(&job, job.root, ROOT, err);
-    if (status == REFS_OK && names->changes)
-        status = names->renamer->attribute(names->renamer->user, container, "cfa_array",
-                                           refs_str_view((const char *)text.data, text.size), err);
-    refs_json_doc_free(doc);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(write_value(&job, job.root, ROOT, err));
+    if (names->changes)
+        REFS_TRY(names->renamer->attribute(names->renamer->user, container, "cfa_array",
+                                           refs_buf_text(&text), err));
+    return REFS_OK;
 }
 
 /* -- encoding ---------------------------------------------------------------------------------- */
@@ -676,7 +667,7 @@ refs_status refs_encoding_cfa04_append(const refs_fragment_grid *grid, const cha
 
 static refs_status put_text(const cfa_job *job, const char *name, const refs_buf *text,
                             refs_error *err) {
-    refs_str view = refs_str_view((const char *)text->data, text->size);
+    refs_str view = refs_buf_text(text);
     return refs_cfa__file_text(job->file, job->container, name, view, err);
 }
 
@@ -691,10 +682,8 @@ static refs_status put_attributes(const cfa_job *job, refs_buf *text, refs_error
 }
 
 static refs_status encode(const cfa_job *job, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = put_attributes(job, &text, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    return put_attributes(job, &text, err);
 }
 
 const refs_encoding refs_encoding_cfa04 = {.name = "CFA-0.4",

@@ -16,14 +16,12 @@ static bool recognise(const refs_json *attributes) {
 static refs_status find_in_group(const refs_aggregation *aggregation, const char *name,
                                  const refs_array_meta **meta, refs_error *err) {
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&path, err, "%s/%.*s/%s", aggregation->container.group,
                                          REFS_STR_WHOLE(group), name);
     *meta = NULL;
     if (status == REFS_OK)
-        *meta = refs_hierarchy_find_array(aggregation->hierarchy,
-                                          refs_str_view((char *)path.data, path.size));
-    refs_buf_clear(&path);
+        *meta = refs_hierarchy_find_array(aggregation->hierarchy, refs_buf_text(&path));
     if (*meta != NULL && (*meta)->status != REFS_OK) *meta = NULL;
     return status;
 }
@@ -83,7 +81,7 @@ static refs_status read_dim(refs_aggregation *aggregation, size_t dim, const dou
 static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *location;
     size_t rank = aggregation->meta.rank, n = 0;
-    double *places = NULL;
+    REFS_SCOPED double *places = NULL;
     REFS_TRY(find_in_group(aggregation, "file", &aggregation->terms.files, err));
     REFS_TRY(find_in_group(aggregation, "ncvar", &aggregation->terms.variables, err));
     REFS_TRY(find_in_group(aggregation, "format", &aggregation->terms.formats, err));
@@ -98,11 +96,9 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
         aggregation->grid.dims[dim].is_split = true;
     }
     REFS_TRY(refs_fragment_grid_count(&aggregation->grid, err));
-    refs_status status = refs_aggregation__read_numbers(aggregation, location, &places, &n, err);
-    for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
-        status = read_dim(aggregation, dim, places, err);
-    refs_free(places);
-    return status;
+    REFS_TRY(refs_aggregation__read_numbers(aggregation, location, &places, &n, err));
+    for (size_t dim = 0; dim < rank; dim++) REFS_TRY(read_dim(aggregation, dim, places, err));
+    return REFS_OK;
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -111,26 +107,25 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 static refs_status check_index(const refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *meta;
     size_t rank = aggregation->meta.rank, n = 0;
-    double *numbers = NULL;
+    REFS_SCOPED double *numbers = NULL;
     char text[256];
     REFS_TRY(find_in_group(aggregation, "index", &meta, err));
     if (meta == NULL) return REFS_OK;
-    refs_status status = refs_aggregation__read_numbers(aggregation, meta, &numbers, &n, err);
+    REFS_TRY(refs_aggregation__read_numbers(aggregation, meta, &numbers, &n, err));
     bool fits = n == aggregation->grid.n * rank;
-    for (uint64_t i = 0; fits && status == REFS_OK && i < aggregation->grid.n; i++) {
+    for (uint64_t i = 0; fits && i < aggregation->grid.n; i++) {
         uint64_t index[REFS_MAX_RANK];
         refs_fragment_grid_index(&aggregation->grid, i, index);
-        for (size_t dim = 0; dim < rank && status == REFS_OK; dim++) {
+        for (size_t dim = 0; dim < rank; dim++) {
             double stored = numbers[i * rank + dim];
             if (aggregation->grid.sources[i].is_there && stored != (double)index[dim])
-                status = refs_fail(err, REFS_CORRUPT,
-                                   "partition %s: its index along dimension %s is invalid: %g",
-                                   refs_aggregation__print_index(aggregation, i, text, sizeof text),
-                                   aggregation->names[dim], stored);
+                return refs_fail(err, REFS_CORRUPT,
+                                 "partition %s: its index along dimension %s is invalid: %g",
+                                 refs_aggregation__print_index(aggregation, i, text, sizeof text),
+                                 aggregation->names[dim], stored);
         }
     }
-    refs_free(numbers);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status check_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
@@ -233,24 +228,19 @@ static refs_status write_integers(const cfa_group *group, const char *name, cfa_
                                   refs_error *err) {
     size_t rank = group->job->variable->rank + (which == INTEGERS_LOCATION ? 2 : 1);
     nc_shape shape = {group->id, name, int32, rank, group->dims, 0};
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = append_all(group->job->grid, which, &values, err);
-    if (status == REFS_OK) status = put_integers(group, &shape, &values, err);
-    refs_buf_clear(&values);
-    return status;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    REFS_TRY(append_all(group->job->grid, which, &values, err));
+    return put_integers(group, &shape, &values, err);
 }
 
 static refs_status write_shape(const cfa_group *group, refs_error *err) {
     size_t rank = group->job->variable->rank;
     const char *dims[] = {"ndimensions"};
     nc_shape shape = {group->id, "pmshape", int32, 1, dims, 0};
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t d = 0; status == REFS_OK && d < rank; d++)
-        status = append_int(&values, (int64_t)group->job->grid->dims[d].n_parts, err);
-    if (status == REFS_OK) status = put_integers(group, &shape, &values, err);
-    refs_buf_clear(&values);
-    return status;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    for (size_t d = 0; d < rank; d++)
+        REFS_TRY(append_int(&values, (int64_t)group->job->grid->dims[d].n_parts, err));
+    return put_integers(group, &shape, &values, err);
 }
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -264,30 +254,25 @@ static refs_status write_strings(const cfa_group *group, const char *name, refs_
     const cfa_job *job = group->job;
     nc_shape shape = {group->id, name, strings, job->variable->rank, group->dims, 0};
     nc_place place;
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint64_t i = 0; status == REFS_OK && i < job->grid->n; i++) {
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    for (uint64_t i = 0; i < job->grid->n; i++) {
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
         const char *text = text_of(&at, name);
-        status = refs_buf_append(&values, text, strlen(text) + 1, err);
+        REFS_TRY(refs_buf_append(&values, text, strlen(text) + 1, err));
     }
-    if (status == REFS_OK)
-        status = refs_cfa__file_strings(job->file, &shape, refs_buf_view(&values), &place, err);
-    refs_buf_clear(&values);
-    return status;
+    return refs_cfa__file_strings(job->file, &shape, refs_buf_view(&values), &place, err);
 }
 
 static refs_status write_dims(const cfa_group *group, refs_error *err) {
     nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = strings};
     nc_place place;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_cfa__append_dims(group->job->variable, ", ", &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     if (status == REFS_OK)
         status =
             refs_cfa__file_strings(group->job->file, &shape, refs_buf_view(&text), &place, err);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -306,17 +291,14 @@ static refs_status write_group(cfa_group *group, refs_error *err) {
 }
 
 static refs_status put_attributes(const cfa_job *job, const char *group_name, refs_error *err) {
-    refs_buf dims = REFS_BUF_INIT;
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT;
     REFS_TRY(refs_cfa__file_text(job->file, job->container, "cf_role",
                                  refs_str_from("cfa_variable"), err));
     REFS_TRY(refs_cfa__file_text(job->file, job->container, "cfa_group", refs_str_from(group_name),
                                  err));
-    refs_status status = refs_cfa__append_dims(job->variable, " ", &dims, err);
-    if (status == REFS_OK)
-        status = refs_cfa__file_text(job->file, job->container, "cfa_dimensions",
-                                     refs_str_view((const char *)dims.data, dims.size), err);
-    refs_buf_clear(&dims);
-    return status;
+    REFS_TRY(refs_cfa__append_dims(job->variable, " ", &dims, err));
+    return refs_cfa__file_text(job->file, job->container, "cfa_dimensions", refs_buf_text(&dims),
+                               err);
 }
 
 /* The group is one of the group that the variable is in. */
@@ -325,30 +307,24 @@ static refs_status make_group(const cfa_job *job, refs_buf *name, cfa_group *gro
     refs_str path = refs_str_from(job->variable->path);
     size_t slash = refs_str_find_last(path, '/');
     refs_str above = slash == SIZE_MAX ? refs_str_from("") : refs_str_part(path, 0, slash);
-    refs_buf all = REFS_BUF_INIT;
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(name, err, "cfa_%s", job->name));
-    refs_status status = refs_buf_append_str(&all, above, err);
-    if (status == REFS_OK) status = refs_buf_printf(&all, err, "/%s", (const char *)name->data);
-    if (status == REFS_OK)
-        status = refs_cfa__file_group(job->file, refs_str_view((const char *)all.data, all.size),
-                                      &group->id, err);
-    refs_buf_clear(&all);
-    return status;
+    REFS_TRY(refs_buf_append_str(&all, above, err));
+    REFS_TRY(refs_buf_printf(&all, err, "/%s", (const char *)name->data));
+    return refs_cfa__file_group(job->file, refs_buf_text(&all), &group->id, err);
 }
 
 static refs_status encode(const cfa_job *job, refs_error *err) {
     cfa_group group = {.job = job};
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     if (job->variable->rank == 0)
         return refs_fail(
             err, REFS_UNSUPPORTED,
             "%s: CFA-0.5 cannot have fragments of the scalar %s: keep its value in the master",
             refs_cfa__file_shown(job->file), job->variable->path);
-    refs_status status = make_group(job, &name, &group, err);
-    if (status == REFS_OK) status = put_attributes(job, (const char *)name.data, err);
-    if (status == REFS_OK) status = write_group(&group, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_TRY(make_group(job, &name, &group, err));
+    REFS_TRY(put_attributes(job, (const char *)name.data, err));
+    return write_group(&group, err);
 }
 
 const refs_encoding refs_encoding_cfa05 = {.name = "CFA-0.5",

@@ -40,9 +40,7 @@ void refs_fragment_grid_clear(refs_fragment_grid *grid) {
 
 static refs_status add_interval(refs_fragment_dim *dim, refs_fragment_interval interval,
                                 refs_error *err) {
-    if (!refs_grow((void **)&dim->intervals, &dim->capacity, dim->n_intervals,
-                   sizeof *dim->intervals))
-        return refs_fail_nomem(err);
+    REFS_GROW(dim->intervals, dim->capacity, dim->n_intervals, err);
     dim->intervals[dim->n_intervals++] = interval;
     return REFS_OK;
 }
@@ -62,8 +60,7 @@ refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs
 }
 
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err) {
-    if (!refs_grow((void **)&dim->breaks, &dim->break_capacity, dim->n_breaks, sizeof *dim->breaks))
-        return refs_fail_nomem(err);
+    REFS_GROW(dim->breaks, dim->break_capacity, dim->n_breaks, err);
     dim->breaks[dim->n_breaks++] = element;
     return REFS_OK;
 }
@@ -81,15 +78,10 @@ bool refs_fragment_dim_state(refs_fragment_dim *dim, refs_fragment_interval inte
     return known->begin == interval.begin && known->end == interval.end;
 }
 
-static int compare_elements(const void *left, const void *right) {
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Fragments side by side often have the same ones. */
 static void sort_breaks(refs_fragment_dim *dim) {
     size_t n = 0;
-    if (dim->n_breaks > 1) qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, compare_elements);
+    if (dim->n_breaks > 1) qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, refs_compare_u64);
     for (size_t i = 0; i < dim->n_breaks; i++)
         if (n == 0 || dim->breaks[i] != dim->breaks[n - 1]) dim->breaks[n++] = dim->breaks[i];
     dim->n_breaks = n;
@@ -111,30 +103,19 @@ void refs_fragment_dim_sort(refs_fragment_dim *dim) {
 
 /* Mostly they are numbered in their order. */
 const refs_fragment_interval *refs_fragment_dim_get(const refs_fragment_dim *dim, uint64_t index) {
-    size_t low = 0, high = dim->n_intervals;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dim->intervals[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < dim->n_intervals && dim->intervals[low].index == index) return &dim->intervals[low];
+    size_t found = 0;
+    REFS_BISECT(found, dim->n_intervals, dim->intervals[found].index < index);
+    if (found < dim->n_intervals && dim->intervals[found].index == index)
+        return &dim->intervals[found];
     for (size_t i = 0; i < dim->n_intervals; i++)
         if (dim->intervals[i].index == index) return &dim->intervals[i];
     return NULL;
 }
 
 size_t refs_fragment_dim_find(const refs_fragment_dim *dim, uint64_t element) {
-    size_t low = 0, high = dim->n_intervals;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dim->intervals[middle].end <= element)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = 0;
+    REFS_BISECT(i, dim->n_intervals, dim->intervals[i].end <= element);
+    return i;
 }
 
 refs_status refs_fragment_grid_count(refs_fragment_grid *grid, refs_error *err) {

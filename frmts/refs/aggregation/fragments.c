@@ -268,12 +268,11 @@ static refs_status run_open(void *argument, refs_error *unused) {
     opening made = {NULL, NULL, NULL};
     (void)unused;
     refs_status status = open_any(file, &made, &err);
-    refs_lock(&fragments->lock);
+    REFS_LOCKED(&fragments->lock);
     if (status == REFS_OK) take_opened(file, &made);
     file->error = err;
     file->outcome = status == REFS_OK ? OPEN : status == REFS_NOT_FOUND ? MISSING : FAILED;
     fragments->any_missing |= file->outcome == MISSING;
-    refs_unlock(&fragments->lock);
     return REFS_OK;
 }
 
@@ -282,11 +281,10 @@ static refs_status run_open(void *argument, refs_error *unused) {
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
-    refs_lock(&fragments->lock);
+    REFS_LOCKED(&fragments->lock);
     file->state = file->outcome;
     file->n_holders--;
     pthread_cond_broadcast(&fragments->changed);
-    refs_unlock(&fragments->lock);
 }
 
 /* -- files by name ----------------------------------------------------------------------------- */
@@ -347,13 +345,11 @@ static refs_status add_file(refs_fragments *fragments, const refs_buf *locations
 /* With the lock held. */
 static refs_status find_file(refs_fragments *fragments, const refs_buf *locations,
                              refs_fragment_file **file, refs_error *err) {
-    refs_str name = refs_str_view((const char *)locations->data, locations->size);
+    refs_str name = refs_buf_text(locations);
     uint32_t id = refs_intern_find(&fragments->names, name);
     if (id == REFS_INTERN_NONE) {
         size_t n = fragments->names.count;
-        if (!refs_grow((void **)&fragments->files, &fragments->capacity, n,
-                       sizeof *fragments->files))
-            return refs_fail_nomem(err);
+        REFS_GROW(fragments->files, fragments->capacity, n, err);
         REFS_TRY(add_file(fragments, locations, &fragments->files[n], err));
         refs_status status = refs_intern_add(&fragments->names, name, &id, err);
         if (status != REFS_OK) {
@@ -394,7 +390,7 @@ static void evict_nodes(refs_fragments *fragments) {
 static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggregation,
                          refs_wanted_fragment *wanted, refs_error *err) {
     const refs_fragment_source *fragment = &aggregation->grid.sources[wanted->number];
-    refs_buf locations = REFS_BUF_INIT;
+    REFS_SCOPED_BUF locations = REFS_BUF_INIT;
     refs_fragment_file *file = &fragments->own;
     refs_expected expected = {.etag = NULL};
     refs_status status = REFS_OK;
@@ -402,15 +398,13 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     if (status == REFS_OK && !fragment->is_own)
         status = find_recorded(fragments, aggregation, fragment, &expected, err);
     if (status != REFS_OK) prefix_place(fragments, aggregation, wanted->number, err);
-    refs_lock(&fragments->lock);
+    REFS_LOCKED(&fragments->lock);
     if (status == REFS_OK && !fragment->is_own)
         status = find_file(fragments, &locations, &file, err);
     if (status == REFS_OK) {
         wanted->file = file;
         if (file->n_holders++ == 0) file->expected = expected;
     }
-    refs_unlock(&fragments->lock);
-    refs_buf_clear(&locations);
     return status;
 }
 
@@ -615,10 +609,9 @@ static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *
 }
 
 void refs_fragments__leave(refs_agg_mosaic *mosaic) {
-    refs_lock(&mosaic->fragments->lock);
+    REFS_LOCKED(&mosaic->fragments->lock);
     for (uint64_t i = 0; i < mosaic->aggregation->grid.n; i++)
         if (mosaic->nodes[i] != NULL) mosaic->nodes[i]->slot = NULL;
-    refs_unlock(&mosaic->fragments->lock);
 }
 
 /* The name in the aggregation, which rewrites are compared with. */
@@ -740,24 +733,21 @@ void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment
 }
 
 void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file) {
-    refs_lock(&fragments->lock);
+    REFS_LOCKED(&fragments->lock);
     file->n_holders--;
     evict(fragments);
     evict_nodes(fragments);
-    refs_unlock(&fragments->lock);
 }
 
 bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation *aggregation,
                               uint64_t number) {
     const refs_fragment_source *fragment = &aggregation->grid.sources[number];
-    refs_buf locations = REFS_BUF_INIT;
+    REFS_SCOPED_BUF locations = REFS_BUF_INIT;
     const char *location = fragments->options.location;
     bool is_located = !fragment->is_there || fragment->is_own ||
                       locate(fragments, aggregation, fragment, &locations, NULL) == REFS_OK;
     if (locations.size > 0) location = (const char *)locations.data;
-    bool is_local = is_located && refs_fetcher_is_local(fragments->options.fetcher, location);
-    refs_buf_clear(&locations);
-    return is_local;
+    return is_located && refs_fetcher_is_local(fragments->options.fetcher, location);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */
@@ -823,8 +813,6 @@ refs_array_context refs_fragments__context(const refs_fragments *fragments) {
 }
 
 bool refs_fragments_are_complete(refs_fragments *fragments) {
-    refs_lock(&fragments->lock);
-    bool complete = !fragments->any_missing;
-    refs_unlock(&fragments->lock);
-    return complete;
+    REFS_LOCKED(&fragments->lock);
+    return !fragments->any_missing;
 }

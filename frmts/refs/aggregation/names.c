@@ -69,17 +69,11 @@ static refs_status apply_substitutions(const refs_aggregation *aggregation,
 
 /* -- locations --------------------------------------------------------------------------------- */
 
-static bool holds(refs_str text, const char *part) {
-    size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.data + i, part, size) == 0) return true;
-    return false;
-}
-
 /* Servers of OPeNDAP answer requests of their own, and not with a file. */
 static refs_status refuse_opendap(refs_str file, refs_error *err) {
     bool is_dap = refs_str_starts(file, "dods:") || refs_str_starts(file, "dap4:") ||
-                  (refs_url_is_http(file) && (holds(file, "/dodsC/") || holds(file, "/opendap/")));
+                  (refs_url_is_http(file) &&
+                   (refs_str_has(file, "/dodsC/") || refs_str_has(file, "/opendap/")));
     if (!is_dap) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is an OPeNDAP address, which is not supported: use the URL of the file "
@@ -101,19 +95,14 @@ static refs_status add_location(const refs_aggregation *aggregation, const refs_
 
 static refs_status add_with_base(const refs_aggregation *aggregation, const refs_agg_names *names,
                                  refs_str file, refs_buf *locations, refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
     const refs_buf *base = &aggregation->base;
     bool is_based = base->size > 0 && file.size > 0 && refs_file_name_is_relative(file);
     bool is_folder = is_based && base->data[base->size - 1] == '/';
-    refs_status status = REFS_OK;
-    if (is_based) status = refs_buf_append(&url, base->data, base->size, err);
-    if (status == REFS_OK && is_based && !is_folder) status = refs_buf_append(&url, "/", 1, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&url, file, err);
-    if (status == REFS_OK)
-        status = add_location(aggregation, names, refs_str_view((char *)url.data, url.size),
-                              locations, err);
-    refs_buf_clear(&url);
-    return status;
+    if (is_based) REFS_TRY(refs_buf_append(&url, base->data, base->size, err));
+    if (is_based && !is_folder) REFS_TRY(refs_buf_append(&url, "/", 1, err));
+    REFS_TRY(refs_buf_append_str(&url, file, err));
+    return add_location(aggregation, names, refs_buf_text(&url), locations, err);
 }
 
 /* "x/x.tas.0.nc" beside "x.nca", whatever folder the name had when it was written. */
@@ -124,48 +113,43 @@ static refs_status add_beside(const refs_aggregation *aggregation, const refs_ag
     refs_str stem = refs_str_part(master, slash == SIZE_MAX ? 0 : slash + 1, master.size);
     refs_str name = refs_str_part(file, behind == SIZE_MAX ? 0 : behind + 1, file.size);
     size_t dot = refs_str_find_last(stem, '.');
-    refs_buf url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
     if (dot == SIZE_MAX || dot == 0 || name.size == 0) return REFS_OK;
-    refs_status status = refs_buf_append_str(&url, refs_str_part(stem, 0, dot), err);
-    if (status == REFS_OK) status = refs_buf_append(&url, "/", 1, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&url, name, err);
-    if (status == REFS_OK && !refs_str_equal(file, refs_str_view((char *)url.data, url.size)))
-        status = add_location(aggregation, names, refs_str_view((char *)url.data, url.size),
-                              locations, err);
-    refs_buf_clear(&url);
-    return status;
+    REFS_TRY(refs_buf_append_str(&url, refs_str_part(stem, 0, dot), err));
+    REFS_TRY(refs_buf_append(&url, "/", 1, err));
+    REFS_TRY(refs_buf_append_str(&url, name, err));
+    if (!refs_str_equal(file, refs_buf_text(&url)))
+        REFS_TRY(add_location(aggregation, names, refs_buf_text(&url), locations, err));
+    return REFS_OK;
 }
 
 /* Names of CF-1.13 are URIs: what they escape is not escaped in names of files. */
 static refs_status add_unescaped(const refs_aggregation *aggregation, const refs_agg_names *names,
                                  refs_str file, refs_buf *locations, refs_error *err) {
-    refs_buf plain = REFS_BUF_INIT;
-    refs_status status = refs_file_name_unescape(file, &plain, err);
-    const refs_str name = refs_str_view((const char *)plain.data, plain.size);
-    if (status == REFS_OK && name.size != file.size)
-        status = add_with_base(aggregation, names, name, locations, err);
-    refs_buf_clear(&plain);
-    return status;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT;
+    REFS_TRY(refs_file_name_unescape(file, &plain, err));
+    const refs_str name = refs_buf_text(&plain);
+    if (name.size != file.size) REFS_TRY(add_with_base(aggregation, names, name, locations, err));
+    return REFS_OK;
 }
 
 refs_status refs_aggregation__locate_kind(const refs_aggregation *aggregation,
                                           const refs_agg_name *file, refs_buf *locations,
                                           refs_error *err) {
     const refs_agg_names *names = file->names;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&text, file->text, err);
-    if (status == REFS_OK) status = apply_substitutions(aggregation, names->rewrites, &text, err);
-    refs_str name = refs_str_view((char *)text.data, text.size);
-    if (status == REFS_OK) status = refuse_opendap(name, err);
-    if (status == REFS_OK && file->kind == REFS_LOCATION_AS_NAMED)
-        status = add_with_base(aggregation, names, name, locations, err);
-    if (status == REFS_OK && file->kind == REFS_LOCATION_UNESCAPED)
-        status = add_unescaped(aggregation, names, name, locations, err);
-    if (status == REFS_OK && file->kind == REFS_LOCATION_BESIDE &&
-        aggregation->encoding->is_of_s3netcdf4 && refs_file_name_is_relative(name))
-        status = add_beside(aggregation, names, name, locations, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&text, file->text, err));
+    REFS_TRY(apply_substitutions(aggregation, names->rewrites, &text, err));
+    refs_str name = refs_buf_text(&text);
+    REFS_TRY(refuse_opendap(name, err));
+    if (file->kind == REFS_LOCATION_AS_NAMED)
+        REFS_TRY(add_with_base(aggregation, names, name, locations, err));
+    if (file->kind == REFS_LOCATION_UNESCAPED)
+        REFS_TRY(add_unescaped(aggregation, names, name, locations, err));
+    if (file->kind == REFS_LOCATION_BESIDE && aggregation->encoding->is_of_s3netcdf4 &&
+        refs_file_name_is_relative(name))
+        REFS_TRY(add_beside(aggregation, names, name, locations, err));
+    return REFS_OK;
 }
 
 refs_status refs_aggregation__locate(const refs_aggregation *aggregation,

@@ -18,8 +18,7 @@ static refs_status note_origin(search *job, const refs_ref *ref, refs_error *err
     if (ref->kind == REFS_REF_INLINE || ref->location == NULL || job->origin != NULL ||
         !refs_location_may_be_remote(refs_str_from(ref->location)))
         return REFS_OK;
-    job->origin = refs_str_copy(refs_str_from(ref->location));
-    return job->origin != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(ref->location), &job->origin, err);
 }
 
 static refs_status visit_chunk(void *user, const uint64_t *index, const refs_ref *ref,
@@ -44,17 +43,14 @@ static refs_status search_chunks(search *job, const refs_array_meta *meta, refs_
 /* Looks for the document `name` of the node at `path`. */
 static refs_status search_document(search *job, refs_str path, const char *name, bool *is_there,
                                    refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref = {0};
     refs_status status = refs_buf_printf(&key, err, path.size > 0 ? "%.*s/%s" : "%.*s%s",
                                          REFS_STR_WHOLE(path), name);
-    if (status == REFS_OK)
-        status =
-            refs_set_find(job->set, refs_str_view((const char *)key.data, key.size), &ref, err);
+    if (status == REFS_OK) status = refs_set_find(job->set, refs_buf_text(&key), &ref, err);
     *is_there = status == REFS_OK;
     if (status == REFS_OK) status = note_origin(job, &ref, err);
     refs_ref_release(&ref);
-    refs_buf_clear(&key);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 

@@ -58,16 +58,10 @@ static run run_from(const refs_fragment_dim *dim, uint64_t size, uint64_t elemen
 
 /* A run ends where a list of elements goes on by another step. */
 static uint64_t count_to_break(const refs_fragment_dim *dim, uint64_t element, int64_t step) {
-    size_t low = 0, high = dim->n_breaks;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dim->breaks[middle] <= element)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t begin = low > 0 ? dim->breaks[low - 1] : 0;
-    uint64_t end = low < dim->n_breaks ? dim->breaks[low] : INT64_MAX;
+    size_t i = 0;
+    REFS_BISECT(i, dim->n_breaks, dim->breaks[i] <= element);
+    uint64_t begin = i > 0 ? dim->breaks[i - 1] : 0;
+    uint64_t end = i < dim->n_breaks ? dim->breaks[i] : INT64_MAX;
     return count_within(element, step, begin, end);
 }
 
@@ -356,10 +350,9 @@ static refs_status count(void *self, const refs_region *region, uint64_t *n, ref
 }
 
 static void free_mosaic(void *self) {
-    refs_agg_mosaic *mosaic = self;
+    REFS_SCOPED refs_agg_mosaic *mosaic = self;
     if (mosaic->nodes != NULL) refs_fragments__leave(mosaic);
     refs_free(mosaic->nodes);
-    refs_free(mosaic);
 }
 
 refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_array_meta *meta,

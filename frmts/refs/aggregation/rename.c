@@ -147,7 +147,7 @@ size_t refs_cfa__count_texts(refs_bytes texts) {
 
 static refs_status rename_variable(refs_renaming *job, const refs_array_meta *meta,
                                    refs_error *err) {
-    refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
+    REFS_SCOPED_BUF strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
     const size_t n = refs_cfa__count_texts(refs_buf_view(&strings));
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
@@ -167,8 +167,6 @@ static refs_status rename_variable(refs_renaming *job, const refs_array_meta *me
     if (status == REFS_OK && job->changes)
         status =
             job->renamer->variable(job->renamer->user, meta, rank, refs_buf_view(&renamed), err);
-    refs_buf_clear(&strings);
-    refs_buf_clear(&renamed);
     return status;
 }
 

@@ -25,14 +25,11 @@ uint64_t refs_set_fragments_length(const refs_set_fragments *fragments, size_t d
 
 static bool has_own_name(const refs_set_fragments *fragments, uint64_t number,
                          const refs_partition *at) {
-    refs_buf name = REFS_BUF_INIT;
-    const bool is_own =
-        *at->file == '\0' &&
-        refs_set_fragments_name(refs_str_from(fragments->container.name), number, &name, NULL) ==
-            REFS_OK &&
-        refs_str_is(refs_str_view((const char *)name.data, name.size), at->variable);
-    refs_buf_clear(&name);
-    return is_own;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    return *at->file == '\0' &&
+           refs_set_fragments_name(refs_str_from(fragments->container.name), number, &name, NULL) ==
+               REFS_OK &&
+           refs_str_is(refs_buf_text(&name), at->variable);
 }
 
 static bool have_own_names(const refs_set_fragments *fragments) {
@@ -76,8 +73,7 @@ void refs_set_fragments_free(refs_set_fragments *fragments) {
 static refs_status append_text(const char *name, refs_buf *text, refs_buf *attributes,
                                refs_error *err) {
     REFS_TRY(refs_buf_printf(attributes, err, ",\"%s\":", name));
-    REFS_TRY(refs_json_write_string(refs_str_view((const char *)text->data, text->size), attributes,
-                                    err));
+    REFS_TRY(refs_json_write_string(refs_buf_text(text), attributes, err));
     text->size = 0;
     return REFS_OK;
 }
@@ -97,19 +93,16 @@ static refs_status append_dims(const refs_set_container *container, size_t rank,
 refs_status refs_set_fragments_encode(const refs_set_container *container,
                                       const refs_fragment_grid *grid, refs_buf *attributes,
                                       refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status =
         refs_buf_printf(attributes, err, "\"cf_role\":\"cfa_variable\",\"_ARRAY_DIMENSIONS\":[");
     if (status == REFS_OK)
         status = refs_buf_printf(&text, err, "%s" REFS_SET_FRAGMENTS_SUFFIX, container->name);
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)text.data, text.size),
-                                        attributes, err);
+    if (status == REFS_OK) status = refs_json_write_string(refs_buf_text(&text), attributes, err);
     if (status == REFS_OK) status = refs_buf_append(attributes, "]", 1, err);
     text.size = 0;
     if (status == REFS_OK) status = append_dims(container, grid->rank, &text, attributes, err);
     if (status == REFS_OK) status = refs_encoding_cfa04_append(grid, container->dims, &text, err);
     if (status == REFS_OK) status = append_text("cfa_array", &text, attributes, err);
-    refs_buf_clear(&text);
     return status;
 }

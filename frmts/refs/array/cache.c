@@ -140,10 +140,8 @@ void refs_cache_free(refs_cache *cache) {
 }
 
 uint64_t refs_cache__new_owner(refs_cache *cache) {
-    refs_lock(&cache->lock);
-    uint64_t owner = ++cache->n_owners;
-    refs_unlock(&cache->lock);
-    return owner;
+    REFS_LOCKED(&cache->lock);
+    return ++cache->n_owners;
 }
 
 size_t refs_cache__max_bytes(const refs_cache *cache) {
@@ -349,7 +347,7 @@ static refs_claim claim_elements(refs_cache *cache, refs_chunk *found, refs_awai
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want,
                              refs_awaited *awaited, refs_chunk **chunk) {
     refs_claim claim = REFS_CLAIM_NOTHING;
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found == NULL && (want == REFS_WANT_ELEMENTS || want == REFS_WANT_BYTES)) {
         (void)add_mark(cache, id, want, awaited);
@@ -359,27 +357,22 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want
     } else if (found != NULL && want == REFS_WANT_DECODED && found->state == STORED) {
         claim = hand_over(cache, found, want, awaited, chunk);
     }
-    refs_unlock(&cache->lock);
     return claim;
 }
 
 bool refs_cache__has(refs_cache *cache, refs_chunk_id id) {
-    refs_lock(&cache->lock);
-    const bool has = find(cache, id) != NULL;
-    refs_unlock(&cache->lock);
-    return has;
+    REFS_LOCKED(&cache->lock);
+    return find(cache, id) != NULL;
 }
 
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     const refs_chunk *found = find(cache, id);
-    bool awaited = found != NULL && found->state == LOADING && found->is_awaited;
-    refs_unlock(&cache->lock);
-    return awaited;
+    return found != NULL && found->state == LOADING && found->is_awaited;
 }
 
 static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_state state) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     bool is_used = drop_mark(cache, id);
     if (find(cache, id) == NULL && cost_of(chunk) <= limit_of(cache)) {
         chunk->id = id;
@@ -391,7 +384,6 @@ static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_st
         cache->bytes += cost_of(chunk);
         trim(cache);
     }
-    refs_unlock(&cache->lock);
 }
 
 void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk) {
@@ -409,7 +401,7 @@ bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_stored sto
 }
 
 void refs_cache__pass(refs_cache *cache, refs_chunk_id id) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found != NULL && found->state != LOADING && !found->is_passed) {
         unlink_age(cache, found);
@@ -418,23 +410,20 @@ void refs_cache__pass(refs_cache *cache, refs_chunk_id id) {
         link_newest(&cache->passed, found);
         trim(cache);
     }
-    refs_unlock(&cache->lock);
 }
 
 void refs_cache__leave(refs_cache *cache, refs_chunk_id id) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found != NULL && found->state != LOADING && !found->is_passed && !found->is_used) {
         unlink_age(cache, found);
         link_oldest(&cache->kept, found);
     }
-    refs_unlock(&cache->lock);
 }
 
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     (void)drop_mark(cache, id);
-    refs_unlock(&cache->lock);
 }
 
 bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms) {
@@ -469,22 +458,20 @@ static void drop_numbers(refs_cache *cache, uint64_t owner, uint64_t n) {
 }
 
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     if (n < cache->n_chunks) {
         drop_numbers(cache, owner, n);
     } else {
         drop_of_owner(cache, &cache->passed, owner);
         drop_of_owner(cache, &cache->kept, owner);
     }
-    refs_unlock(&cache->lock);
 }
 
 void refs_cache__hold(refs_cache *cache, size_t before, size_t now) {
     if (before == now) return;
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     cache->held_bytes = cache->held_bytes - before + now;
     trim(cache);
-    refs_unlock(&cache->lock);
 }
 
 /* -- after fork(2) ----------------------------------------------------------------------------- */

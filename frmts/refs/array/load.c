@@ -150,17 +150,14 @@ typedef struct decode_task {
 static void locate(const loading *one, refs_error *err) {
     refs_array *array = one->array;
     uint64_t index[REFS_MAX_RANK];
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_store_part part = one->part;
     if (err == NULL) return;
     if (part.length == 0) part = refs_slices__part(array, one->number);
     refs_grid__index(&array->grid, one->number, index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
-        refs_store_locate(
-            array->context.store,
-            &(refs_store_key){.text = refs_str_view((char *)key.data, key.size), .part = part},
-            err);
-    refs_buf_clear(&key);
+        refs_store_locate(array->context.store,
+                          &(refs_store_key){.text = refs_buf_text(&key), .part = part}, err);
 }
 
 /* Workers decode bytes without knowing their location. */
@@ -207,11 +204,10 @@ static refs_status run_decode(void *argument, refs_error *err) {
 }
 
 static void drop_decode(void *argument) {
-    decode_task *task = argument;
+    REFS_SCOPED decode_task *task = argument;
     refs_block_release(task->block);
     refs_chunk__release(task->one->stored);
     task->one->stored = NULL;
-    refs_free(task);
 }
 
 static refs_status start_decode(batch *job, loading *one, refs_stored stored, refs_block *block,
@@ -237,18 +233,14 @@ static bool may_be_called_zero(const refs_array *array) {
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
 static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
     const refs_array *array = one->array;
-    refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
-    if (status == REFS_OK)
-        status = refs_store_get(array->context.store, refs_str_view((char *)key.data, key.size),
-                                refs_slices__max_stored(array), &value, err);
+    REFS_SCOPED_BUF key = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&key, err, "%s0", array->meta->key_prefix));
+    REFS_TRY(refs_store_get(array->context.store, refs_buf_text(&key),
+                            refs_slices__max_stored(array), &value, err));
     refs_bytes stored = refs_buf_view(&value);
-    if (status == REFS_OK) status = refs_slices__cut_out(array, one->number, &stored, err);
+    REFS_TRY(refs_slices__cut_out(array, one->number, &stored, err));
     decode_task task = {job, one, {stored, 0}, NULL};
-    if (status == REFS_OK) status = run_decode(&task, err);
-    refs_buf_clear(&key);
-    refs_buf_clear(&value);
-    return status;
+    return run_decode(&task, err);
 }
 
 static refs_status take_absent(batch *job, loading *one) {
@@ -515,8 +507,7 @@ static void assign_shard(batch *job, loading *one) {
 }
 
 static refs_status gather_shards(batch *job, refs_error *err) {
-    job->shards = refs_calloc(job->n_fetched, sizeof *job->shards);
-    if (job->shards == NULL) return refs_fail_nomem(err);
+    REFS_NEW(job->shards, job->n_fetched, err);
     for (size_t i = 0; i < job->n_fetched; i++) {
         loading *one = &job->fetched[i];
         const refs_array *array = one->array;
@@ -583,7 +574,7 @@ static refs_status request_indices(batch *job, loading *indices, refs_request **
 }
 
 static refs_status load_indices(batch *job, refs_error *err) {
-    loading *indices = refs_calloc(job->n_shards, sizeof *indices);
+    REFS_SCOPED loading *indices = refs_calloc(job->n_shards, sizeof *indices);
     refs_request *first = NULL;
     refs_queue *queue = NULL;
     if (indices == NULL) return refs_fail_nomem(err);
@@ -594,7 +585,6 @@ static refs_status load_indices(batch *job, refs_error *err) {
         refs_queue_close(queue);
     }
     for (size_t i = 0; i < job->n_shards; i++) refs_request_clear(&indices[i].request);
-    refs_free(indices);
     return status;
 }
 
@@ -626,7 +616,7 @@ static refs_status key_of(const loading *one, refs_buf *text, refs_store_key *ke
     text->size = 0;
     refs_grid__index(&array->grid, one->number, index);
     REFS_TRY(refs_chunk_key(array->meta, index, text, err));
-    *key = (refs_store_key){.text = refs_str_view((char *)text->data, text->size),
+    *key = (refs_store_key){.text = refs_buf_text(text),
                             .max_size = array->max_stored,
                             .part = refs_slices__part(array, one->number)};
     if (one->part.length > 0) key->part = one->part;
@@ -650,18 +640,17 @@ static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t
     }
     *n = refs_gaps__all(array->grid.n_chunks, found);
     if (*n > 0) return REFS_OK;
-    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
+    REFS_SCOPED uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
     if (numbers == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = job->fetched[i].number;
     *n = refs_gaps__between(numbers, job->n_fetched, max_gap, found);
-    refs_free(numbers);
     return REFS_OK;
 }
 
 /* Requests those that are not in a local file: local gaps are not read. */
 static refs_status request_found(batch *job, const refs_gap_chunk *found, size_t n,
                                  refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_store_key key;
     refs_status status = key_of(&job->fetched[0], &text, &key, err);
     const bool is_local =
@@ -675,7 +664,6 @@ static refs_status request_found(batch *job, const refs_gap_chunk *found, size_t
             refs_store_request_optional(job->array->context.store, &key, &one->request))
             job->n_between++;
     }
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -683,29 +671,26 @@ static refs_status request_between(batch *job, refs_error *err) {
     size_t n = 0;
     if (job->array->context.cache == NULL || job->n_fetched < 2 || !are_of_one_array(job))
         return REFS_OK;
-    refs_gap_chunk *found = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *found);
-    refs_status status = found != NULL ? guess_between(job, found, &n, err) : refs_fail_nomem(err);
-    if (status == REFS_OK && n > 0) {
+    REFS_SCOPED refs_gap_chunk *found = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *found);
+    REFS_TRY(found != NULL ? guess_between(job, found, &n, err) : refs_fail_nomem(err));
+    if (n > 0) {
         job->between = refs_calloc(n, sizeof *job->between);
-        status = job->between != NULL ? request_found(job, found, n, err) : refs_fail_nomem(err);
+        REFS_TRY(job->between != NULL ? request_found(job, found, n, err) : refs_fail_nomem(err));
     }
-    refs_free(found);
-    return status;
+    return REFS_OK;
 }
 
 /* All chunks of a shard that is fetched whole share one request. */
 static refs_status request_chunks(batch *job, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = request_between(job, err);
-    for (size_t i = 0; i < job->n_fetched && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(request_between(job, err));
+    for (size_t i = 0; i < job->n_fetched; i++) {
         loading *one = &job->fetched[i];
         refs_store_key key;
-        status = key_of(one, &text, &key, err);
-        if (status == REFS_OK)
-            status = refs_store_request(one->array->context.store, &key, &one->request, err);
+        REFS_TRY(key_of(one, &text, &key, err));
+        REFS_TRY(refs_store_request(one->array->context.store, &key, &one->request, err));
     }
-    refs_buf_clear(&text);
-    return status;
+    return REFS_OK;
 }
 
 static refs_request *link_requests(batch *job) {

@@ -28,12 +28,12 @@ static refs_status tell_absent(const refs_array *array, const visitor *to, refs_
 
 static refs_status locate_chunk(refs_array *array, const uint64_t *index, const visitor *to,
                                 refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_store_key key = {.max_size = array->max_stored};
     refs_ref ref = {.kind = REFS_REF_INLINE};
     refs_status status = refs_array_find_part(array, index, &key.part, err);
     if (status == REFS_OK) status = refs_chunk_key(array->stored, index, &text, err);
-    key.text = refs_str_view((const char *)text.data, text.size);
+    key.text = refs_buf_text(&text);
     if (status == REFS_OK) status = refs_store_find(array->context.store, &key, &ref, err);
     if (status == REFS_OK) {
         status = tell(array, &ref, to, err);
@@ -41,7 +41,6 @@ static refs_status locate_chunk(refs_array *array, const uint64_t *index, const 
     } else if (status == REFS_NOT_FOUND) {
         status = tell_absent(array, to, err);
     }
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -86,14 +85,12 @@ static refs_status is_present(refs_array *array, const refs_span *spans, bool *p
     uint64_t index[REFS_MAX_RANK];
     refs_store_part part;
     refs_store_extent extent;
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] = spans[dim].chunk;
     refs_status status = refs_array_find_part(array, index, &part, err);
     if (status == REFS_OK) status = refs_chunk_key(array->stored, index, &key, err);
     if (status == REFS_OK)
-        status = refs_store_measure(array->context.store,
-                                    refs_str_view((const char *)key.data, key.size), &extent, err);
-    refs_buf_clear(&key);
+        status = refs_store_measure(array->context.store, refs_buf_text(&key), &extent, err);
     *present = status == REFS_OK;
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }

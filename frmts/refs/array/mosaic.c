@@ -263,8 +263,7 @@ static refs_status read_part(mosaic_strings *strings, refs_array *part, bool let
     REFS_TRY(letters ? refs_array_read_letters(part, n, &strings->bytes, err)
                      : refs_array_read_strings(part, n, &strings->bytes, err));
     REFS_TRY(check_size(strings, strings->bytes.size, err));
-    *places = refs_calloc((size_t)n + 1, sizeof **places);
-    if (*places == NULL) return refs_fail_nomem(err);
+    REFS_NEW(*places, (size_t)n + 1, err);
     for (size_t i = 0; at < strings->bytes.size && i < n; i++) {
         (*places)[i] = at;
         at += strlen((const char *)strings->bytes.data + at) + 1;

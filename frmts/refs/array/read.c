@@ -37,9 +37,8 @@ static uint64_t bytes_of(const refs_copy *copy) {
 /* -- converting -------------------------------------------------------------------------------- */
 
 static void note_failure(failure *failed, const refs_error *err) {
-    refs_lock(&failed->lock);
+    REFS_LOCKED(&failed->lock);
     if (failed->error.status == REFS_OK) failed->error = *err;
-    refs_unlock(&failed->lock);
 }
 
 /* Whether elements follow each other, the first dimension slowest. */
@@ -234,8 +233,8 @@ static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watc
     uint64_t n_chunks = 0;
     for (size_t i = 0; i < n; i++) n_chunks += count_items(&jobs[i]);
     size_t n_batch = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
-    refs_wanted *wanted = refs_calloc(n_batch, sizeof *wanted);
-    refs_delivery *to = deliveries_of(jobs, n);
+    REFS_SCOPED refs_wanted *wanted = refs_calloc(n_batch, sizeof *wanted);
+    REFS_SCOPED refs_delivery *to = deliveries_of(jobs, n);
     listing list = {.to = to, .n = n};
     refs_status status = wanted != NULL && to != NULL ? REFS_OK : refs_fail_nomem(err);
     refs_progress_parts batches;
@@ -248,8 +247,6 @@ static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watc
         of_batch.progress = &batches.progress;
         status = refs_array__load(wanted, n_batch, &of_batch, err);
     }
-    refs_free(wanted);
-    refs_free(to);
     return status;
 }
 
@@ -319,7 +316,7 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
 static refs_status read_selections(refs_array *array, const refs_selection *selections, size_t n,
                                    const refs_load_watch *watch, refs_error *err) {
     refs_status status = REFS_OK;
-    reading *jobs = refs_calloc(n, sizeof *jobs);
+    REFS_SCOPED reading *jobs = refs_calloc(n, sizeof *jobs);
     if (jobs == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         const refs_selection *one = &selections[i];
@@ -329,7 +326,6 @@ static refs_status read_selections(refs_array *array, const refs_selection *sele
     }
     if (status == REFS_OK) status = read_all(jobs, n, watch, err);
     for (size_t i = 0; i < n; i++) refs_array__cut_clear(&jobs[i].cut);
-    refs_free(jobs);
     return status;
 }
 
@@ -378,7 +374,7 @@ refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piec
                                     uint8_t *dst, const refs_load_watch *watch, refs_error *err) {
     failure failed = {.error = REFS_ERROR_INIT};
     size_t n = 0;
-    reading *jobs = refs_calloc(list->n, sizeof *jobs);
+    REFS_SCOPED reading *jobs = refs_calloc(list->n, sizeof *jobs);
     if (jobs == NULL) return refs_fail_nomem(err);
     refs_status status = REFS_OK;
     pthread_mutex_init(&failed.lock, NULL);
@@ -399,7 +395,6 @@ refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piec
         status = refs_fail(err, failed.error.status, "%s", failed.error.message);
     pthread_mutex_destroy(&failed.lock);
     for (size_t i = 0; i < n; i++) refs_array__cut_clear(&jobs[i].cut);
-    refs_free(jobs);
     return status;
 }
 
@@ -410,10 +405,8 @@ refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
     const reading job = {.array = array, .cut = *cut};
     const refs_delivery to = {.array = array};
     size_t n = (size_t)cut->n_chunks;
-    refs_wanted *wanted = refs_calloc(n, sizeof *wanted);
+    REFS_SCOPED refs_wanted *wanted = refs_calloc(n, sizeof *wanted);
     if (wanted == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) wanted[i] = (refs_wanted){&to, i, number_of(&job, i)};
-    refs_status status = refs_array__load(wanted, n, watch, err);
-    refs_free(wanted);
-    return status;
+    return refs_array__load(wanted, n, watch, err);
 }

@@ -109,14 +109,12 @@ static refs_status run_load(void *argument, refs_error *err) {
     const readahead_task *task = argument;
     (void)err;
     size_t n = (size_t)((task->end - task->begin) * task->stream->box_size);
-    uint64_t *numbers = refs_calloc((size_t)task->stream->box_size, sizeof *numbers);
-    refs_ahead_chunk *expected = refs_calloc(n, sizeof *expected);
+    REFS_SCOPED uint64_t *numbers = refs_calloc((size_t)task->stream->box_size, sizeof *numbers);
+    REFS_SCOPED refs_ahead_chunk *expected = refs_calloc(n, sizeof *expected);
     if (numbers != NULL && task->stream->array->mosaic.gather != NULL)
         load_pieces(task, numbers);
     else if (numbers != NULL && expected != NULL)
         load_boxes(task, numbers, expected);
-    refs_free(numbers);
-    refs_free(expected);
     return REFS_OK;
 }
 
@@ -167,18 +165,15 @@ bool refs_readahead__is_possible(const refs_array *array) {
 
 static bool begins_local(const refs_array *array, const refs_stride *stride) {
     uint64_t index[REFS_MAX_RANK];
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, stride->first, index);
     refs_grid__mirror(&array->grid, stride->mirrored, index);
     if (array->mosaic.gather != NULL) {
         for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] *= array->meta->chunk[dim];
         return array->mosaic.is_local(array->mosaic.self, index);
     }
-    bool local =
-        refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
-        refs_store_is_local(array->context.store, refs_str_view((char *)key.data, key.size));
-    refs_buf_clear(&key);
-    return local;
+    return refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
+           refs_store_is_local(array->context.store, refs_buf_text(&key));
 }
 
 static bool takes_decoding(const refs_array *array) {
@@ -242,14 +237,13 @@ static void pass_boxes(refs_readahead *readahead, uint64_t k) {
     if (READS_BEFORE + k <= n_fit || k < n_kept) return;
     const uint64_t end = k - n_kept + 1, next = readahead->window.next,
                    known = next < end ? next : end;
-    uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
+    REFS_SCOPED uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
     for (; readahead->passed < known && numbers != NULL; readahead->passed++) {
         size_t n = refs_stride__chunks(&stream->stride, &array->grid, readahead->passed, numbers);
         for (size_t i = 0; i < n; i++)
             refs_cache__pass(array->context.cache, (refs_chunk_id){array->owner, numbers[i]});
     }
     if (readahead->passed < end) readahead->passed = end;
-    refs_free(numbers);
 }
 
 bool refs_readahead__goes_on(refs_readahead *readahead, const refs_box_read *read) {
@@ -281,14 +275,13 @@ void refs_readahead__miss(refs_readahead *readahead) {
 /* Chunks of a mosaic's pieces are decoded as they arrive, or when they are read. */
 static void ask_to_decode(refs_stream *stream, uint64_t begin, uint64_t end) {
     if (stream->array->mosaic.gather != NULL) return;
-    uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
+    REFS_SCOPED uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
     for (uint64_t box = begin; box < end && numbers != NULL; box++) {
         size_t n = refs_stride__chunks(&stream->stride, &stream->array->grid, box, numbers);
         for (size_t i = 0; i < n; i++)
             start_task(stream, stream->array->context.pool,
                        (readahead_task){.begin = box, .number = numbers[i]}, run_decode);
     }
-    refs_free(numbers);
 }
 
 /* If the time to first byte is long, a reader would wait for what half of the cache does not hold:
@@ -348,14 +341,13 @@ void refs_readahead__request(refs_readahead *readahead) {
 static void leave_unread(const refs_readahead *readahead) {
     const refs_stream *stream = readahead->stream;
     if (stream->array->mosaic.gather != NULL) return;
-    uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
+    REFS_SCOPED uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
     for (uint64_t box = readahead->ahead; box < readahead->window.next && numbers != NULL; box++) {
         size_t n = refs_stride__chunks(&stream->stride, &stream->array->grid, box, numbers);
         for (size_t i = 0; i < n; i++)
             refs_cache__leave(stream->array->context.cache,
                               (refs_chunk_id){stream->array->owner, numbers[i]});
     }
-    refs_free(numbers);
 }
 
 void refs_readahead__end(refs_readahead *readahead) {

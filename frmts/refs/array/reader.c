@@ -68,9 +68,8 @@ static void hold(refs_reader *reader, size_t bytes) {
 static void hold_pieces(void *user, uint64_t bytes) {
     refs_reader *reader = user;
     if (reader->array->context.cache == NULL) return;
-    refs_lock(&reader->lock);
+    REFS_LOCKED(&reader->lock);
     hold(reader, bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0);
-    refs_unlock(&reader->lock);
 }
 
 /* A stream is opened without the lock, since that may read a file of the set. A thread that reads
@@ -98,9 +97,8 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
 /* The bytes of what is read are there: the network is free for what comes next. */
 static void ask_for_more(void *user) {
     refs_reader *reader = user;
-    refs_lock(&reader->lock);
+    REFS_LOCKED(&reader->lock);
     refs_readahead__request(&reader->readahead);
-    refs_unlock(&reader->lock);
 }
 
 /* Cuts a region that nobody has memory for yet; false where it is not inside the array, or where

@@ -35,15 +35,13 @@ void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node) {
         free_node(node);
         return;
     }
-    refs_lock(&list->lock);
+    REFS_LOCKED(&list->lock);
     node->next = list->first;
     list->first = node;
-    refs_unlock(&list->lock);
 }
 
 void refs_scratch_list__forget(refs_scratch_list *list) {
-    refs_lock(&list->lock);
+    REFS_LOCKED(&list->lock);
     for (refs_scratch_node *node = list->first; node != NULL; node = node->next)
         refs_scratch_forget(&node->scratch);
-    refs_unlock(&list->lock);
 }

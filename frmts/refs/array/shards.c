@@ -131,14 +131,12 @@ static uint64_t decoded_bytes(const refs_shard *shard) {
 
 /* A shard that cannot be measured fails where it is read. */
 static refs_shard_state measure(refs_shard *shard) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_store_extent extent = {true, REFS_STORE_UNKNOWN};
     uint64_t index[REFS_MAX_RANK];
     index_of(shard, index);
     if (refs_chunk_key(shard->array->meta, index, &key, NULL) == REFS_OK)
-        (void)refs_store_measure(shard->array->context.store,
-                                 refs_str_view((char *)key.data, key.size), &extent, NULL);
-    refs_buf_clear(&key);
+        (void)refs_store_measure(shard->array->context.store, refs_buf_text(&key), &extent, NULL);
     shard->size = extent.size;
     shard->lacks_size = !extent.is_at_hand && extent.size == REFS_STORE_UNKNOWN &&
                         !shard->array->meta->shard->index_at_start &&
@@ -276,7 +274,7 @@ refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_awaite
     size_t n_asked = 0;
     for (size_t i = 0; i < n; i++) n_asked += is_to_be_measured(&shards[i]) ? 1 : 0;
     if (n_asked == 0) return REFS_OK;
-    uint64_t *sizes = refs_calloc(n_asked, sizeof *sizes);
+    REFS_SCOPED uint64_t *sizes = refs_calloc(n_asked, sizeof *sizes);
     refs_status status = refs_key_list__open(&keys, n_asked, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         if (is_to_be_measured(&shards[i])) status = add_object(&keys, &shards[i], err);
@@ -289,7 +287,6 @@ refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_awaite
         if (status == REFS_CANCELLED) (void)refs_fail(err, status, "cancelled");
     }
     refs_key_list__clear(&keys);
-    refs_free(sizes);
     return status;
 }
 
@@ -387,7 +384,7 @@ refs_status refs_shard__locate_index(const refs_shard *shard, refs_status status
 /* Nobody knows where the index is of a shard of which the size is not known. */
 static refs_status load_all(refs_shard *shard, refs_error *err) {
     refs_key_list keys = REFS_KEY_LIST_INIT;
-    refs_buf value = REFS_BUF_INIT;
+    REFS_SCOPED_BUF value = REFS_BUF_INIT;
     refs_status status = list_key(shard, NULL, &keys, err);
     if (status == REFS_OK)
         status = refs_store_get(shard->array->context.store, refs_key_list__view(&keys)->text,
@@ -396,7 +393,6 @@ static refs_status load_all(refs_shard *shard, refs_error *err) {
         status = refs_shard__take_whole(shard, refs_buf_view(&value), err);
         if (status != REFS_OK) (void)refs_shard__locate(shard, status, err);
     }
-    refs_buf_clear(&value);
     refs_key_list__clear(&keys);
     return status;
 }

@@ -22,18 +22,12 @@ void refs_sparse__clear(refs_item_list *list) {
 
 /* The span of a dimension that is in `chunk`; false: none is. Spans ascend or descend. */
 static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, uint64_t *found) {
-    uint64_t low = 0, high = cut->n_spans[dim];
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        const uint64_t at = refs_array__span(cut, dim, middle).chunk;
-        const bool is_before = cut->is_backwards[dim] ? at > chunk : at < chunk;
-        if (is_before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *found = low;
-    return low < cut->n_spans[dim] && refs_array__span(cut, dim, low).chunk == chunk;
+    uint64_t i = 0;
+    REFS_BISECT(i, cut->n_spans[dim],
+                cut->is_backwards[dim] ? refs_array__span(cut, dim, i).chunk > chunk
+                                       : refs_array__span(cut, dim, i).chunk < chunk);
+    *found = i;
+    return i < cut->n_spans[dim] && refs_array__span(cut, dim, i).chunk == chunk;
 }
 
 /* Any failure ends the walk: then chunks are looked up one by one, and what is wrong is said there.

@@ -189,17 +189,15 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: expected strings, found other elements",
                          array->meta->path);
-    refs_buf elements = REFS_BUF_INIT;
+    REFS_SCOPED_BUF elements = REFS_BUF_INIT;
     size_t n = 0;
     uint64_t count;
     if (refs_array_meta_elements(array->meta, &count) && count <= max_elements &&
         count > MAX_PADDED_BYTES / dtype->size)
         return refs_fail(err, REFS_LIMIT, "%s: its strings need more than the limit of %zu bytes",
                          array->meta->path, MAX_PADDED_BYTES);
-    refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK) status = refs_array__to_strings(dtype, elements.data, n, strings, err);
-    refs_buf_clear(&elements);
-    return status;
+    REFS_TRY(refs_array__read_elements(array, max_elements, &elements, &n, err));
+    return refs_array__to_strings(dtype, elements.data, n, strings, err);
 }
 
 /* -- letters ----------------------------------------------------------------------------------- */
@@ -220,14 +218,13 @@ static refs_status append_letters(const uint8_t *row, size_t length, refs_buf *s
 refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err) {
     const refs_array_meta *meta = array->meta;
-    refs_buf letters = REFS_BUF_INIT;
+    REFS_SCOPED_BUF letters = REFS_BUF_INIT;
     size_t n = 0, length = (size_t)meta->shape[meta->rank - 1];
     if (length == 0)
         return refs_fail(err, REFS_CORRUPT, "%s: expected strings of at least 1 character, found 0",
                          meta->path);
-    refs_status status = refs_array__read_elements(array, max_elements, &letters, &n, err);
-    for (size_t at = 0; at < n && status == REFS_OK; at += length)
-        status = append_letters(letters.data + at, length, strings, err);
-    refs_buf_clear(&letters);
-    return status;
+    REFS_TRY(refs_array__read_elements(array, max_elements, &letters, &n, err));
+    for (size_t at = 0; at < n; at += length)
+        REFS_TRY(append_letters(letters.data + at, length, strings, err));
+    return REFS_OK;
 }

@@ -26,13 +26,11 @@ void refs_tasks__clear(refs_tasks *tasks) {
 }
 
 void refs_tasks__begin(refs_tasks *tasks) {
-    refs_lock(&tasks->lock);
+    REFS_LOCKED(&tasks->lock);
     tasks->n++;
-    refs_unlock(&tasks->lock);
 }
 
 void refs_tasks__end(refs_tasks *tasks) {
-    refs_lock(&tasks->lock);
+    REFS_LOCKED(&tasks->lock);
     if (--tasks->n == 0) pthread_cond_broadcast(&tasks->ended);
-    refs_unlock(&tasks->lock);
 }

@@ -34,12 +34,11 @@ static void add(bundle *all, refs_array *array) {
 }
 
 void refs_arrays_load(refs_array *const *arrays, size_t n) {
-    bundle *all = refs_calloc(1, sizeof *all);
+    REFS_SCOPED bundle *all = refs_calloc(1, sizeof *all);
     if (all == NULL) return;
     for (size_t i = 0; i < n; i++) add(all, arrays[i]);
     /* A chunk that does not arrive now is requested again by the read that needs it, and fails
      * there. */
     refs_status status = refs_array__load(all->wanted, all->n_chunks, NULL, NULL);
     (void)status;
-    refs_free(all);
 }

@@ -184,21 +184,17 @@ static refs_status get(refs_block_cache *cache, refs_block_id id, refs_block **b
 
 refs_status refs_block_cache_get(refs_block_cache *cache, refs_block_id id, refs_block **block,
                                  refs_error *err) {
-    refs_status status = REFS_OK;
     bool is_of_other = true;
     *block = NULL;
-    refs_lock(&cache->lock);
-    while (status == REFS_OK && is_of_other) status = get(cache, id, block, &is_of_other, err);
-    refs_unlock(&cache->lock);
-    return status;
+    REFS_LOCKED(&cache->lock);
+    while (is_of_other) REFS_TRY(get(cache, id, block, &is_of_other, err));
+    return REFS_OK;
 }
 
 bool refs_block_cache_has(refs_block_cache *cache, refs_block_id id) {
-    refs_lock(&cache->lock);
+    REFS_LOCKED(&cache->lock);
     const entry *e = *place_of(cache, id);
-    const bool has = e != NULL && e->state == LOADED;
-    refs_unlock(&cache->lock);
-    return has;
+    return e != NULL && e->state == LOADED;
 }
 
 void refs_block_cache_free(refs_block_cache *cache) {

@@ -44,6 +44,12 @@ refs_status refs_buf_append_str(refs_buf *buf, refs_str text, refs_error *err) {
     return refs_buf_append(buf, text.data, text.size, err);
 }
 
+refs_status refs_buf_append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err) {
+    uint8_t bytes[sizeof number];
+    refs_store_le(bytes, size, number);
+    return refs_buf_append(buf, bytes, size, err);
+}
+
 refs_status refs_buf_printf(refs_buf *buf, refs_error *err, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
@@ -66,4 +72,9 @@ char *refs_buf_take_text(refs_buf *buf) {
     text[buf->size] = '\0';
     *buf = (refs_buf)REFS_BUF_INIT;
     return text;
+}
+
+refs_status refs_buf_keep(refs_buf *buf, char **text, refs_error *err) {
+    *text = refs_buf_take_text(buf);
+    return *text != NULL ? REFS_OK : refs_fail_nomem(err);
 }

@@ -188,9 +188,8 @@ static refs_status begin(pooled_file *file, refs_error *err) {
 
 static void end(pooled_file *file) {
     if (!file->is_local) return;
-    refs_lock(&process.lock);
+    REFS_LOCKED(&process.lock);
     if (--file->n_readers == 0) pthread_cond_broadcast(&process.changed);
-    refs_unlock(&process.lock);
 }
 
 /* -- as a refs_vfs ----------------------------------------------------------------------------- */

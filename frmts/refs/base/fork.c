@@ -61,6 +61,15 @@ void refs_unlock(pthread_mutex_t *lock) {
     refs_fork_allow();
 }
 
+pthread_mutex_t *refs_lock_at(pthread_mutex_t *lock) {
+    refs_lock(lock);
+    return lock;
+}
+
+void refs_unlock_at(pthread_mutex_t *const *lock) {
+    refs_unlock(*lock);
+}
+
 unsigned refs_locks_held(void) {
     return n_locks;
 }

@@ -42,6 +42,12 @@ void refs_fork_allow(void);
 void refs_lock(pthread_mutex_t *lock);
 void refs_unlock(pthread_mutex_t *lock);
 
+/** Locks until its scope ends; once in a scope. What a function returns is computed before. */
+#define REFS_LOCKED(lock)                                                                          \
+    __attribute__((cleanup(refs_unlock_at))) pthread_mutex_t *refs_locked_ = refs_lock_at(lock)
+pthread_mutex_t *refs_lock_at(pthread_mutex_t *lock);
+void refs_unlock_at(pthread_mutex_t *const *lock);
+
 /** How many locks this thread holds by refs_lock. No file is read, no server is asked and no
  * function of the application is called under one: other threads that come to it would wait, and
  * what is called may come to it itself. */

@@ -13,15 +13,9 @@
 
 static const double radian = M_PI / 180;
 
-static uint64_t load_be(const uint8_t *p, size_t size) {
-    uint64_t number = 0;
-    for (size_t i = 0; i < size; i++) number = number << 8 | p[i];
-    return number;
-}
-
 /* A sign and a magnitude. */
 static double signed_at(refs_bytes section, size_t at, size_t size, double unit) {
-    uint64_t bits = load_be(section.data + at, size), sign = UINT64_C(1) << (8 * size - 1);
+    uint64_t bits = refs_load_be(section.data + at, size), sign = UINT64_C(1) << (8 * size - 1);
     double number = (double)(bits & ~sign) * unit;
     return (bits & sign) != 0 ? -number : number;
 }
@@ -106,16 +100,17 @@ static bool read_reduced_1(refs_bytes section, refs_grib_reduced *reduced) {
     enum { REGULAR = 0, GAUSSIAN = 4, ROTATED = 14, ROTATED_SIZE = 42, ANGLE_AT = 38 };
     const unsigned kind = section.size < 32 ? UINT8_MAX : section.data[5];
     if ((kind != REGULAR && kind != GAUSSIAN && kind != ROTATED) ||
-        load_be(section.data + 6, 2) != 0xffff)
+        refs_load_be(section.data + 6, 2) != 0xffff)
         return false;
     const bool is_rotated = kind == ROTATED;
-    if (is_rotated && (section.size < ROTATED_SIZE || load_be(section.data + ANGLE_AT, 4) != 0))
+    if (is_rotated &&
+        (section.size < ROTATED_SIZE || refs_load_be(section.data + ANGLE_AT, 4) != 0))
         return false;
     *reduced = (refs_grib_reduced){
-        .n_rows = load_be(section.data + 8, 2),
+        .n_rows = refs_load_be(section.data + 8, 2),
         .is_gaussian = kind != REGULAR,
         .is_rotated = is_rotated,
-        .order = load_be(section.data + 25, 2),
+        .order = refs_load_be(section.data + 25, 2),
         .list_at = section.data[4] - (size_t)1 + section.data[3] * 4u,
         .number_size = 2,
         .latitudes = {signed_at(section, 10, 3, 1e-3), signed_at(section, 17, 3, 1e-3)},
@@ -128,7 +123,7 @@ static bool read_reduced_1(refs_bytes section, refs_grib_reduced *reduced) {
 static bool read_reduced_2(refs_bytes section, refs_grib_reduced *reduced) {
     enum { REGULAR = 0, GAUSSIAN = 40, ROTATED = 41, LIST_AT = 72, ROTATION_SIZE = 12 };
     if (section.size < LIST_AT || refs_load_be32(section.data + 30) != UINT32_MAX) return false;
-    const uint64_t kind = load_be(section.data + 12, 2);
+    const uint64_t kind = refs_load_be(section.data + 12, 2);
     const bool is_rotated = kind == ROTATED;
     if (kind != REGULAR && kind != GAUSSIAN && !is_rotated) return false;
     if (is_rotated &&
@@ -149,8 +144,8 @@ static bool read_reduced_2(refs_bytes section, refs_grib_reduced *reduced) {
 }
 
 static uint64_t points_of_row(refs_bytes section, const refs_grib_reduced *reduced, uint64_t row) {
-    return load_be(section.data + reduced->list_at + row * reduced->number_size,
-                   reduced->number_size);
+    return refs_load_be(section.data + reduced->list_at + row * reduced->number_size,
+                        reduced->number_size);
 }
 
 /* Rows of a part of a circle have fewer points than the list says, unless the message's number of
@@ -203,7 +198,7 @@ static double reduced_coordinate(const refs_grib_reduced *reduced, refs_grib_axi
 
 static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *reduced,
                                   refs_grib_axis axis, double *numbers) {
-    double *latitudes = refs_calloc((size_t)reduced->n_rows, sizeof *latitudes);
+    REFS_SCOPED double *latitudes = refs_calloc((size_t)reduced->n_rows, sizeof *latitudes);
     if (latitudes == NULL) return REFS_NOMEM;
     if (axis == REFS_GRIB_LATITUDES || reduced->is_rotated) reduced_latitudes(reduced, latitudes);
     for (uint64_t row = 0; row < reduced->n_rows; row++) {
@@ -213,7 +208,6 @@ static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *r
             *numbers++ = reduced_coordinate(reduced, axis, at);
         }
     }
-    refs_free(latitudes);
     return REFS_OK;
 }
 
@@ -247,10 +241,10 @@ bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis 
     if (!refs_grib_rows_read(edition, section, &rows) || (is_latitude ? rows.ny : rows.nx) != n ||
         section.size < (edition == 1 ? AXIS_BYTES_1 : AXIS_BYTES_2))
         return false;
-    uint64_t kind = load_be(section.data + places->kind_at, places->kind_size);
+    uint64_t kind = refs_load_be(section.data + places->kind_at, places->kind_size);
     if (kind != places->regular && kind != places->gaussian) return false;
     if (is_latitude && kind == places->gaussian)
-        return gaussian_axis(load_be(section.data + places->order_at, places->order_size),
+        return gaussian_axis(refs_load_be(section.data + places->order_at, places->order_size),
                              (rows.mode & REFS_GRIB_UPWARDS) != 0, n, numbers);
     double first = signed_at(section, places->first_at + second, places->angle_size, places->unit);
     double last = signed_at(section, places->last_at + second, places->angle_size, places->unit);
@@ -276,7 +270,7 @@ static bool read_mercator(unsigned edition, refs_bytes section, mercator *grid) 
                            signed_at(section, 31, 3, 1)};
         return true;
     }
-    if (section.size < 72 || load_be(section.data + 12, 2) != 10) return false;
+    if (section.size < 72 || refs_load_be(section.data + 12, 2) != 10) return false;
     *grid = (mercator){signed_at(section, 38, 4, 1e-6), signed_at(section, 42, 4, 1e-6),
                        signed_at(section, 47, 4, 1e-6), signed_at(section, 64, 4, 1e-3),
                        signed_at(section, 68, 4, 1e-3)};
@@ -325,7 +319,7 @@ static bool mercator_points(const mercator *grid, const double axes[2], const re
 bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated) {
     enum { ARAKAWA = 32769, SIZE = 80, FIRST_AT = 46, CENTRE_AT = 55, LAST_AT = 72 };
     refs_grib_rows rows;
-    if (edition != 2 || section.size < SIZE || load_be(section.data + 12, 2) != ARAKAWA ||
+    if (edition != 2 || section.size < SIZE || refs_load_be(section.data + 12, 2) != ARAKAWA ||
         !refs_grib_rows_read(2, section, &rows) || rows.nx < 2 || rows.ny < 2)
         return false;
     double centre[2], first[2], last[2], end[2];

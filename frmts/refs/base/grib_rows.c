@@ -21,10 +21,6 @@ static const grid_kind *find_kind(const grid_kind *kinds, size_t n, unsigned num
     return NULL;
 }
 
-static uint64_t load_be16(const uint8_t *p) {
-    return (uint64_t)(p[0] << 8 | p[1]);
-}
-
 /* Data representation types of edition 1 (code table 6) with a scanning mode, where it is, and the
  * flags that it has. */
 static const unsigned with_mode_of_edition_1[] = {0, 1, 3, 4, 5, 8, 10, 13, 14, 20, 24, 30, 34, 90};
@@ -41,7 +37,8 @@ static bool has_mode_1(refs_bytes section) {
 
 static bool read_1(refs_bytes section, refs_grib_rows *rows) {
     if (section.size < 10) return false;
-    *rows = (refs_grib_rows){load_be16(section.data + 6), load_be16(section.data + 8), 0, 0};
+    *rows =
+        (refs_grib_rows){refs_load_be16(section.data + 6), refs_load_be16(section.data + 8), 0, 0};
     if (has_mode_1(section)) {
         rows->mode_at = MODE_AT_OF_EDITION_1;
         rows->mode = section.data[MODE_AT_OF_EDITION_1] & MODE_OF_EDITION_1;
@@ -52,7 +49,7 @@ static bool read_1(refs_bytes section, refs_grib_rows *rows) {
 static bool read_2(refs_bytes section, refs_grib_rows *rows) {
     if (section.size < 38) return false;
     const grid_kind *kind = find_kind(of_edition_2, sizeof of_edition_2 / sizeof *of_edition_2,
-                                      (unsigned)load_be16(section.data + 12));
+                                      (unsigned)refs_load_be16(section.data + 12));
     if (kind == NULL || kind->mode_at >= section.size) return false;
     *rows = (refs_grib_rows){refs_load_be32(section.data + 30), refs_load_be32(section.data + 34),
                              kind->mode_at, section.data[kind->mode_at]};

@@ -91,8 +91,7 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
         *id = slot->id;
         return REFS_OK;
     }
-    if (!refs_grow((void **)&table->begin, &table->capacity, table->count, sizeof *table->begin))
-        return refs_fail_nomem(err);
+    REFS_GROW(table->begin, table->capacity, table->count, err);
     const uint64_t begin = table->text.size;
     refs_status status = refs_buf_append_str(&table->text, text, err);
     if (status == REFS_OK) status = refs_buf_append(&table->text, "", 1, err);

@@ -210,8 +210,7 @@ static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, r
             return fail_unexpected(reader, err, "a closing quote");
     }
     reader->at++;
-    if (reader->unescaped.size > 0)
-        *text = refs_str_view((const char *)reader->unescaped.data, reader->unescaped.size);
+    if (reader->unescaped.size > 0) *text = refs_buf_text(&reader->unescaped);
     return REFS_OK;
 }
 

@@ -79,6 +79,10 @@ void refs_json_doc_free(refs_json_doc *doc) {
     refs_free(doc);
 }
 
+void refs_json_doc_free_at(refs_json_doc **doc) {
+    refs_json_doc_free(*doc);
+}
+
 /* -- building ---------------------------------------------------------------------------------- */
 
 /* Values wait on a stack until their container ends and takes them; names go with values. */
@@ -174,8 +178,7 @@ static refs_json_kind kind_of_token(refs_json_token token) {
 
 static refs_status push_value(builder *b, refs_json_token token, refs_str text, refs_error *err) {
     size_t before = b->capacity;
-    if (!refs_grow((void **)&b->stack, &b->capacity, b->n_stack, sizeof *b->stack))
-        return refs_fail_nomem(err);
+    REFS_GROW(b->stack, b->capacity, b->n_stack, err);
     b->doc->memory += (b->capacity - before) * sizeof *b->stack;
     refs_json value = {.kind = kind_of_token(token), .truth = token == REFS_JSON_TRUE};
     if (value.kind == REFS_JSON_KIND_STRING || value.kind == REFS_JSON_KIND_NUMBER) {
@@ -304,17 +307,10 @@ refs_str refs_json_name_at(const refs_json *object, size_t i) {
 
 const refs_json *refs_json_get_str(const refs_json *object, refs_str name) {
     if (!refs_json_is_object(object)) return NULL;
-    size_t begin = 0, end = object->size;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        int order = compare_names(name, object->by_name[middle]->name);
-        if (order == 0) return &object->by_name[middle]->value;
-        if (order < 0)
-            end = middle;
-        else
-            begin = middle + 1;
-    }
-    return NULL;
+    size_t i = 0;
+    REFS_BISECT(i, object->size, compare_names(object->by_name[i]->name, name) < 0);
+    const bool is_there = i < object->size && refs_str_equal(object->by_name[i]->name, name);
+    return is_there ? &object->by_name[i]->value : NULL;
 }
 
 const refs_json *refs_json_get(const refs_json *object, const char *name) {

@@ -21,9 +21,8 @@ static refs_status load(const refs_lazy_library *library, refs_error *err) {
 }
 
 refs_status refs_lazy_load(refs_lazy_library *library, refs_error *err) {
-    refs_lock(&library->lock);
+    REFS_LOCKED(&library->lock);
     refs_status status = library->loaded ? REFS_OK : load(library, err);
     library->loaded = status == REFS_OK;
-    refs_unlock(&library->lock);
     return status;
 }

@@ -91,6 +91,17 @@ void refs_pages_free(void *pages, size_t size) {
         refs_free(head);
 }
 
+void refs_free_at(void *pointer) {
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    refs_free(memory);
+}
+
+int refs_compare_u64(const void *one, const void *other) {
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
 bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_size) {
     if (count < *capacity) return true;
     size_t wanted = *capacity < 8 ? 8 : *capacity;

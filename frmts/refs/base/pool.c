@@ -294,20 +294,17 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
         if (drop != NULL) drop(argument);
         return refs_fail_nomem(err);
     }
-    refs_lock(&pool->lock);
+    REFS_LOCKED(&pool->lock);
     group->n_unfinished++;
     /* Nobody else ever would: whoever adds may wait for what the task holds. */
     if (!start_worker_for(pool, added)) perform(pool, added);
-    refs_unlock(&pool->lock);
     return REFS_OK;
 }
 
 bool refs_group_failed(refs_group *group) {
     if (group->pool == NULL) return group->error.status != REFS_OK;
-    refs_lock(&group->pool->lock);
-    bool failed = group->error.status != REFS_OK;
-    refs_unlock(&group->pool->lock);
-    return failed;
+    REFS_LOCKED(&group->pool->lock);
+    return group->error.status != REFS_OK;
 }
 
 refs_status refs_group_wait(refs_group *group, refs_error *err) {
@@ -379,7 +376,7 @@ static refs_status run_in(refs_pool *pool, numbered_run *run, numbered *items, r
 refs_status refs_each_run(const refs_each *each, refs_error *err) {
     const size_t n = each->n_threads < each->n ? each->n_threads : each->n;
     refs_pool *pool = NULL;
-    numbered *items = refs_calloc(each->n + 1, sizeof *items);
+    REFS_SCOPED numbered *items = refs_calloc(each->n + 1, sizeof *items);
     if (items == NULL) return refs_fail_nomem(err);
     numbered_run run = {.each = each, .error = REFS_ERROR_INIT};
     pthread_mutex_init(&run.lock, NULL);
@@ -388,6 +385,5 @@ refs_status refs_each_run(const refs_each *each, refs_error *err) {
     if (status == REFS_OK) status = run_in(pool, &run, items, err);
     refs_pool_free(pool);
     pthread_mutex_destroy(&run.lock);
-    refs_free(items);
     return status;
 }

@@ -93,12 +93,11 @@ void refs_sha256_print(const uint8_t hash[REFS_SHA256_SIZE], char hex[REFS_SHA25
 
 static refs_status hash_both(const uint8_t first[BLOCK], refs_bytes second,
                              uint8_t hash[REFS_SHA256_SIZE], refs_error *err) {
-    refs_buf both = REFS_BUF_INIT;
+    REFS_SCOPED_BUF both = REFS_BUF_INIT;
     refs_status status = refs_buf_append(&both, first, BLOCK, err);
     if (status == REFS_OK) status = refs_buf_append(&both, second.data, second.size, err);
     if (status == REFS_OK) refs_sha256(refs_buf_view(&both), hash);
     if (both.size > 0) memset(both.data, 0, both.size); /* made of the key */
-    refs_buf_clear(&both);
     return status;
 }
 

@@ -45,7 +45,7 @@ static refs_status check_wanted(const refs_staged *staged, refs_error *err) {
  */
 static refs_status read_link(const char *link, char **target, refs_error *err) {
     char text[PATH_MAX];
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     ssize_t size = readlink(link, text, sizeof text);
     if (size < 0) return refs_staged_fail(link, err);
     refs_str folder = refs_str_from(link);
@@ -55,7 +55,6 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
         status = refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err);
     if (status == REFS_OK) status = refs_buf_append(&name, text, (size_t)size, err);
     *target = status == REFS_OK ? refs_buf_take_text(&name) : NULL;
-    refs_buf_clear(&name);
     if (status != REFS_OK) return status;
     return *target != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -122,8 +121,7 @@ static refs_status find_wanted(const char *path, refs_staged_kind kind, refs_sta
     *staged = (refs_staged){.is_folder = kind != REFS_STAGED_FILE};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
     if (name.size == 0) return refs_fail(err, REFS_INVALID, "the name of the result is empty");
-    staged->wanted = refs_str_copy(name);
-    if (staged->wanted == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(name, &staged->wanted, err));
     REFS_TRY(follow_links(staged, err));
     return check_wanted(staged, err);
 }
@@ -182,17 +180,16 @@ static bool rename_with(const char *from, const char *to, unsigned flags) {
 
 /* The name is on the disk, too. */
 static void sync_folder_of(const char *path) {
-    char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(path)));
+    REFS_SCOPED char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(path)));
     const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (opened >= 0) (void)fsync(opened);
     if (opened >= 0) close(opened);
-    refs_free(folder);
 }
 
 /* Else a folder is moved away before another takes its name: rename(2) replaces empty ones alone.
  */
 static refs_status replace_folder(refs_staged *staged, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     if (rename_with(staged->written, staged->wanted, RENAME_EXCHANGE)) {
         sync_folder_of(staged->wanted);
         refs_staged_remove(staged->written);
@@ -210,7 +207,6 @@ static refs_status replace_folder(refs_staged *staged, refs_error *err) {
         sync_folder_of(staged->wanted);
         refs_staged_remove(old);
     }
-    refs_buf_clear(&name);
     return status;
 }
 

@@ -22,13 +22,12 @@ static void go_on(const void *bytes, size_t size, uint64_t *hash) {
 /* Numbers of processes mean the same where this does: on one machine, in one name space. */
 static uint32_t find_tag(void) {
     char text[256] = "";
-    refs_buf machine = REFS_BUF_INIT;
+    REFS_SCOPED_BUF machine = REFS_BUF_INIT;
     uint64_t hash = 0;
     if (gethostname(text, sizeof text - 1) == 0) go_on(text, strlen(text), &hash);
     if (refs_vfs_read_whole(refs_vfs_posix(), "/etc/machine-id", sizeof text, &machine, NULL) ==
         REFS_OK)
         go_on(machine.data, machine.size, &hash);
-    refs_buf_clear(&machine);
     const ssize_t size = readlink("/proc/self/ns/pid", text, sizeof text);
     if (size > 0) go_on(text, (size_t)size, &hash);
     return (uint32_t)(hash ^ hash >> 32);

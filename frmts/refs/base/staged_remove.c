@@ -48,7 +48,7 @@ void refs_staged_remove(const char *path) {
 }
 
 void refs_staged_retire(const char *path) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     struct stat status;
     for (int i = 0; i < REFS_STAGED_MAX_NAMES; i++) {
         name.size = 0;
@@ -59,7 +59,6 @@ void refs_staged_retire(const char *path) {
         break;
     }
     refs_staged_remove(path);
-    refs_buf_clear(&name);
 }
 
 void refs_staged_remove_own(int folder, const char *name) {

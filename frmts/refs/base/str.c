@@ -11,6 +11,13 @@ bool refs_str_ends(refs_str text, const char *part) {
     return text.size >= size && memcmp(text.data + text.size - size, part, size) == 0;
 }
 
+bool refs_str_has(refs_str text, const char *part) {
+    const size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.data + i, part, size) == 0) return true;
+    return false;
+}
+
 size_t refs_str_find(refs_str text, char c) {
     const char *found = text.size > 0 ? memchr(text.data, c, text.size) : NULL;
     return found != NULL ? (size_t)(found - text.data) : SIZE_MAX;
@@ -61,12 +68,22 @@ bool refs_str_next_line(refs_str *text, refs_str *line) {
     return rest.size > 0;
 }
 
+const char *refs_path_leaf(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 char *refs_str_copy(refs_str text) {
     char *copy = refs_alloc(text.size + 1);
     if (copy == NULL) return NULL;
     if (text.size > 0) memcpy(copy, text.data, text.size);
     copy[text.size] = '\0';
     return copy;
+}
+
+refs_status refs_str_keep(refs_str text, char **copy, refs_error *err) {
+    *copy = refs_str_copy(text);
+    return *copy != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 bool refs_str_to_u64(refs_str text, uint64_t *number) {

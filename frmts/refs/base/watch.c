@@ -126,7 +126,7 @@ static void add(refs_watch *watch, refs_str location, const seen *now) {
 static const char *note(refs_watch *watch, const char *location, const seen *now) {
     const char *differs = "";
     refs_str text = refs_str_from(location);
-    refs_lock(&watch->lock);
+    REFS_LOCKED(&watch->lock);
     uint32_t id = refs_intern_find(&watch->locations, text);
     if (id == REFS_INTERN_NONE) {
         add(watch, text, now);
@@ -137,7 +137,6 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
         if (watch->seen[id].kind == ABSENT) watch->seen[id] = *now;
         watch->seen[id].is_doubtful = true;
     }
-    refs_unlock(&watch->lock);
     return differs;
 }
 
@@ -169,7 +168,7 @@ static bool is_seen_file(refs_watch *watch, const held_file *held) {
 
 void refs_watch_hold(refs_watch *watch, const char *location) {
     const refs_vfs *below = watch->below;
-    refs_buf own = REFS_BUF_INIT;
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
     if (watch->held != NULL || below->is_local == NULL || !below->is_local(below->self, location))
         return;
     held_file *held = refs_calloc(1, sizeof *held);
@@ -177,7 +176,6 @@ void refs_watch_hold(refs_watch *watch, const char *location) {
     atomic_init(&held->n_watches, 1);
     held->location = refs_str_copy(refs_str_from(location));
     held->file = open(located(watch, location, &own), O_RDONLY | O_CLOEXEC);
-    refs_buf_clear(&own);
     (void)snprintf(held->name, sizeof held->name, "/proc/self/fd/%d", held->file);
     if (held->location != NULL && held->file >= 0 && is_seen_file(watch, held))
         watch->held = held;
@@ -204,9 +202,8 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
 
 /* A state that cannot be noted cannot be compared either. */
 static void doubt(refs_watch *watch) {
-    refs_lock(&watch->lock);
+    REFS_LOCKED(&watch->lock);
     watch->changed = true;
-    refs_unlock(&watch->lock);
 }
 
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
@@ -236,29 +233,25 @@ static bool is_within(refs_str location, const char *folder) {
 }
 
 void refs_watch_forget(refs_watch *watch, const char *location) {
-    refs_lock(&watch->lock);
+    REFS_LOCKED(&watch->lock);
     for (uint32_t id = 0; id < watch->locations.count; id++)
         if (is_within(refs_intern_get(&watch->locations, id), location))
             watch->seen[id] = (seen){.kind = FORGOTTEN};
-    refs_unlock(&watch->lock);
 }
 
 static bool is_noted(refs_watch *watch, const char *location) {
-    refs_lock(&watch->lock);
-    bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;
-    refs_unlock(&watch->lock);
-    return noted;
+    REFS_LOCKED(&watch->lock);
+    return refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;
 }
 
 /* The location, or what it was opened as. */
 static seen look(const refs_watch *watch, const char *location, void *handle) {
     const refs_vfs *below = watch->below;
     seen now = {.kind = KNOWN};
-    refs_buf own = REFS_BUF_INIT;
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
     refs_status status = REFS_UNSUPPORTED;
     if (below->peek != NULL)
         status = below->peek(below->self, located(watch, location, &own), handle, &now.state, NULL);
-    refs_buf_clear(&own);
     if (status == REFS_OK) return now;
     return (seen){.kind = status == REFS_UNSUPPORTED ? UNKNOWN : ABSENT};
 }
@@ -274,10 +267,9 @@ static refs_status fail_replaced(const char *differs, refs_error *err) {
 
 static void close_opened(void *self, void *handle) {
     const refs_watch *watch = self;
-    opened *thing = handle;
+    REFS_SCOPED opened *thing = handle;
     if (thing->handle != NULL) watch->below->close(watch->below->self, thing->handle);
     refs_free(thing->location);
-    refs_free(thing);
 }
 
 /* Notes the state of a location before it is opened first: it may be replaced between that and the
@@ -294,11 +286,10 @@ static void expect(refs_watch *watch, const char *location) {
 static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err) {
     const refs_vfs *below = watch->below;
     expect(watch, thing->location);
-    refs_buf own = REFS_BUF_INIT;
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
     const char *name =
         is_held(watch, thing->location) ? watch->held->name : located(watch, thing->location, &own);
     refs_status status = below->open(below->self, name, &thing->handle, err);
-    refs_buf_clear(&own);
     if (status != REFS_OK) thing->handle = NULL;
     thing->seen = look(watch, thing->location, thing->handle);
     const char *differs = note(watch, thing->location, &thing->seen);
@@ -357,11 +348,9 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
 static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
                               refs_error *err) {
     const refs_watch *watch = self;
-    refs_buf own = REFS_BUF_INIT;
-    const refs_status status = watch->below->validators(
-        watch->below->self, located(watch, location, &own), validators, err);
-    refs_buf_clear(&own);
-    return status;
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
+    return watch->below->validators(watch->below->self, located(watch, location, &own), validators,
+                                    err);
 }
 
 static bool is_local(void *self, const char *location) {
@@ -372,11 +361,8 @@ static bool is_local(void *self, const char *location) {
 static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err) {
     const refs_watch *watch = self;
-    refs_buf own = REFS_BUF_INIT;
-    const refs_status status =
-        watch->below->list(watch->below->self, located(watch, location, &own), listing, err);
-    refs_buf_clear(&own);
-    return status;
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
+    return watch->below->list(watch->below->self, located(watch, location, &own), listing, err);
 }
 
 static refs_status peek(void *self, const char *location, void *handle,
@@ -384,15 +370,14 @@ static refs_status peek(void *self, const char *location, void *handle,
     const refs_watch *watch = self;
     const refs_vfs *below = watch->below;
     const opened *thing = handle;
-    refs_buf own = REFS_BUF_INIT;
-    const refs_status status = below->peek(below->self, located(watch, location, &own),
-                                           thing != NULL ? thing->handle : NULL, validators, err);
-    refs_buf_clear(&own);
-    if (status == REFS_OK && thing != NULL && is_held(watch, thing->location)) {
+    REFS_SCOPED_BUF own = REFS_BUF_INIT;
+    REFS_TRY(below->peek(below->self, located(watch, location, &own),
+                         thing != NULL ? thing->handle : NULL, validators, err));
+    if (thing != NULL && is_held(watch, thing->location)) {
         validators->changed_s = watch->since.tv_sec;
         validators->changed_ns = (uint32_t)watch->since.tv_nsec;
     }
-    return status;
+    return REFS_OK;
 }
 
 static bool is_silent(void *self, const char *location) {
@@ -451,10 +436,8 @@ const refs_vfs *refs_watch_functions(const refs_watch *watch) {
 }
 
 refs_watch_sum refs_watch_sum_of(refs_watch *watch) {
-    refs_lock(&watch->lock);
-    refs_watch_sum sum = watch->sum;
-    refs_unlock(&watch->lock);
-    return sum;
+    REFS_LOCKED(&watch->lock);
+    return watch->sum;
 }
 
 /* Location number `id` and what was noted of it; false behind the last, and without memory. */
@@ -485,8 +468,7 @@ bool refs_watch_is_current(refs_watch *watch) {
         }
         refs_free(location);
     }
-    refs_lock(&watch->lock);
+    REFS_LOCKED(&watch->lock);
     current = current && !watch->changed;
-    refs_unlock(&watch->lock);
     return current;
 }

@@ -94,24 +94,20 @@ static bool wraps(const refs_array_meta *variable) {
 /* The values of a grid that is not quite regular: "{89.5,88.3,…}". */
 static refs_status keep_values(const double *values, size_t n, const refs_dtype *dtype,
                                refs_cf_items *items, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&text, "{", 1, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        if (i > 0) status = refs_buf_append(&text, ",", 1, err);
-        if (status == REFS_OK) status = refs_cf__print_typed(values[i], dtype, &text, err);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append(&text, "{", 1, err));
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(&text, ",", 1, err));
+        REFS_TRY(refs_cf__print_typed(values[i], dtype, &text, err));
     }
-    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(items, "Y_VALUES",
-                                   refs_str_view((const char *)text.data, text.size), err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_buf_append(&text, "}", 1, err));
+    return refs_cf__add_item(items, "Y_VALUES", refs_buf_text(&text), err);
 }
 
 /* Values of a grid that is not quite regular are kept in `kept`, unless it is NULL. */
 static refs_status read_span(const refs_cf__input *input, const refs_array_meta *variable,
                              axis_span *span, refs_cf_items *kept, refs_error *err) {
-    double *values = NULL;
+    REFS_SCOPED double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
     span->lost = values == NULL && refs_dtype_is_numeric(&variable->dtype) &&
                  input->options.values != NULL && input->options.values->read != NULL;
@@ -124,11 +120,9 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
     span->regular = refs_cf__is_regular(values, n, relative, span->absolute);
     span->nearly = span->regular && !refs_cf__is_regular(values, n, relative, 0);
     if (span->regular) find_ends(variable, values, n, span);
-    refs_status status = REFS_OK;
     if (span->nearly && kept != NULL)
-        status = keep_values(values, n, packed ? &unpacked_dtype : &variable->dtype, kept, err);
-    refs_free(values);
-    return status;
+        REFS_TRY(keep_values(values, n, packed ? &unpacked_dtype : &variable->dtype, kept, err));
+    return REFS_OK;
 }
 
 /* GMT's node_offset = 1: ranges are those of pixel edges, not of their centres. */

@@ -67,10 +67,6 @@ refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
 
 /* -- numbers in -------------------------------------------------------------------------------- */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* Writes `text` as JSON wants numbers: no leading plus, digits before the point and after it.
  * Returns its size, zero where it is not a number. */
 static size_t to_json_number(refs_str text, char *out, size_t capacity) {
@@ -79,19 +75,21 @@ static size_t to_json_number(refs_str text, char *out, size_t capacity) {
     if (text.size + 3 > capacity) return 0;
     if (i < text.size && (text.data[i] == '-' || text.data[i] == '+'))
         if (text.data[i++] == '-') out[used++] = '-';
-    while (i + 1 < text.size && text.data[i] == '0' && is_digit(text.data[i + 1])) i++;
-    for (; i < text.size && is_digit(text.data[i]); digits = true) out[used++] = text.data[i++];
+    while (i + 1 < text.size && text.data[i] == '0' && refs_is_digit(text.data[i + 1])) i++;
+    for (; i < text.size && refs_is_digit(text.data[i]); digits = true)
+        out[used++] = text.data[i++];
     if (!digits) out[used++] = '0';
     if (i < text.size && text.data[i] == '.') {
         out[used++] = text.data[i++];
-        if (i == text.size || !is_digit(text.data[i])) out[used++] = '0';
-        for (; i < text.size && is_digit(text.data[i]); digits = true) out[used++] = text.data[i++];
+        if (i == text.size || !refs_is_digit(text.data[i])) out[used++] = '0';
+        for (; i < text.size && refs_is_digit(text.data[i]); digits = true)
+            out[used++] = text.data[i++];
     }
     if (digits && i + 1 < text.size && lower(text.data[i]) == 'e') {
         out[used++] = text.data[i++];
         if (text.data[i] == '-' || text.data[i] == '+') out[used++] = text.data[i++];
         if (i == text.size) return 0;
-        while (i < text.size && is_digit(text.data[i])) out[used++] = text.data[i++];
+        while (i < text.size && refs_is_digit(text.data[i])) out[used++] = text.data[i++];
     }
     return digits && i == text.size ? used : 0;
 }
@@ -182,7 +180,7 @@ refs_status refs_cf__print_number(double number, int digits, refs_buf *text, ref
     /* Any other character there is the decimal point of the process's locale. */
     bool point = false;
     for (const char *c = printed; *c != '\0'; c++) {
-        bool plain = is_digit(*c) || *c == '-' || *c == '+' || *c == 'e';
+        bool plain = refs_is_digit(*c) || *c == '-' || *c == '+' || *c == 'e';
         if (plain) REFS_TRY(refs_buf_append(text, c, 1, err));
         if (!plain && !point) REFS_TRY(refs_buf_append(text, ".", 1, err));
         point = point || !plain;
@@ -202,7 +200,7 @@ static refs_status print_json_number(const refs_json *value, refs_buf *text, ref
     refs_str written = refs_json_text(value);
     bool integer = true;
     for (size_t i = 0; i < written.size; i++)
-        integer = integer && (is_digit(written.data[i]) || written.data[i] == '-');
+        integer = integer && (refs_is_digit(written.data[i]) || written.data[i] == '-');
     if (integer) return refs_buf_append_str(text, written, err);
     double number = 0;
     refs_json_double(value, &number);

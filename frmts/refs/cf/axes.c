@@ -181,8 +181,7 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable) {
 /* -- from dimensions to variables -------------------------------------------------------------- */
 
 const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim) {
-    const char *slash = strrchr(array->dims[dim], '/');
-    return slash != NULL ? slash + 1 : array->dims[dim];
+    return refs_path_leaf(array->dims[dim]);
 }
 
 /* Whether a dimension's name ties arrays together: HDF5 files without dimension scales number

@@ -9,9 +9,8 @@ static bool is_text(const refs_dtype *dtype) {
 /* Makes one owned text of each of the `n` strings in `strings`; fewer strings leave NULLs. */
 static refs_status split_strings(const refs_buf *strings, uint64_t n, char ***labels,
                                  refs_error *err) {
-    *labels = refs_calloc((size_t)n, sizeof **labels);
-    if (*labels == NULL) return refs_fail_nomem(err);
-    refs_str left = refs_str_view((const char *)strings->data, strings->size);
+    REFS_NEW(*labels, (size_t)n, err);
+    refs_str left = refs_buf_text(strings);
     for (uint64_t i = 0; i < n && left.size > 0; i++) {
         size_t end = refs_str_find(left, '\0');
         (*labels)[i] = refs_str_copy(refs_str_part(left, 0, end));
@@ -26,17 +25,15 @@ static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *a
     const refs_cf_values *values = input->options.values;
     if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_strings == NULL)
         return REFS_OK;
-    refs_buf strings = REFS_BUF_INIT;
+    REFS_SCOPED_BUF strings = REFS_BUF_INIT;
     refs_status status = values->read_strings(values->user, axis->coordinate, &strings, err);
     if (status == REFS_OK) status = split_strings(&strings, axis->n, &axis->labels, err);
-    refs_buf_clear(&strings);
     return refs_cf__forgive(input, axis->coordinate, status, err);
 }
 
 static refs_status copy_text(refs_str text, char **copy, refs_error *err) {
     if (text.data == NULL) return REFS_OK;
-    *copy = refs_str_copy(text);
-    return *copy != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(text, copy, err);
 }
 
 static refs_status describe_axis(const refs_cf__input *input, size_t dim, refs_cf_band_axis *axis,
@@ -108,8 +105,7 @@ refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_descrip
         announce_axes(input, description);
         return REFS_OK;
     }
-    description->band_axes = refs_calloc(input->array->rank - 2, sizeof *description->band_axes);
-    if (description->band_axes == NULL) return refs_fail_nomem(err);
+    REFS_NEW(description->band_axes, input->array->rank - 2, err);
     for (size_t dim = 0; dim < input->array->rank; dim++) {
         if (dim == description->x_dim || dim == description->y_dim) continue;
         refs_cf_band_axis *axis = &description->band_axes[description->n_band_axes++];

@@ -29,12 +29,9 @@ static refs_status try_text(refs_str text, refs_cf__crs *crs, refs_error *err) {
 /* Works like try_text, for a name: an authority's code, a URN, a PROJ string. */
 static refs_status try_name(refs_str name, refs_cf__crs *crs, refs_error *err) {
     if (name.size == 0 || crs->kind != REFS_CF__CRS_NONE) return REFS_OK;
-    refs_buf wkt = REFS_BUF_INIT;
-    refs_status status = refs_cf__expand_crs_name(name, &wkt, err);
-    if (status == REFS_OK)
-        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), crs, err);
-    refs_buf_clear(&wkt);
-    return status;
+    REFS_SCOPED_BUF wkt = REFS_BUF_INIT;
+    REFS_TRY(refs_cf__expand_crs_name(name, &wkt, err));
+    return try_text(refs_buf_text(&wkt), crs, err);
 }
 
 static refs_str wkt_of(const refs_json *mapping) {
@@ -82,20 +79,17 @@ static refs_status from_attributes(const refs_cf__input *input, refs_cf__frame *
     const refs_json *mapping = frame->mapping->attributes;
     const refs_cf__axes *axes = &frame->axes;
     const refs_cf_placement *placement = &input->options.placement;
-    refs_buf wkt = REFS_BUF_INIT;
+    REFS_SCOPED_BUF wkt = REFS_BUF_INIT;
     refs_cf__mapping described = {.name = refs_cf__text(mapping, "grid_mapping_name"),
                                   .attributes = mapping,
                                   .unit_metres = 1,
                                   .needs_ellipsoid = !placement->poles_need_no_ellipsoid};
     read_unit(axes, &described);
     described.crs_metres = placement->in_metres ? 1 : described.unit_metres;
-    refs_status status = refs_cf__print_crs(&described, &wkt, err);
-    if (status == REFS_OK && wkt.size == 0 && is_unknown_on_longlat(mapping, axes))
-        status = refs_cf__print_longlat(mapping, &wkt, err);
-    if (status == REFS_OK)
-        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), &frame->crs, err);
-    refs_buf_clear(&wkt);
-    return status;
+    REFS_TRY(refs_cf__print_crs(&described, &wkt, err));
+    if (wkt.size == 0 && is_unknown_on_longlat(mapping, axes))
+        REFS_TRY(refs_cf__print_longlat(mapping, &wkt, err));
+    return try_text(refs_buf_text(&wkt), &frame->crs, err);
 }
 
 /* Strings of the attribute `crs` that some writers put on the variable itself. */
@@ -140,8 +134,7 @@ static refs_status from_gdal(const refs_json *forms, refs_cf__crs *crs, refs_err
     if (refs_json_is_object(projjson) && crs->kind == REFS_CF__CRS_NONE) {
         refs_buf text = REFS_BUF_INIT;
         refs_status status = refs_json_write(projjson, &text, err);
-        if (status == REFS_OK)
-            status = try_name(refs_str_view((const char *)text.data, text.size), crs, err);
+        if (status == REFS_OK) status = try_name(refs_buf_text(&text), crs, err);
         refs_buf_clear(&text);
         REFS_TRY(status);
     }

@@ -17,22 +17,20 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_descriptio
     const refs_array_meta *array = input->array;
     const refs_json *number = refs_json_get(array->attributes, "units");
     refs_str unit = refs_cf__text_any_case(array->attributes, "units");
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     /* kerchunk writes an empty text of HDF5 as a blank. */
     bool empty = refs_str_is(unit, " ") && !refs_cf__is_netcdf3(input->hierarchy);
     if (unit.data != NULL && !empty)
-        status = refs_buf_append_str(&text, unit, err);
+        REFS_TRY(refs_buf_append_str(&text, unit, err));
     else if (unit.data == NULL && number != NULL)
-        status = refs_cf__print_attribute(number, &text, err);
+        REFS_TRY(refs_cf__print_attribute(number, &text, err));
     else if (number == NULL)
-        status = refs_cf__print_tick_unit(&array->dtype, &text, err);
-    if (status == REFS_OK && text.size > 0) {
+        REFS_TRY(refs_cf__print_tick_unit(&array->dtype, &text, err));
+    if (text.size > 0) {
         description->unit = refs_buf_take_text(&text);
-        if (description->unit == NULL) status = refs_fail_nomem(err);
+        if (description->unit == NULL) return refs_fail_nomem(err);
     }
-    refs_buf_clear(&text);
-    return status;
+    return REFS_OK;
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF

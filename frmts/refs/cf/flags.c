@@ -116,9 +116,7 @@ refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_descrip
         refs_json_get(attributes, "flag_meanings") == NULL ||
         refs_json_get(attributes, "flag_masks") != NULL)
         return REFS_OK;
-    double *values = refs_calloc(MAX_FLAGS, sizeof *values);
+    REFS_SCOPED double *values = refs_calloc(MAX_FLAGS, sizeof *values);
     if (values == NULL) return refs_fail_nomem(err);
-    refs_status status = name_values(input, values, description, err);
-    refs_free(values);
-    return status;
+    return name_values(input, values, description, err);
 }

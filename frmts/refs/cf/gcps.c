@@ -28,14 +28,12 @@ static bool find_product(const refs_array_meta *array, refs_str *product) {
 
 static refs_status find_array(const refs_cf__input *input, refs_str product, const char *name,
                               const refs_array_meta **array, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status =
         refs_buf_printf(&path, err, "%.*s/conditions/gcp/%s", REFS_STR_ARG(product), name);
     if (status == REFS_OK)
-        *array = refs_hierarchy_find_array(input->hierarchy,
-                                           refs_str_view((const char *)path.data, path.size));
+        *array = refs_hierarchy_find_array(input->hierarchy, refs_buf_text(&path));
     if (status == REFS_OK && *array != NULL && (*array)->status != REFS_OK) *array = NULL;
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -104,8 +102,7 @@ static refs_status add_points(const refs_cf__input *input, const gcp_arrays *of,
                               refs_error *err) {
     const size_t n_lines = (size_t)of->line->shape[0], n_pixels = (size_t)of->pixel->shape[0];
     const double height = (double)input->array->shape[description->y_dim];
-    description->gcps = refs_calloc(n_lines * n_pixels, sizeof *description->gcps);
-    if (description->gcps == NULL) return refs_fail_nomem(err);
+    REFS_NEW(description->gcps, n_lines * n_pixels, err);
     description->has_geotransform = false;
     for (size_t i = 0; i < n_lines * n_pixels; i++) {
         double line = values->line[i / n_pixels];

@@ -19,16 +19,10 @@ typedef struct key_tags {
 
 /* -- numbers, lowest byte first ---------------------------------------------------------------- */
 
-static refs_status put(refs_buf *buf, uint64_t number, size_t size, refs_error *err) {
-    uint8_t bytes[8];
-    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(number >> 8 * i);
-    return refs_buf_append(buf, bytes, size, err);
-}
-
 static refs_status put_double(refs_buf *buf, double number, refs_error *err) {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return put(buf, bits, sizeof bits, err);
+    return refs_buf_append_le(buf, bits, sizeof bits, err);
 }
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -39,8 +33,8 @@ enum { DIRECTORY_TAG = 34735, NUMBERS_TAG = 34736, TEXTS_TAG = 34737 };
 static refs_status put_entry(key_tags *tags, const refs_geo_key *key, const unsigned rest[3],
                              refs_error *err) {
     tags->n_keys++;
-    REFS_TRY(put(&tags->directory, key->number, 2, err));
-    for (size_t i = 0; i < 3; i++) REFS_TRY(put(&tags->directory, rest[i], 2, err));
+    REFS_TRY(refs_buf_append_le(&tags->directory, key->number, 2, err));
+    for (size_t i = 0; i < 3; i++) REFS_TRY(refs_buf_append_le(&tags->directory, rest[i], 2, err));
     return REFS_OK;
 }
 
@@ -78,7 +72,7 @@ static refs_status put_keys(const refs_json *attributes, key_tags *tags, refs_er
     double minor = 0; /* from 1.1 on, heights are part of the reference system */
     refs_cf__number(attributes, "KeyRevisionMinor", &minor);
     const unsigned head[4] = {1, 1, minor == 1, 0};
-    for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, head[i], 2, err));
+    for (size_t i = 0; i < 4; i++) REFS_TRY(refs_buf_append_le(&tags->directory, head[i], 2, err));
     for (size_t i = 0; i < REFS_N_GEO_KEYS; i++)
         REFS_TRY(put_key(attributes, &refs_geo_keys[i], tags, err));
     if (tags->n_keys > 0) tags->directory.data[6] = (uint8_t)tags->n_keys;
@@ -117,14 +111,14 @@ static refs_status put_file(const key_tags *tags, refs_buf *file, refs_error *er
         {NUMBERS_TAG, DOUBLE, tags->numbers.size / 8, numbers},
         {TEXTS_TAG, ASCII, tags->strings.size, strings}};
     REFS_TRY(refs_buf_append(file, "II*\0\10\0\0\0", HEADER_SIZE, err));
-    REFS_TRY(put(file, N_ENTRIES, 2, err));
+    REFS_TRY(refs_buf_append_le(file, N_ENTRIES, 2, err));
     for (size_t i = 0; i < N_ENTRIES; i++) {
-        REFS_TRY(put(file, entries[i].tag, 2, err));
-        REFS_TRY(put(file, entries[i].type, 2, err));
-        REFS_TRY(put(file, entries[i].count, 4, err));
-        REFS_TRY(put(file, entries[i].value, 4, err));
+        REFS_TRY(refs_buf_append_le(file, entries[i].tag, 2, err));
+        REFS_TRY(refs_buf_append_le(file, entries[i].type, 2, err));
+        REFS_TRY(refs_buf_append_le(file, entries[i].count, 4, err));
+        REFS_TRY(refs_buf_append_le(file, entries[i].value, 4, err));
     }
-    for (size_t size = 4; size <= 8; size += 4) REFS_TRY(put(file, 0, size, err));
+    for (size_t size = 4; size <= 8; size += 4) REFS_TRY(refs_buf_append_le(file, 0, size, err));
     REFS_TRY(refs_buf_append(file, tags->numbers.data, tags->numbers.size, err));
     REFS_TRY(refs_buf_append(file, tags->directory.data, tags->directory.size, err));
     return refs_buf_append(file, tags->strings.data, tags->strings.size, err);

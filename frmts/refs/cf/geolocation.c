@@ -12,15 +12,11 @@ static const char wgs84[] =
 /* The CRS of longitudes and latitudes. */
 static refs_status add_srs(const refs_cf__input *input, const refs_cf__crs *crs,
                            refs_cf_items *items, refs_error *err) {
-    refs_buf base = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF base = REFS_BUF_INIT;
     if (input->options.placement.lonlat_on_crs && crs->text != NULL)
-        status = refs_cf__print_base(crs->text, &base, err);
-    refs_str srs =
-        base.size > 0 ? refs_str_view((const char *)base.data, base.size) : refs_str_from(wgs84);
-    if (status == REFS_OK) status = refs_cf__add_item(items, "SRS", srs, err);
-    refs_buf_clear(&base);
-    return status;
+        REFS_TRY(refs_cf__print_base(crs->text, &base, err));
+    refs_str srs = base.size > 0 ? refs_buf_text(&base) : refs_str_from(wgs84);
+    return refs_cf__add_item(items, "SRS", srs, err);
 }
 
 static refs_status add_items(const refs_cf__axes *axes, refs_cf_items *items, refs_error *err) {
@@ -94,8 +90,7 @@ static refs_status find_named(const refs_cf__input *input, const refs_cf_descrip
         refs_buf path = REFS_BUF_INIT;
         refs_status status = refs_buf_printf(&path, err, "%s/%s", input->array->group, names[i]);
         if (status == REFS_OK)
-            arrays[i] = refs_hierarchy_find_array(
-                input->hierarchy, refs_str_view((const char *)path.data, path.size));
+            arrays[i] = refs_hierarchy_find_array(input->hierarchy, refs_buf_text(&path));
         refs_buf_clear(&path);
         REFS_TRY(status);
         if (!covers_raster(arrays[i], input, description) || arrays[i]->status != REFS_OK)

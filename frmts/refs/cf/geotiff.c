@@ -133,8 +133,7 @@ static refs_status add_raster_type(const refs_json *tags, refs_cf_description *d
 /* -- the CRS ----------------------------------------------------------------------------------- */
 
 static refs_status take_crs(refs_buf *text, refs_cf_description *description, refs_error *err) {
-    description->crs = refs_buf_take_text(text);
-    return description->crs != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_buf_keep(text, &description->crs, err);
 }
 
 static refs_status crs_by_code(const refs_json *tags, refs_cf_description *description,
@@ -143,25 +142,20 @@ static refs_status crs_by_code(const refs_json *tags, refs_cf_description *descr
     if (!refs_cf__number(tags, "ProjectedCSTypeGeoKey", &code))
         refs_cf__number(tags, "GeographicTypeGeoKey", &code);
     if (!(code > 0 && code < (double)USER_DEFINED)) return REFS_OK;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&text, err, "EPSG:%d", (int)code);
-    if (status == REFS_OK) status = take_crs(&text, description, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&text, err, "EPSG:%d", (int)code));
+    return take_crs(&text, description, err);
 }
 
 static refs_status crs_by_keys(const refs_cf__input *input, const refs_json *tags,
                                refs_cf_description *description, refs_error *err) {
     const refs_cf_geotiff *geotiff = &input->options.geotiff;
-    refs_buf file = REFS_BUF_INIT, wkt = REFS_BUF_INIT;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT, wkt = REFS_BUF_INIT;
     if (geotiff->read_crs == NULL) return REFS_OK;
-    refs_status status = refs_cf__write_geokeys(tags, &file, err);
-    if (status == REFS_OK && file.size > 0)
-        status = geotiff->read_crs(geotiff->user, refs_buf_view(&file), &wkt, err);
-    if (status == REFS_OK && wkt.size > 0) status = take_crs(&wkt, description, err);
-    refs_buf_clear(&file);
-    refs_buf_clear(&wkt);
-    return status;
+    REFS_TRY(refs_cf__write_geokeys(tags, &file, err));
+    if (file.size > 0) REFS_TRY(geotiff->read_crs(geotiff->user, refs_buf_view(&file), &wkt, err));
+    if (wkt.size > 0) REFS_TRY(take_crs(&wkt, description, err));
+    return REFS_OK;
 }
 
 static void find_samples(refs_cf_description *description) {

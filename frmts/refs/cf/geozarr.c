@@ -49,7 +49,7 @@ static bool says(const refs_json *attributes, const char *name) {
 /* Takes what `text` names for the CRS, where PROJ knows it. */
 static refs_status take_crs(refs_str text, refs_cf_description *description, bool *taken,
                             refs_error *err) {
-    refs_buf wkt = REFS_BUF_INIT;
+    REFS_SCOPED_BUF wkt = REFS_BUF_INIT;
     if (text.size == 0 || *taken) return REFS_OK;
     refs_status status = refs_cf__expand_crs_name(text, &wkt, err);
     if (status == REFS_OK && wkt.size > 0) {
@@ -60,36 +60,27 @@ static refs_status take_crs(refs_str text, refs_cf_description *description, boo
         description->crs_assumed = false;
         *taken = status == REFS_OK;
     }
-    refs_buf_clear(&wkt);
     return status;
 }
 
 /* An object, or a text that is one. */
 static refs_status take_projjson(const refs_json *value, refs_cf_description *description,
                                  bool *taken, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (refs_json_is_string(value)) return take_crs(refs_json_text(value), description, taken, err);
     if (!refs_json_is_object(value)) return REFS_OK;
-    refs_status status = refs_json_write(value, &text, err);
-    if (status == REFS_OK)
-        status =
-            take_crs(refs_str_view((const char *)text.data, text.size), description, taken, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_json_write(value, &text, err));
+    return take_crs(refs_buf_text(&text), description, taken, err);
 }
 
 /* Attributes that writers of STAC put on arrays, without a convention. */
 static refs_status take_epsg(const refs_json *attributes, refs_cf_description *description,
                              bool *taken, refs_error *err) {
     uint64_t code;
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     if (*taken || !refs_json_u64(refs_json_get(attributes, "proj:epsg"), &code)) return REFS_OK;
-    refs_status status = refs_buf_printf(&name, err, "EPSG:%llu", (unsigned long long)code);
-    if (status == REFS_OK)
-        status =
-            take_crs(refs_str_view((const char *)name.data, name.size), description, taken, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_TRY(refs_buf_printf(&name, err, "EPSG:%llu", (unsigned long long)code));
+    return take_crs(refs_buf_text(&name), description, taken, err);
 }
 
 static refs_status describe_crs(const refs_cf__input *input, refs_cf_description *description,

@@ -166,18 +166,15 @@ static refs_status print_mapping(const refs_cf__input *input, const grid_kind *k
 
 static refs_status make_crs(const refs_cf__input *input, const grid_kind *kind,
                             const refs_json *keys, refs_buf *wkt, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_json_doc *mapping = NULL;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *mapping = NULL;
     refs_status status = print_mapping(input, kind, keys, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &mapping, err);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), &mapping, err);
     if (status == REFS_OK) {
         refs_cf__mapping described = {
             refs_str_from(kind->mapping), refs_json_root(mapping), 1, 1, true, true};
         status = refs_cf__print_crs(&described, wkt, err);
     }
-    refs_json_doc_free(mapping);
-    refs_buf_clear(&text);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
@@ -222,7 +219,7 @@ static void place(const refs_array_meta *array, const grid_start *start,
 static refs_status place_by(const refs_cf__input *input, const grid_kind *kind,
                             const refs_json *keys, refs_cf_description *description,
                             refs_error *err) {
-    refs_buf wkt = REFS_BUF_INIT;
+    REFS_SCOPED_BUF wkt = REFS_BUF_INIT;
     grid_start start;
     refs_status status = make_crs(input, kind, keys, &wkt, err);
     const char *crs = (const char *)wkt.data;
@@ -235,7 +232,6 @@ static refs_status place_by(const refs_cf__input *input, const grid_kind *kind,
         description->crs_assumed = false;
         if (description->crs == NULL) status = refs_fail_nomem(err);
     }
-    refs_buf_clear(&wkt);
     return status;
 }
 

@@ -11,8 +11,7 @@ void refs_cf_items_clear(refs_cf_items *items) {
 
 /* Adds the text in `item`, which is empty then. */
 static refs_status take_item(refs_cf_items *items, refs_buf *item, refs_error *err) {
-    if (!refs_grow((void **)&items->items, &items->capacity, items->n, sizeof *items->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(items->items, items->capacity, items->n, err);
     char *text = refs_buf_take_text(item);
     if (text == NULL) return refs_fail_nomem(err);
     items->items[items->n++] = text;
@@ -21,21 +20,17 @@ static refs_status take_item(refs_cf_items *items, refs_buf *item, refs_error *e
 
 refs_status refs_cf__add_item(refs_cf_items *items, const char *name, refs_str value,
                               refs_error *err) {
-    refs_buf item = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&item, refs_str_from(name), err);
-    if (status == REFS_OK) status = refs_buf_append(&item, "=", 1, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&item, value, err);
-    if (status == REFS_OK) status = take_item(items, &item, err);
-    refs_buf_clear(&item);
-    return status;
+    REFS_SCOPED_BUF item = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&item, refs_str_from(name), err));
+    REFS_TRY(refs_buf_append(&item, "=", 1, err));
+    REFS_TRY(refs_buf_append_str(&item, value, err));
+    return take_item(items, &item, err);
 }
 
 refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_error *err) {
-    refs_buf copy = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&copy, refs_str_from(item), err);
-    if (status == REFS_OK) status = take_item(items, &copy, err);
-    refs_buf_clear(&copy);
-    return status;
+    REFS_SCOPED_BUF copy = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&copy, refs_str_from(item), err));
+    return take_item(items, &copy, err);
 }
 
 /* xarray's names of dimensions are not an attribute of the file, and bands have colours, masks
@@ -52,14 +47,12 @@ static bool is_shown(refs_str name, const refs_json *value) {
 refs_status refs_cf__add_attribute(refs_cf_items *items, refs_str prefix, refs_str name,
                                    const refs_json *value, refs_error *err) {
     if (!is_shown(name, value)) return REFS_OK;
-    refs_buf item = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&item, prefix, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&item, name, err);
-    if (status == REFS_OK) status = refs_buf_append(&item, "=", 1, err);
-    if (status == REFS_OK) status = refs_cf__print_attribute(value, &item, err);
-    if (status == REFS_OK) status = take_item(items, &item, err);
-    refs_buf_clear(&item);
-    return status;
+    REFS_SCOPED_BUF item = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&item, prefix, err));
+    REFS_TRY(refs_buf_append_str(&item, name, err));
+    REFS_TRY(refs_buf_append(&item, "=", 1, err));
+    REFS_TRY(refs_cf__print_attribute(value, &item, err));
+    return take_item(items, &item, err);
 }
 
 refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,

@@ -132,11 +132,9 @@ refs_status refs_cf_look_for_wrapped(const refs_cf_wrap *wrap, uint64_t row,
     if (wrapped->ended || wrapped->n_groups >= n_groups) return REFS_OK;
     size_t size = 0;
     if (!refs_mul_size((size_t)wrap->width, 2 * sizeof(double), &size)) return refs_fail_nomem(err);
-    double *values = refs_alloc(size);
+    REFS_SCOPED double *values = refs_alloc(size);
     if (values == NULL) return refs_fail_nomem(err);
-    refs_status status = REFS_OK;
-    while (status == REFS_OK && !wrapped->ended && wrapped->n_groups < n_groups)
-        status = look_at_group(wrap, rows, values, wrapped, err);
-    refs_free(values);
-    return status;
+    while (!wrapped->ended && wrapped->n_groups < n_groups)
+        REFS_TRY(look_at_group(wrap, rows, values, wrapped, err));
+    return REFS_OK;
 }

@@ -11,20 +11,15 @@
 
 refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
                                     refs_error *err) {
-    refs_buf prefix = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_hierarchy_n_groups(hierarchy) && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF prefix = REFS_BUF_INIT;
+    for (size_t i = 0; i < refs_hierarchy_n_groups(hierarchy); i++) {
         const refs_group_meta *group = refs_hierarchy_group(hierarchy, i);
         prefix.size = 0;
-        status = refs_buf_printf(&prefix, err, "%s%sNC_GLOBAL#", group->path,
-                                 group->path[0] != '\0' ? "/" : "");
-        if (status == REFS_OK)
-            status = refs_cf__add_attributes(items,
-                                             refs_str_view((const char *)prefix.data, prefix.size),
-                                             group->attributes, err);
+        REFS_TRY(refs_buf_printf(&prefix, err, "%s%sNC_GLOBAL#", group->path,
+                                 group->path[0] != '\0' ? "/" : ""));
+        REFS_TRY(refs_cf__add_attributes(items, refs_buf_text(&prefix), group->attributes, err));
     }
-    refs_buf_clear(&prefix);
-    return status;
+    return REFS_OK;
 }
 
 /* Variables of the root go by their bare name, others by their path. */
@@ -54,30 +49,21 @@ static refs_status print_fill(const refs_array_meta *array, double fill, refs_bu
 /* Adds <prefix>_FillValue=<fill>, as a value of the array's type. */
 static refs_status add_fill(const refs_array_meta *array, const char *prefix, double fill,
                             refs_cf_items *items, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT, value = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&name, err, "%s_FillValue", prefix);
-    if (status == REFS_OK) status = print_fill(array, fill, &value, err);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(items, (const char *)name.data,
-                                   refs_str_view((const char *)value.data, value.size), err);
-    refs_buf_clear(&name);
-    refs_buf_clear(&value);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "%s_FillValue", prefix));
+    REFS_TRY(print_fill(array, fill, &value, err));
+    return refs_cf__add_item(items, (const char *)name.data, refs_buf_text(&value), err);
 }
 
 static refs_status add_variable(const refs_hierarchy *hierarchy, const refs_array_meta *variable,
                                 refs_cf_items *items, refs_error *err) {
-    refs_buf prefix = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&prefix, err, "%s#", shown_name(variable));
-    if (status == REFS_OK)
-        status =
-            refs_cf__add_attributes(items, refs_str_view((const char *)prefix.data, prefix.size),
-                                    variable->attributes, err);
-    if (status == REFS_OK && lost_fill(hierarchy, variable))
-        status = add_fill(variable, (const char *)prefix.data, refs_cf__fill_number(variable),
-                          items, err);
-    refs_buf_clear(&prefix);
-    return status;
+    REFS_SCOPED_BUF prefix = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&prefix, err, "%s#", shown_name(variable)));
+    REFS_TRY(refs_cf__add_attributes(items, refs_buf_text(&prefix), variable->attributes, err));
+    if (lost_fill(hierarchy, variable))
+        REFS_TRY(add_fill(variable, (const char *)prefix.data, refs_cf__fill_number(variable),
+                          items, err));
+    return REFS_OK;
 }
 
 /* The variables that are called like the array's dimensions. */
@@ -135,34 +121,29 @@ static refs_status print_values(const refs_cf_band_axis *axis, refs_buf *text, r
 /* Adds NETCDF_DIM_<axis><suffix>=<value>. */
 static refs_status add_dim_item(const refs_cf_band_axis *axis, const char *suffix,
                                 const refs_buf *value, refs_cf_items *items, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&name, err, "NETCDF_DIM_%s%s", axis->name, suffix);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(items, (const char *)name.data,
-                                   refs_str_view((const char *)value->data, value->size), err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "NETCDF_DIM_%s%s", axis->name, suffix));
+    return refs_cf__add_item(items, (const char *)name.data, refs_buf_text(value), err);
 }
 
 static refs_status add_band_axis(const refs_cf_band_axis *axis, refs_cf_items *items,
                                  refs_error *err) {
     if (axis->coordinate == NULL) return REFS_OK;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&text, err, "{%llu,%d}", (unsigned long long)axis->n,
-                                         netcdf_type(&axis->coordinate->dtype));
-    if (status == REFS_OK) status = add_dim_item(axis, "_DEF", &text, items, err);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&text, err, "{%llu,%d}", (unsigned long long)axis->n,
+                             netcdf_type(&axis->coordinate->dtype)));
+    REFS_TRY(add_dim_item(axis, "_DEF", &text, items, err));
     text.size = 0;
-    if (status == REFS_OK && (axis->values != NULL || axis->labels != NULL)) {
-        status = print_values(axis, &text, err);
-        if (status == REFS_OK) status = add_dim_item(axis, "_VALUES", &text, items, err);
+    if (axis->values != NULL || axis->labels != NULL) {
+        REFS_TRY(print_values(axis, &text, err));
+        REFS_TRY(add_dim_item(axis, "_VALUES", &text, items, err));
     }
-    refs_buf_clear(&text);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status add_band_axes(refs_cf_description *description, refs_error *err) {
     if (description->n_band_axes == 0) return REFS_OK;
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_status status = refs_buf_append(&names, "{", 1, err);
     for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
         status =
@@ -170,10 +151,9 @@ static refs_status add_band_axes(refs_cf_description *description, refs_error *e
     if (status == REFS_OK) status = refs_buf_append(&names, "}", 1, err);
     if (status == REFS_OK)
         status = refs_cf__add_item(&description->metadata, "NETCDF_DIM_EXTRA",
-                                   refs_str_view((const char *)names.data, names.size), err);
+                                   refs_buf_text(&names), err);
     for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
         status = add_band_axis(&description->band_axes[i], &description->metadata, err);
-    refs_buf_clear(&names);
     return status;
 }
 
@@ -209,33 +189,24 @@ static refs_status print_unsigned(const refs_cf__input *input, const char *name,
 
 static refs_status add_unsigned(const refs_cf__input *input, const char *name, refs_cf_items *items,
                                 refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = print_unsigned(input, name, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_cf__add_item(items, name, refs_str_view((const char *)text.data, text.size), err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(print_unsigned(input, name, &text, err));
+    return refs_cf__add_item(items, name, refs_buf_text(&text), err);
 }
 
 static refs_status add_band_position(const refs_cf_band_axis *axis, uint64_t index,
                                      refs_cf_items *items, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_cf__print_band_value(axis, index, &text, err);
-    if (status == REFS_OK) status = add_dim_item(axis, "", &text, items, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_cf__print_band_value(axis, index, &text, err));
+    return add_dim_item(axis, "", &text, items, err);
 }
 
 static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_cf_items *items,
                             refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_cf_time_text(axis, index, &text, err);
-    if (status == REFS_OK && text.size > 0)
-        status = refs_cf__add_item(items, "TIME", refs_str_view((const char *)text.data, text.size),
-                                   err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_cf_time_text(axis, index, &text, err));
+    if (text.size > 0) REFS_TRY(refs_cf__add_item(items, "TIME", refs_buf_text(&text), err));
+    return REFS_OK;
 }
 
 static refs_status read_coordinate(const refs_cf__input *input, const refs_array_meta *coordinate,
@@ -433,13 +404,9 @@ static refs_status add_computed_time(const refs_cf_description *description, con
                       &ticks, &instant))
         return REFS_OK;
     instant += (int64_t)floor(lead->values[lead_at] * unit_seconds * 1000 + 0.5);
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_cf__print_instant(ticks.calendar, instant, &text, err);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(items, "TIME", refs_str_view((const char *)text.data, text.size),
-                                   err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_cf__print_instant(ticks.calendar, instant, &text, err));
+    return refs_cf__add_item(items, "TIME", refs_buf_text(&text), err);
 }
 
 /* Adds TIME, and what belongs to it. */

@@ -91,13 +91,11 @@ typedef struct siblings {
 /* The array at `level` and `rest` below a group, or NULL. */
 static const refs_array_meta *find_below(const siblings *found, const refs_group_meta *group,
                                          refs_str level, refs_str rest) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     const refs_array_meta *array = NULL;
     if (refs_buf_printf(&path, NULL, "%s/%.*s%.*s", group->path, REFS_STR_WHOLE(level),
                         REFS_STR_WHOLE(rest)) == REFS_OK)
-        array = refs_hierarchy_find_array(found->hierarchy,
-                                          refs_str_view((const char *)path.data, path.size));
-    refs_buf_clear(&path);
+        array = refs_hierarchy_find_array(found->hierarchy, refs_buf_text(&path));
     return array;
 }
 
@@ -118,13 +116,11 @@ static const refs_array_meta *find_level(const siblings *found, const refs_group
         bool is_itself = refs_str_equal(level, name);
         return is_itself ? find_below(found, group, level, refs_str_from("")) : NULL;
     }
-    refs_buf below = REFS_BUF_INIT;
+    REFS_SCOPED_BUF below = REFS_BUF_INIT;
     refs_str name = last_part(path);
     if (refs_buf_printf(&below, NULL, "%s%.*s", refs_str_starts(name, "/") ? "" : "/",
                         REFS_STR_WHOLE(name)) == REFS_OK)
-        array =
-            find_below(found, group, level, refs_str_view((const char *)below.data, below.size));
-    refs_buf_clear(&below);
+        array = find_below(found, group, level, refs_buf_text(&below));
     return array;
 }
 

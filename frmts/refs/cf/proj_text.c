@@ -157,7 +157,7 @@ static bool places_rasters(const PJ *object) {
 }
 
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const char *type = is_proj_string(name) ? " +type=crs" : "";
     refs_status status = refs_buf_append_str(&text, name, err);
     if (status == REFS_OK) status = refs_buf_printf(&text, err, "%s", type);
@@ -169,15 +169,12 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
         proj_destroy(object);
         proj_context_destroy(context);
     }
-    refs_buf_clear(&text);
     return status;
 }
 
 static PJ *create_crs(PJ_CONTEXT *context, refs_str text) {
-    char *copy = refs_str_copy(text);
-    PJ *made = copy != NULL ? proj_create(context, copy) : NULL;
-    refs_free(copy);
-    return made;
+    REFS_SCOPED char *copy = refs_str_copy(text);
+    return copy != NULL ? proj_create(context, copy) : NULL;
 }
 
 bool refs_cf_are_one_crs(refs_str a, refs_str b) {

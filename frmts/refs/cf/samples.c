@@ -5,8 +5,7 @@
 static refs_status copy(const refs_json *of, const char *name, char **text, refs_error *err) {
     const refs_str given = refs_cf__text(of, name);
     if (given.data == NULL) return REFS_OK;
-    *text = refs_str_copy(given);
-    return *text != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(given, text, err);
 }
 
 refs_status refs_cf__describe_samples(const refs_json *attributes, refs_cf_description *description,
@@ -14,8 +13,7 @@ refs_status refs_cf__describe_samples(const refs_json *attributes, refs_cf_descr
     const refs_json *list = refs_json_get(attributes, "tiff_samples");
     const size_t n = refs_json_size(list);
     if (refs_json_kind_of(list) != REFS_JSON_KIND_ARRAY || n == 0) return REFS_OK;
-    description->samples = refs_calloc(n, sizeof *description->samples);
-    if (description->samples == NULL) return refs_fail_nomem(err);
+    REFS_NEW(description->samples, n, err);
     description->n_samples = n;
     for (size_t i = 0; i < n; i++) {
         const refs_json *of = refs_json_at(list, i);

@@ -220,13 +220,12 @@ static refs_status list_elements(const refs_cf_band_axis *axis, refs_buf *text, 
 /* Fails with what there is to select from along `axis`. */
 static refs_status fail_on_axis(const refs_cf_band_axis *axis, refs_str part, const char *why,
                                 refs_error *err) {
-    refs_buf there = REFS_BUF_INIT;
+    REFS_SCOPED_BUF there = REFS_BUF_INIT;
     refs_status status = list_elements(axis, &there, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s",
-                           REFS_STR_ARG(part), why, (unsigned long long)axis->n,
-                           REFS_STR_ARG(refs_str_view((const char *)there.data, there.size)));
-    refs_buf_clear(&there);
+        status =
+            refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part),
+                      why, (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
     return status;
 }
 
@@ -237,12 +236,10 @@ static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_
     bool lacks_end = text.size > 0 && (text.data[0] == ':' || text.data[text.size - 1] == ':');
     if (text.size == 0) return fail_on_axis(axis, part->all, "expected a value after =", err);
     if (lacks_end) return fail_on_axis(axis, part->all, "expected a range as first:last", err);
-    refs_buf why = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&why, err, "dimension '%s' has no value %.*s%c",
-                                         axis->name, REFS_STR_ARG(text), '\0');
-    if (status == REFS_OK) status = fail_on_axis(axis, part->all, (const char *)why.data, err);
-    refs_buf_clear(&why);
-    return status;
+    REFS_SCOPED_BUF why = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s%c", axis->name,
+                             REFS_STR_ARG(text), '\0'));
+    return fail_on_axis(axis, part->all, (const char *)why.data, err);
 }
 
 /* Whether `name` is that of a dimension of `array`, or of its coordinate variable. */
@@ -292,10 +289,9 @@ static refs_status fail_without_axis(const refs_cf__input *input,
             "[%.*s]: %.*s is an axis of the raster, not of its bands: leave it out, and select a "
             "window when you read (-projwin or -srcwin of gdal_translate)",
             REFS_STR_ARG(part->all), REFS_STR_ARG(name));
-    refs_buf axes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF axes = REFS_BUF_INIT;
     refs_status status = refs_cf_list_band_axes(description, &axes, err);
-    refs_str there =
-        axes.size > 0 ? refs_str_view((const char *)axes.data, axes.size) : refs_str_from("none");
+    refs_str there = axes.size > 0 ? refs_buf_text(&axes) : refs_str_from("none");
     const char *meant = find_meant(description, name);
     if (status == REFS_OK && name.size > 0)
         status = refs_fail(
@@ -306,7 +302,6 @@ static refs_status fail_without_axis(const refs_cf__input *input,
         status = refs_fail(err, REFS_INVALID,
                            "[%.*s]: expected axis=value or axis=first:last; band axes: %.*s",
                            REFS_STR_ARG(part->all), REFS_STR_ARG(there));
-    refs_buf_clear(&axes);
     return status;
 }
 

@@ -24,10 +24,6 @@ static const refs_cf__unit one = {.number = 1, .divisor = 1};
 
 /* -- cutting ----------------------------------------------------------------------------------- */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static bool cut(refs_str *text, const char *part) {
     if (!refs_str_starts(*text, part)) return false;
     *text = refs_str_part(*text, strlen(part), text->size);
@@ -40,7 +36,7 @@ static void skip_blanks(refs_str *text) {
 }
 
 static bool cut_digit(refs_str *text, int *digit) {
-    if (text->size == 0 || !is_digit(text->data[0])) return false;
+    if (text->size == 0 || !refs_is_digit(text->data[0])) return false;
     *digit = text->data[0] - '0';
     *text = refs_str_part(*text, 1, text->size);
     return true;
@@ -72,7 +68,7 @@ static bool begins_number(refs_str text) {
     if (text.size > 1 && (text.data[0] == '-' || text.data[0] == '+'))
         text = refs_str_part(text, 1, text.size);
     if (text.size > 1 && text.data[0] == '.') text = refs_str_part(text, 1, text.size);
-    return text.size > 0 && is_digit(text.data[0]);
+    return text.size > 0 && refs_is_digit(text.data[0]);
 }
 
 /* Digits from the 18th on change nothing. */
@@ -119,7 +115,7 @@ static refs_str cut_name(refs_str *text) {
     const bool is_mark = size > 0;
     for (; n < text->size && !is_mark; n++) {
         const bool is_letter = begins_letter(refs_str_part(*text, n, text->size));
-        if (!is_letter && (n == 0 || !is_digit(text->data[n]))) break;
+        if (!is_letter && (n == 0 || !refs_is_digit(text->data[n]))) break;
         if (is_letter) size = n + 1;
     }
     const refs_str name = refs_str_part(*text, 0, size);
@@ -217,7 +213,7 @@ static bool read_power(refs_str *text, bool is_number, refs_cf__unit *unit) {
                                                   : cut_power_of_number(text, &power)) ||
                            cut_integer(text, cut_superscript, &power);
     const bool is_fraction =
-        has_power && text->size > 1 && text->data[0] == '.' && is_digit(text->data[1]);
+        has_power && text->size > 1 && text->data[0] == '.' && refs_is_digit(text->data[1]);
     return (has_power || !is_told) && !is_fraction && raise(unit, has_power ? power : 1);
 }
 
@@ -252,7 +248,7 @@ static bool cut_operator(refs_str *text, bool *divides) {
 static bool cut_dot_of_name(refs_str *text) {
     const char before = text->data[-1];
     const bool is_letter = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
-    return is_letter && text->size > 1 && is_digit(text->data[1]) && cut(text, ".");
+    return is_letter && text->size > 1 && refs_is_digit(text->data[1]) && cut(text, ".");
 }
 
 static bool read_product(refs_str *text, int depth, refs_cf__unit *unit) {

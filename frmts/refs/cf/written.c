@@ -41,13 +41,9 @@ static refs_status print_geotransform(const double *numbers, refs_buf *text, ref
 }
 
 static refs_status add_geotransform(refs_cf_items *items, const double *numbers, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = print_geotransform(numbers, &text, err);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(items, "GeoTransform",
-                                   refs_str_view((const char *)text.data, text.size), err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(print_geotransform(numbers, &text, err));
+    return refs_cf__add_item(items, "GeoTransform", refs_buf_text(&text), err);
 }
 
 refs_status refs_cf_grid_mapping_items(const refs_cf_written_crs *crs, refs_cf_items *items,

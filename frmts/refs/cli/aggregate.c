@@ -61,8 +61,7 @@ static refs_status name_relative(const char *path, char **named, refs_error *err
     refs_buf name = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&name, err, "%s%s", refs_file_name_relative_mark(refs_str_from(path)),
                              path));
-    *named = refs_buf_take_text(&name);
-    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_buf_keep(&name, named, err);
 }
 
 /* Sets *named to the name relative to the folder of the master if it is below that, else to the
@@ -96,12 +95,8 @@ static refs_status is_filler(const tool_arrays *arrays, const char *name, bool *
 
 /* A placeholder fragment is no source: the new master has its own. */
 static refs_status note_filler(aggregation *all, const char *name, refs_error *err) {
-    refs_status status = REFS_OK;
-    refs_lock(&all->lock);
-    if (all->filler == NULL && (all->filler = refs_str_copy(refs_str_from(name))) == NULL)
-        status = refs_fail_nomem(err);
-    refs_unlock(&all->lock);
-    return status;
+    REFS_LOCKED(&all->lock);
+    return all->filler != NULL ? REFS_OK : refs_str_keep(refs_str_from(name), &all->filler, err);
 }
 
 /* An open source. Its arrays are only read if its name or the output requires it. */
@@ -151,16 +146,15 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
         is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format};
     REFS_TRY(refs_combine_add_fragment(all->combine, &part, &fragment, err));
     of->is_fragment = !is_outline;
-    refs_lock(&all->lock);
+    REFS_LOCKED(&all->lock);
     all->n_fragments += !is_outline;
-    refs_unlock(&all->lock);
     return REFS_OK;
 }
 
 static refs_status add_source(aggregation *all, size_t number, refs_error *err) {
     source *of = &all->sources[number];
     const char *name = all->names.items[number];
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     open_source opened = {.format = NULL};
     if (of->is_added) return REFS_OK;
     if (of->is_repeated)
@@ -175,7 +169,6 @@ static refs_status add_source(aggregation *all, size_t number, refs_error *err) 
     if (status == REFS_OK) status = open_source_of(all, number, &opened, err);
     if (status == REFS_OK) status = add_open(all, number, &opened, err);
     tool_arrays_close(&opened.arrays);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -190,13 +183,9 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
 /* The state of a fragment as the master recorded it; size 0: not recorded. */
 static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
                                  refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_cfa_name_file(all->writing.version, named, &name, err);
-    if (status == REFS_OK)
-        status = refs_store_recorded(all->target->before.set.store,
-                                     refs_str_view((const char *)name.data, name.size), was, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_cfa_name_file(all->writing.version, named, &name, err));
+    return refs_store_recorded(all->target->before.set.store, refs_buf_text(&name), was, err);
 }
 
 /* Adds the files of the existing master with their names in the new one and their recorded states.
@@ -267,8 +256,7 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
                             .run = run_source,
                             .user = all};
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "expected at least one source");
-    all->sources = refs_calloc(all->names.n, sizeof *all->sources);
-    if (all->sources == NULL) return refs_fail_nomem(err);
+    REFS_NEW(all->sources, all->names.n, err);
     REFS_TRY(add_master(all, err));
     REFS_TRY(find_repeated(all, err));
     REFS_TRY(tool_work_run(&work, err));

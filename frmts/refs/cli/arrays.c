@@ -254,7 +254,7 @@ static refs_status add_other(void *user, refs_str key, const refs_ref *ref, refs
 }
 
 static refs_status tell_others(const other_keys *keys, const char *name, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (keys->n == 0) return REFS_OK;
     refs_status status =
         refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s", name,
@@ -264,7 +264,6 @@ static refs_status tell_others(const other_keys *keys, const char *name, refs_er
                                  (unsigned long long)(keys->n - REFS_COMBINE_MAX_REPORTED));
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     if (status == REFS_OK) tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
-    refs_buf_clear(&text);
     return status;
 }
 

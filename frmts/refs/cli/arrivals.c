@@ -109,7 +109,7 @@ static bool take_names(arrivals *all, refs_buf *lines, refs_name_list *names) {
 static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
                               tool_exit (*append)(const tool_arguments *arguments)) {
     tool_arguments some = *arguments;
-    refs_buf lines = REFS_BUF_INIT;
+    REFS_SCOPED_BUF lines = REFS_BUF_INIT;
     tool_exit result = TOOL_OK;
     some.names = (refs_name_list){NULL, 0, 0};
     some.skip_errors = true; /* the others are appended */
@@ -118,7 +118,6 @@ static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
     if (!has_memory) fprintf(stderr, "refs: out of memory\n");
     if (has_memory && some.names.n > 1) result = append(&some);
     refs_free(some.names.items);
-    refs_buf_clear(&lines);
     return has_memory ? result : TOOL_FAILED;
 }
 

@@ -11,8 +11,7 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
     if (at->locations.count > 0 && refs_str_equal(refs_intern_get(&at->locations, *id), location))
         return REFS_OK;
     const size_t known = at->locations.count;
-    if (!refs_grow((void **)&at->targets, &at->capacity, known, sizeof *at->targets))
-        return refs_fail_nomem(err);
+    REFS_GROW(at->targets, at->capacity, known, err);
     REFS_TRY(refs_intern_add(&at->locations, location, id, err));
     if (*id == known) at->targets[*id] = (tool_target){.end = 0};
     at->is_remote = at->is_remote || refs_location_is_remote(location);
@@ -91,11 +90,9 @@ typedef struct recordings {
 static refs_status report_source(tool_checking *at, refs_str url, const refs_error *problem,
                                  refs_error *err) {
     const tool_found found = {TOOL_PROBLEM, problem->status, problem->message};
-    char *name = refs_str_copy(url);
+    REFS_SCOPED char *name = refs_str_copy(url);
     if (name == NULL) return refs_fail_nomem(err);
-    const refs_status status = tool_findings_add(&at->findings, name, found, err);
-    refs_free(name);
-    return status;
+    return tool_findings_add(&at->findings, name, found, err);
 }
 
 static refs_status record(recordings *all, refs_str location, const refs_source_state *state,
@@ -104,8 +101,7 @@ static refs_status record(recordings *all, refs_str location, const refs_source_
     uint32_t target;
     REFS_TRY(tool_check_target(all->at, location, &target, err));
     if (all->at->locations.count > known) all->at->n_unused++;
-    if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(all->items, all->capacity, all->n, err);
     char *etag = state->etag.size > 0 ? refs_str_copy(state->etag) : NULL;
     if (state->etag.size > 0 && etag == NULL) return refs_fail_nomem(err);
     all->items[all->n++] =
@@ -119,7 +115,7 @@ static refs_status record(recordings *all, refs_str location, const refs_source_
 static refs_status note_state(void *user, const refs_source_state *state, refs_error *err) {
     recordings *all = user;
     const refs_url_context context = refs_set_url_context(all->at->set.set);
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = refs_url_map(state->url, &context, &location, &problem);
     if (status == REFS_INVALID || status == REFS_UNSUPPORTED)
@@ -127,8 +123,7 @@ static refs_status note_state(void *user, const refs_source_state *state, refs_e
     else if (status != REFS_OK)
         status = refs_fail(err, status, "%s", problem.message);
     else
-        status = record(all, refs_str_view((const char *)location.data, location.size), state, err);
-    refs_buf_clear(&location);
+        status = record(all, refs_buf_text(&location), state, err);
     return status;
 }
 

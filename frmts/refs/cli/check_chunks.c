@@ -138,13 +138,12 @@ static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *
 static refs_status decode_strings(stored_array *in, refs_error *err) {
     tool_findings *findings = &in->at->findings;
     refs_error problem = REFS_ERROR_INIT;
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     const tool_found too_many = {
         TOOL_NOT_DECODED, REFS_LIMIT,
         "strings are decoded as a whole, which needs more chunks than --sample allows"};
     if (in->most < in->n_chunks) return tool_findings_add(findings, in->meta->path, too_many, err);
     const refs_status status = refs_array_read_strings(in->array, MAX_STRINGS, &values, &problem);
-    refs_buf_clear(&values);
     if (status == REFS_OK) return REFS_OK;
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
@@ -205,13 +204,12 @@ static refs_status check_arrays(tool_checking *at, stored_array *arrays, refs_er
 
 refs_status tool_check_chunks(tool_checking *at, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(at->set.hierarchy);
-    stored_array *arrays = refs_calloc(n + 1, sizeof *arrays);
+    REFS_SCOPED stored_array *arrays = refs_calloc(n + 1, sizeof *arrays);
     if (arrays == NULL) return refs_fail_nomem(err);
     const refs_status status = check_arrays(at, arrays, err);
     for (size_t i = 0; i < n; i++) {
         if (arrays[i].array != NULL) refs_array_free(arrays[i].array);
         tool_messages_free(arrays[i].messages);
     }
-    refs_free(arrays);
     return status;
 }

@@ -23,8 +23,7 @@ typedef struct tool_queued_read {
 static refs_status queue(tool_reads *reads, const tool_read *read, refs_error *err) {
     const size_t rank = read->meta->rank;
     uint64_t bytes = read->meta->dtype.size, held;
-    if (!refs_grow((void **)&reads->queued, &reads->capacity, reads->n, sizeof *reads->queued))
-        return refs_fail_nomem(err);
+    REFS_GROW(reads->queued, reads->capacity, reads->n, err);
     uint64_t *region = refs_alloc((2 * rank + 1) * sizeof *region);
     if (region == NULL) return refs_fail_nomem(err);
     for (size_t dim = 0; dim < rank; dim++) {
@@ -47,16 +46,14 @@ static refs_status queue(tool_reads *reads, const tool_read *read, refs_error *e
 
 static refs_status read_region(const tool_queued_read *read, refs_error *err) {
     const refs_region region = {read->region, read->region + read->meta->rank, NULL};
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     if (read->bytes > REFS_MAX_CHUNK_BYTES)
         return refs_fail(err, REFS_LIMIT,
                          "%s: expected at most %zu bytes of values to be read at once, found %llu",
                          read->meta->path, (size_t)REFS_MAX_CHUNK_BYTES,
                          (unsigned long long)read->bytes);
-    refs_status status = refs_buf_resize(&values, (size_t)read->bytes, err);
-    if (status == REFS_OK) status = refs_array_read(read->array, &region, values.data, NULL, err);
-    refs_buf_clear(&values);
-    return status;
+    REFS_TRY(refs_buf_resize(&values, (size_t)read->bytes, err));
+    return refs_array_read(read->array, &region, values.data, NULL, err);
 }
 
 static refs_status compare_message(const tool_reads *reads, const tool_queued_read *read,
@@ -79,20 +76,18 @@ static refs_status run_read(void *user, size_t number, refs_error *err) {
     const bool is_unsupported = read->status == REFS_UNSUPPORTED && read->is_unsupported != NULL;
     if (read->status == REFS_OK || (is_unsupported && atomic_exchange(read->is_unsupported, true)))
         return REFS_OK;
-    read->problem = refs_str_copy(refs_str_from(problem.message));
-    return read->problem != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(problem.message), &read->problem, err);
 }
 
 static refs_status report_of_target(tool_reads *reads, const tool_queued_read *read,
                                     refs_error *err) {
     tool_checking *at = reads->at;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&text, err, "%s: %s", read->meta->path, read->problem);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *location = refs_intern_get(&at->locations, read->target).data;
     const tool_found found = {TOOL_FAILED_READ, read->status, (const char *)text.data};
     if (status == REFS_OK) status = tool_findings_add(&at->findings, location, found, err);
-    refs_buf_clear(&text);
     return status;
 }
 

@@ -60,14 +60,10 @@ static bool same_number(const refs_json *a, const refs_json *b) {
 }
 
 static bool same_value(const refs_json *a, const refs_json *b) {
-    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
-    const bool is_same = refs_json_write(a, &one, NULL) == REFS_OK &&
-                         refs_json_write(b, &other, NULL) == REFS_OK &&
-                         refs_str_equal(refs_str_view((const char *)one.data, one.size),
-                                        refs_str_view((const char *)other.data, other.size));
-    refs_buf_clear(&one);
-    refs_buf_clear(&other);
-    return is_same;
+    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    return refs_json_write(a, &one, NULL) == REFS_OK &&
+           refs_json_write(b, &other, NULL) == REFS_OK &&
+           refs_str_equal(refs_buf_text(&one), refs_buf_text(&other));
 }
 
 /* White space, the order of members and the digits of numbers are not a difference. */
@@ -89,8 +85,8 @@ static bool same_json(const refs_json *a, const refs_json *b) {
 
 static bool same_text(const refs_buf *a, const refs_buf *b) {
     refs_json_doc *one = NULL, *other = NULL;
-    refs_str left = refs_str_view((const char *)a->data, a->size);
-    refs_str right = refs_str_view((const char *)b->data, b->size);
+    refs_str left = refs_buf_text(a);
+    refs_str right = refs_buf_text(b);
     bool is_same = refs_str_equal(left, right);
     if (!is_same && refs_json_parse(left, &one, NULL) == REFS_OK &&
         refs_json_parse(right, &other, NULL) == REFS_OK)
@@ -270,10 +266,10 @@ static refs_status compare_bytes(comparison *at, refs_str key, const refs_ref *c
 static refs_status compare_chunk(void *user, const uint64_t *index, const refs_ref *ref,
                                  refs_error *err) {
     comparison *at = user;
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref other = {0};
     REFS_TRY(refs_chunk_keys_append(at->keys, index, &key, err));
-    refs_str text = refs_str_view((const char *)key.data, key.size);
+    refs_str text = refs_buf_text(&key);
     refs_status status = refs_set_find(at->sets[1 - at->from].set, text, &other, err);
     if (status == REFS_NOT_FOUND) {
         tell(at, text, at->from == 0 ? "only in the first" : "only in the second");
@@ -285,7 +281,6 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
         if (status == REFS_OK && !are_same) tell(at, text, "other bytes");
     }
     refs_ref_release(&other);
-    refs_buf_clear(&key);
     return status == REFS_OK ? tool_check_interrupted(err) : status;
 }
 
@@ -331,7 +326,7 @@ static refs_status compare_others(comparison *at, refs_error *err) {
     const refs_key_visitor visitor = {compare_other, at};
     const size_t n_arrays = refs_hierarchy_n_arrays(set->hierarchy);
     size_t n = 0;
-    refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
+    REFS_SCOPED refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
     refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
@@ -345,7 +340,6 @@ static refs_status compare_others(comparison *at, refs_error *err) {
     if (status == REFS_OK && !at->is_quiet && !at->is_json && at->n_of_array > MAX_LISTED)
         printf("keys of no array: and %llu more\n",
                (unsigned long long)(at->n_of_array - MAX_LISTED));
-    refs_free(keys);
     refs_free(grids);
     return status;
 }

@@ -16,8 +16,7 @@ static refs_status find(tool_findings *findings, const char *name, tool_finding 
                         refs_error *err) {
     const size_t known = findings->names.count;
     uint32_t id;
-    if (!refs_grow((void **)&findings->items, &findings->capacity, known, sizeof *findings->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(findings->items, findings->capacity, known, err);
     REFS_TRY(refs_intern_add(&findings->names, refs_str_from(name), &id, err));
     if (id == known) findings->items[id] = (tool_finding){.text = REFS_BUF_INIT};
     *found = &findings->items[id];
@@ -42,8 +41,7 @@ refs_status tool_findings_add(tool_findings *findings, const char *name, tool_fo
     finding->is_problem = true;
     if (found.kind == TOOL_PROBLEM) return add_text(finding, "", found.text, err);
     if (finding->n_failed++ > 0) return REFS_OK;
-    finding->failure = refs_str_copy(refs_str_from(found.text));
-    return finding->failure != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(found.text), &finding->failure, err);
 }
 
 uint64_t tool_findings_n_problems(const tool_findings *findings) {
@@ -73,7 +71,7 @@ static refs_status sum_up(const tool_finding *finding, refs_buf *text, refs_erro
 
 static refs_status print_json(const char *name, refs_status code, const char *text,
                               refs_error *err) {
-    refs_buf json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&json, err, "{\"source\":");
     if (status == REFS_OK) status = refs_json_write_string(refs_str_from(name), &json, err);
     if (status == REFS_OK)
@@ -81,13 +79,12 @@ static refs_status print_json(const char *name, refs_status code, const char *te
             refs_buf_printf(&json, err, ",\"code\":\"%s\",\"problem\":", refs_status_code(code));
     if (status == REFS_OK) status = refs_json_write_string(refs_str_from(text), &json, err);
     if (status == REFS_OK) printf("%.*s}\n", (int)json.size, (const char *)json.data);
-    refs_buf_clear(&json);
     return status;
 }
 
 static refs_status print_finding(const char *name, const tool_finding *finding, bool json,
                                  refs_error *err) {
-    refs_buf text = REFS_BUF_INIT, shown = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT, shown = REFS_BUF_INIT;
     refs_status status = sum_up(finding, &text, err);
     if (status == REFS_OK) status = tool_append_redacted(name, &shown);
     const size_t size = shown.size;
@@ -97,8 +94,6 @@ static refs_status print_finding(const char *name, const tool_finding *finding, 
         status = print_json(text_shown, finding->status, text_shown + size, err);
     else if (status == REFS_OK)
         printf("%s: %s\n", text_shown, text_shown + size);
-    refs_buf_clear(&text);
-    refs_buf_clear(&shown);
     return status == REFS_NOMEM ? refs_fail_nomem(err) : status;
 }
 

@@ -6,10 +6,9 @@
 #include "tool.h"
 
 void tool_print_json_text(refs_str text) {
-    refs_buf json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
     if (refs_json_write_string(text, &json, NULL) == REFS_OK)
         printf("%.*s", (int)json.size, (const char *)json.data);
-    refs_buf_clear(&json);
 }
 
 /* The history being printed. */

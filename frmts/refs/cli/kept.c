@@ -106,16 +106,10 @@ void tool_kept_close(tool_kept *kept) {
 bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values) {
     const head wanted = head_of(key, refs_bytes_view("", 0));
     if (key->source == 0) return false;
-    size_t low = 0, high = kept->n; /* finds the end of the records with keys up to `wanted` */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare_keys(&kept->records[middle].head, &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || compare_keys(&kept->records[low - 1].head, &wanted) != 0) return false;
-    const tool_kept_record *record = &kept->records[low - 1];
+    size_t i = 0; /* finds the end of the records with keys up to `wanted` */
+    REFS_BISECT(i, kept->n, compare_keys(&kept->records[i].head, &wanted) <= 0);
+    if (i == 0 || compare_keys(&kept->records[i - 1].head, &wanted) != 0) return false;
+    const tool_kept_record *record = &kept->records[i - 1];
     const size_t size = (size_t)record->head.size;
     return refs_buf_resize(values, size, NULL) == REFS_OK &&
            pread(kept->file, values->data, size, (off_t)record->offset) == (ssize_t)size &&
@@ -125,7 +119,7 @@ bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *v
 /* Threads append without a lock. On a file system without atomic appends, overlapping records get a
  * wrong checksum, and are ignored. */
 void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values) {
-    refs_buf record = REFS_BUF_INIT;
+    REFS_SCOPED_BUF record = REFS_BUF_INIT;
     const head begin = head_of(key, values);
     if (kept->file < 0 || key->source == 0 || values.size > MAX_BYTES ||
         atomic_load(&kept->is_full))
@@ -134,5 +128,4 @@ void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values)
         refs_buf_append(&record, values.data, values.size, NULL) == REFS_OK &&
         write(kept->file, record.data, record.size) != (ssize_t)record.size)
         atomic_store(&kept->is_full, true);
-    refs_buf_clear(&record);
 }

@@ -42,7 +42,7 @@ static refs_status append_as_named(const collecting *to, const char *file, refs_
  * the name is written is the one that is meant. */
 static refs_status append_name(const collecting *to, const char *file, refs_buf *name,
                                refs_error *err) {
-    refs_buf plain = REFS_BUF_INIT;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT;
     REFS_TRY(append_as_named(to, file, name, err));
     if (strchr(file, '%') == NULL || tool_is_there(to->session, (const char *)name->data))
         return REFS_OK;
@@ -50,7 +50,6 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
     if (status == REFS_OK) status = refs_buf_append(&plain, "", 1, err);
     name->size = 0;
     if (status == REFS_OK) status = append_as_named(to, (const char *)plain.data, name, err);
-    refs_buf_clear(&plain);
     return status;
 }
 
@@ -63,9 +62,7 @@ static refs_status name_file(const collecting *to, const char *file, refs_buf *n
 
 static refs_status add_record(tool_master *master, const char *file, refs_error *err) {
     const size_t n = master->files.n;
-    if (!refs_grow((void **)&master->recorded, &master->recorded_capacity, n,
-                   sizeof *master->recorded))
-        return refs_fail_nomem(err);
+    REFS_GROW(master->recorded, master->recorded_capacity, n, err);
     master->recorded[n] = (tool_recorded){.file = refs_str_copy(refs_str_from(file))};
     return master->recorded[n].file != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -96,28 +93,24 @@ static refs_status note_name(tool_master *master, const char *file, const char *
 
 static refs_status add_file(const collecting *to, tool_names *files, const char *file,
                             refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = name_file(to, file, &name, err);
-    if (status == REFS_OK) status = add_named(to, files, file, (const char *)name.data, err);
-    if (status == REFS_OK && files == &to->master->files)
-        status = note_name(to->master, file, (const char *)name.data, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(name_file(to, file, &name, err));
+    REFS_TRY(add_named(to, files, file, (const char *)name.data, err));
+    if (files == &to->master->files)
+        REFS_TRY(note_name(to->master, file, (const char *)name.data, err));
+    return REFS_OK;
 }
 
 /* Each file is a source once: combining a file twice would lose the steps of one of them. */
 static refs_status note_repeated(collecting *to, const refs_partition *partition, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     const size_t n = to->fragments.count;
     uint32_t id;
-    refs_status status = refs_buf_printf(&key, err, "%s\n%s", partition->file, partition->variable);
-    if (status == REFS_OK)
-        status = refs_intern_add(&to->fragments, refs_str_view((const char *)key.data, key.size),
-                                 &id, err);
-    if (status == REFS_OK && to->fragments.count == n && to->repeated.size == 0)
-        status = refs_buf_append(&to->repeated, partition->file, strlen(partition->file) + 1, err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_TRY(refs_buf_printf(&key, err, "%s\n%s", partition->file, partition->variable));
+    REFS_TRY(refs_intern_add(&to->fragments, refs_buf_text(&key), &id, err));
+    if (to->fragments.count == n && to->repeated.size == 0)
+        REFS_TRY(refs_buf_append(&to->repeated, partition->file, strlen(partition->file) + 1, err));
+    return REFS_OK;
 }
 
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
@@ -144,28 +137,24 @@ static void record_state(const refs_source_state *state, refs_vfs_validators *wa
 static refs_status collect_named_source(const collecting *to, const refs_source_state *state,
                                         const char *file, refs_error *err) {
     tool_master *master = to->master;
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     size_t number = SIZE_MAX;
-    refs_status status = name_file(to, file, &name, err);
+    REFS_TRY(name_file(to, file, &name, err));
     const char *named = (const char *)name.data;
-    if (status == REFS_OK) status = tool_names_find(&master->fillers, named, &number, err);
+    REFS_TRY(tool_names_find(&master->fillers, named, &number, err));
     const bool may_be_filler = number != SIZE_MAX;
-    if (status == REFS_OK && !may_be_filler)
-        status = add_named(to, &master->files, file, named, err);
-    if (status == REFS_OK) status = tool_names_find(&master->files, named, &number, err);
-    if (status == REFS_OK && number != SIZE_MAX) record_state(state, &master->recorded[number].was);
-    refs_buf_clear(&name);
-    return status;
+    if (!may_be_filler) REFS_TRY(add_named(to, &master->files, file, named, err));
+    REFS_TRY(tool_names_find(&master->files, named, &number, err));
+    if (number != SIZE_MAX) record_state(state, &master->recorded[number].was);
+    return REFS_OK;
 }
 
 static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
     collecting *to = user;
     to->has_sources = true;
-    char *file = refs_str_copy(state->url);
+    REFS_SCOPED char *file = refs_str_copy(state->url);
     if (file == NULL) return refs_fail_nomem(err);
-    const refs_status status = collect_named_source(to, state, file, err);
-    refs_free(file);
-    return status;
+    return collect_named_source(to, state, file, err);
 }
 
 const char *tool_format_of(const refs_vfs *vfs, const char *location) {
@@ -304,18 +293,16 @@ refs_status tool_master_join(const tool_master *master, const refs_combine_part 
                              refs_error *err) {
     const size_t n_files = master->files.n;
     size_t n = 0;
-    refs_combine_recorded *files = refs_calloc(n_files + 1, sizeof *files);
+    REFS_SCOPED refs_combine_recorded *files = refs_calloc(n_files + 1, sizeof *files);
     if (files == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n_files; i++)
         if (master->recorded[i].was.size > 0 && !master->recorded[i].has_other_names)
             files[n++] =
                 (refs_combine_recorded){i, master->files.items[i], master->recorded[i].file,
                                         joined->as != NULL ? joined->as[i] : NULL, false};
-    const refs_status status = refs_combine_add_master(combine, part, files, n, err);
-    for (size_t i = 0; status == REFS_OK && i < n; i++)
-        joined->is_added[files[i].number] = files[i].is_added;
-    refs_free(files);
-    return status;
+    REFS_TRY(refs_combine_add_master(combine, part, files, n, err));
+    for (size_t i = 0; i < n; i++) joined->is_added[files[i].number] = files[i].is_added;
+    return REFS_OK;
 }
 
 refs_status tool_check_named(const char *master, const char *name, refs_error *err) {

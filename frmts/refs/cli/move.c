@@ -84,7 +84,7 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
 
 static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
     uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], row = meta->dtype.size;
-    refs_buf block = REFS_BUF_INIT;
+    REFS_SCOPED_BUF block = REFS_BUF_INIT;
     memcpy(count, meta->shape, meta->rank * sizeof *count);
     const uint64_t n = meta->rank > 0 ? meta->shape[0] : 1;
     for (size_t d = 1; d < meta->rank; d++)
@@ -107,14 +107,13 @@ static refs_status read_rows(refs_array *array, const refs_array_meta *meta, ref
         if (status == REFS_OK) status = refs_buf_resize(&block, (size_t)(here * row), err);
         if (status == REFS_OK) status = refs_array_read(array, &region, block.data, NULL, err);
     }
-    refs_buf_clear(&block);
     return status;
 }
 
 static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *meta,
                               refs_error *err) {
     refs_array *array;
-    refs_buf texts = REFS_BUF_INIT;
+    REFS_SCOPED_BUF texts = REFS_BUF_INIT;
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     if (meta->aggregation != NULL) return REFS_OK;
@@ -123,7 +122,6 @@ static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *
                              ? refs_array_read_strings(array, MAX_TEXT_BYTES, &texts, err)
                              : read_rows(array, meta, err);
     refs_array_free(array);
-    refs_buf_clear(&texts);
     return status;
 }
 

@@ -43,14 +43,13 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
 static refs_status add_objects(const tool_session *session, tool_names *names, const char *name,
                                refs_error *err) {
     const refs_object_lister *lister = &session->lister;
-    refs_buf urls = REFS_BUF_INIT;
+    REFS_SCOPED_BUF urls = REFS_BUF_INIT;
     refs_status status = refs_objects_list(lister, name, &urls, err);
     for (size_t at = 0; at < urls.size && status == REFS_OK;) {
         const refs_str url = refs_str_from((const char *)urls.data + at);
         status = tool_names_add(names, url, err);
         at += url.size + 1;
     }
-    refs_buf_clear(&urls);
     return status;
 }
 
@@ -77,27 +76,24 @@ static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
 }
 
 static refs_status add_lines(tool_names *names, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = tool_read_input(&text, err);
-    refs_str rest = refs_str_view((const char *)text.data, text.size);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(tool_read_input(&text, err));
+    refs_str rest = refs_buf_text(&text);
     refs_str name;
-    while (status == REFS_OK && refs_str_next_line(&rest, &name))
-        status = add_line(names, name, err);
-    refs_buf_clear(&text);
-    return status;
+    while (refs_str_next_line(&rest, &name)) REFS_TRY(add_line(names, name, err));
+    return REFS_OK;
 }
 
 static refs_status add_expanded(const tool_session *session, tool_names *names, const char *name,
                                 refs_error *err) {
     const refs_names_host host = names_host(session);
-    refs_buf found = REFS_BUF_INIT;
+    REFS_SCOPED_BUF found = REFS_BUF_INIT;
     refs_status status = refs_combine_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {
         const refs_str one = refs_str_from((const char *)found.data + at);
         status = tool_names_add(names, one, err);
         at += one.size + 1;
     }
-    refs_buf_clear(&found);
     return status;
 }
 
@@ -150,15 +146,12 @@ static refs_status add_argument(const expanding *to, const char *name, refs_erro
 }
 
 static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_url_append_shown(refs_str_from(name), &url, err);
-    if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
+    REFS_TRY(refs_url_append_shown(refs_str_from(name), &url, err));
+    REFS_TRY(refs_buf_append(&url, "", 1, err));
     const char *shown = (const char *)url.data;
-    if (status == REFS_OK)
-        status = strncmp(shown, "/vsi", 4) != 0 ? add_argument(to, shown, err)
-                                                : add_expanded(to->session, to->names, name, err);
-    refs_buf_clear(&url);
-    return status;
+    return strncmp(shown, "/vsi", 4) != 0 ? add_argument(to, shown, err)
+                                          : add_expanded(to->session, to->names, name, err);
 }
 
 refs_status tool_expand(const tool_session *session, const refs_name_list *arguments,

@@ -48,17 +48,14 @@ static refs_status add_new(tool_names *names, const char *name, bool *is_new, re
 /* Adds "STEM.outline.nca" to those that were looked for; and to `found` where it is there. */
 static refs_status look_for(const tool_session *session, refs_str stem, tool_names *looked,
                             tool_names *found, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     bool is_new = false;
-    refs_status status = refs_buf_append_str(&name, stem, err);
-    if (status == REFS_OK)
-        status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
+    REFS_TRY(refs_buf_append_str(&name, stem, err));
+    REFS_TRY(refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err));
     const char *text = (const char *)name.data;
-    if (status == REFS_OK) status = add_new(looked, text, &is_new, err);
-    if (status == REFS_OK && is_new && tool_is_there(session, text))
-        status = add_new(found, text, &is_new, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_TRY(add_new(looked, text, &is_new, err));
+    if (is_new && tool_is_there(session, text)) REFS_TRY(add_new(found, text, &is_new, err));
+    return REFS_OK;
 }
 
 /* Each once, whether it is named, or found, or both in any order. */

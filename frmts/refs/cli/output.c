@@ -65,7 +65,7 @@ static refs_status fail_data(const char *output, refs_error *err) {
 /* A folder that cannot be read counts as absent: there may be rights to write, and none to read. */
 static refs_status check_object(const char *output, const tool_names *sources, refs_error *err) {
     tool_session session;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     for (size_t i = 0; i < sources->n; i++)
         if (strcmp(sources->items[i], output) == 0) return fail_source(output, err);
     refs_status status = tool_session_open(&session, err);
@@ -73,7 +73,6 @@ static refs_status check_object(const char *output, const tool_names *sources, r
     if (status == REFS_OK && refs_combine_is_data_file(session.vfs, (const char *)location.data) &&
         !tool_is_master(output))
         status = fail_data(output, err);
-    refs_buf_clear(&location);
     tool_session_close(&session);
     return status;
 }
@@ -91,14 +90,12 @@ refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_err
     refs_str output = refs_str_from(name);
     while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
     size_t slash = refs_str_find_last(output, '/');
-    char *folder = slash == SIZE_MAX ? refs_str_copy(refs_str_from("."))
-                                     : refs_str_copy(refs_str_part(output, 0, slash + 1));
+    REFS_SCOPED char *folder = slash == SIZE_MAX
+                                   ? refs_str_copy(refs_str_from("."))
+                                   : refs_str_copy(refs_str_part(output, 0, slash + 1));
     if (folder == NULL) return refs_fail_nomem(err);
     bool found = realpath(folder, absolute) != NULL;
-    refs_status status =
-        found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
-    refs_free(folder);
-    return status;
+    return found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
 }
 
 /* -- what refers to the output ------------------------------------------------------------------
@@ -123,8 +120,7 @@ static bool is_at(const char *path, const struct stat *place) {
 
 /* "STEM" or "NAME.g1": folders of the output's fragments, see cfa/generation.h. */
 static bool is_folder_of_fragments(const output_search *search, const char *name) {
-    const char *slash = strrchr(search->output, '/');
-    const char *own = slash != NULL ? slash + 1 : search->output, *dot = strrchr(own, '.');
+    const char *own = refs_path_leaf(search->output), *dot = strrchr(own, '.');
     const size_t n = strlen(own), n_stem = dot != NULL ? (size_t)(dot - own) : n;
     return (strlen(name) == n_stem && strncmp(name, own, n_stem) == 0) ||
            (strncmp(name, own, n) == 0 && strncmp(name + n, ".g", 2) == 0);
@@ -136,7 +132,7 @@ static bool is_replaced(const output_search *search, char *location) {
     if (search->replaced != TOOL_REPLACED_WITH_FRAGMENTS || slash == NULL) return false;
     *slash = '\0';
     slash = strrchr(location, '/');
-    if (!is_folder_of_fragments(search, slash != NULL ? slash + 1 : location)) return false;
+    if (!is_folder_of_fragments(search, refs_path_leaf(location))) return false;
     if (slash != NULL) slash[slash == location] = '\0';
     return is_at(slash != NULL ? location : ".", &search->folder);
 }
@@ -174,13 +170,11 @@ static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *
 static refs_status check_partition(void *user, const refs_partition *partition, refs_error *err) {
     output_search *search = user;
     const refs_url_context context = {.base = search->source};
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     if (*partition->file == '\0') return REFS_OK;
-    refs_status status = refs_url_map(refs_str_from(partition->file), &context, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    if (status == REFS_OK) status = check_location(search, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_url_map(refs_str_from(partition->file), &context, &location, err));
+    REFS_TRY(refs_buf_append(&location, "", 1, err));
+    return check_location(search, (const char *)location.data, err);
 }
 
 /* For a set that is whole, each location once, however many chunks are there. */
@@ -215,14 +209,13 @@ refs_status tool_check_references(const char *output, tool_replaced replaced,
     output_search search = {.output = output, .replaced = replaced, .source = arrays->location};
     if (tool_is_remote(output)) return REFS_OK;
     search.has_file = stat(output, &search.file) == 0;
-    char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(output)));
+    REFS_SCOPED char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(output)));
     if (folder == NULL) return refs_fail_nomem(err);
     refs_status status = REFS_OK;
     const bool has_folder = stat(folder, &search.folder) == 0;
     if (has_folder && (search.has_file || replaced == TOOL_REPLACED_WITH_FRAGMENTS))
         status = check_arrays(&search, arrays, err);
     refs_intern_clear(&search.seen);
-    refs_free(folder);
     return status;
 }
 

@@ -192,24 +192,20 @@ static refs_status fail_not_there(const tool_arguments *arguments, const tool_ar
                                   const char *what, refs_error *err) {
     const bool is_of_partitions = strcmp(what, "aggregation") == 0;
     const refs_name_list *wanted = &arguments->variables;
-    refs_buf names = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     size_t n = 0;
-    for (size_t i = 0; status == REFS_OK && i < arrays->source.n_arrays; i++) {
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *array = arrays->metas[i];
         if (is_of_partitions && array->aggregation == NULL) continue;
         if (n++ < MAX_TOLD)
-            status = refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path);
+            REFS_TRY(refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path));
     }
-    if (status == REFS_OK)
-        status = refs_fail(
-            err, REFS_NOT_FOUND, "%s: has no %s %s%s%s: it has %.*s%s", arguments->names.items[0],
-            what, wanted->n > 0 ? wanted->items[0] : "of that kind",
-            arguments->group != NULL ? " in group " : "",
-            arguments->group != NULL ? arguments->group : "", n > 0 ? (int)names.size : 4,
-            n > 0 ? (const char *)names.data : "none", n > MAX_TOLD ? ", ..." : "");
-    refs_buf_clear(&names);
-    return status;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: has no %s %s%s%s: it has %.*s%s",
+                     arguments->names.items[0], what,
+                     wanted->n > 0 ? wanted->items[0] : "of that kind",
+                     arguments->group != NULL ? " in group " : "",
+                     arguments->group != NULL ? arguments->group : "", n > 0 ? (int)names.size : 4,
+                     n > 0 ? (const char *)names.data : "none", n > MAX_TOLD ? ", ..." : "");
 }
 
 /* Without --partition the attributes of other arrays are shown, too. */

@@ -56,10 +56,9 @@ refs_status tool_part_path(const tool_part *part, const char *folder, refs_buf *
 static refs_status append_name(const char *path, const char *folder, refs_buf *name,
                                refs_error *err) {
     uint8_t hash[REFS_SHA256_SIZE];
-    refs_buf set = REFS_BUF_INIT;
+    REFS_SCOPED_BUF set = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(refs_vfs_posix(), path, MAX_SET_BYTES, &set, err);
     if (status == REFS_OK) refs_sha256(refs_buf_view(&set), hash);
-    refs_buf_clear(&set);
     if (status == REFS_OK) status = refs_buf_printf(name, err, "%s/", folder);
     for (size_t i = 0; i < NAME_BYTES && status == REFS_OK; i++)
         status = refs_buf_printf(name, err, "%02x", hash[i]);
@@ -68,12 +67,11 @@ static refs_status append_name(const char *path, const char *folder, refs_buf *n
 
 /* If the same part is written twice at a time, one of them may have named it. */
 refs_status tool_part_name(const char *path, const char *folder, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = append_name(path, folder, &name, err);
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(append_name(path, folder, &name, err));
     const char *to = (const char *)name.data;
-    if (status == REFS_OK && rename(path, to) != 0 && access(to, F_OK) != 0)
-        status = refs_fail(err, REFS_IO, "%s: cannot be written: %s", to, strerror(errno));
-    if (status == REFS_OK) printf("%s\n", to);
-    refs_buf_clear(&name);
-    return status;
+    if (rename(path, to) != 0 && access(to, F_OK) != 0)
+        return refs_fail(err, REFS_IO, "%s: cannot be written: %s", to, strerror(errno));
+    printf("%s\n", to);
+    return REFS_OK;
 }

@@ -45,7 +45,7 @@ static refs_status show_history(const refs_set *set, const tool_arguments *argum
 tool_exit tool_history(const tool_arguments *arguments) {
     tool_session session = {.cloud = NULL};
     refs_error err = REFS_ERROR_INIT;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_set *set = NULL;
     if (arguments->names.n != 1) {
         fprintf(stderr, "usage: refs history REPOSITORY\n");
@@ -57,7 +57,6 @@ tool_exit tool_history(const tool_arguments *arguments) {
         status = tool_references_open(&session, (const char *)location.data, &set, &err);
     if (status == REFS_OK) status = show_history(set, arguments, &err);
     refs_set_free(set);
-    refs_buf_clear(&location);
     return finish(&session, status, &err);
 }
 

@@ -86,8 +86,7 @@ static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_me
     for (size_t i = 0; i < description->n_band_axes; i++) {
         const refs_cf_band_axis *axis = &description->band_axes[i];
         for (size_t dim = 0; dim < meta->rank; dim++) {
-            const char *slash = strrchr(meta->dims[dim], '/');
-            const char *name = slash != NULL ? slash + 1 : meta->dims[dim];
+            const char *name = refs_path_leaf(meta->dims[dim]);
             const refs_array_meta *coordinate =
                 refs_hierarchy_resolve(hierarchy, meta->group, refs_str_from(name));
             const refs_combine_cut cut = {name, coordinate != NULL ? coordinate->path : "",
@@ -145,8 +144,7 @@ void tool_cuts_clear(tool_cuts *cuts) {
 
 refs_status tool_selection_take(refs_name_list *variables, tool_selection *selection,
                                 refs_error *err) {
-    selection->items = refs_calloc(variables->n + 1, sizeof *selection->items);
-    if (selection->items == NULL) return refs_fail_nomem(err);
+    REFS_NEW(selection->items, variables->n + 1, err);
     for (size_t i = 0; i < variables->n; i++) {
         const char *item = variables->items[i], *text = find_selection(item);
         if (text == NULL) continue;

@@ -43,16 +43,14 @@ static refs_status open_remote(tool_sending *sending, const char *name, refs_err
                          name);
     REFS_TRY(tool_make_scratch(sending->folder, err));
     REFS_TRY(refs_buf_printf(&text, err, "%s%s", sending->folder, slash));
-    sending->path = refs_buf_take_text(&text);
-    return sending->path != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_buf_keep(&text, &sending->path, err);
 }
 
 refs_status tool_sending_open(const tool_session *session, const char *name, tool_sending *sending,
                               refs_error *err) {
     *sending = (tool_sending){.session = session};
     if (tool_is_remote(name)) return open_remote(sending, name, err);
-    sending->path = refs_str_copy(refs_str_from(name));
-    return sending->path != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(name), &sending->path, err);
 }
 
 refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
@@ -63,13 +61,11 @@ refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
 }
 
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     if (sending->location == NULL) return REFS_OK;
-    refs_status status = refs_vfs_read_whole(sending->session->vfs, sending->location,
-                                             MAX_FETCHED_BYTES, &bytes, err);
-    if (status == REFS_OK) status = refs_staged_replace(sending->path, refs_buf_view(&bytes), err);
-    refs_buf_clear(&bytes);
-    return status;
+    REFS_TRY(refs_vfs_read_whole(sending->session->vfs, sending->location, MAX_FETCHED_BYTES,
+                                 &bytes, err));
+    return refs_staged_replace(sending->path, refs_buf_view(&bytes), err);
 }
 
 /* Sends a file of the folder to where it belongs beside the object. */
@@ -77,14 +73,11 @@ static refs_status send_file(const tool_sending *sending, const char *path, refs
     const char *slash = strrchr(sending->location, '/');
     const char *within = path + strlen(sending->folder);
     refs_cloud *cloud = sending->session->cloud;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     REFS_TRY(tool_check_interrupted(err));
-    refs_status status = refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
-                                         sending->location, within);
-    if (status == REFS_OK)
-        status = refs_cloud_upload(cloud, path, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
+                             sending->location, within));
+    return refs_cloud_upload(cloud, path, (const char *)location.data, err);
 }
 
 /* A folder of fragments. */
@@ -95,43 +88,36 @@ typedef struct sent_folder {
 
 static refs_status send_fragment(void *user, int folder, const char *name, refs_error *err) {
     const sent_folder *from = user;
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     (void)folder;
     if (name[0] == '.') return REFS_OK;
-    refs_status status = refs_buf_printf(&path, err, "%s/%s", from->path, name);
-    if (status == REFS_OK) status = send_file(from->sending, (const char *)path.data, err);
-    refs_buf_clear(&path);
-    return status;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s", from->path, name));
+    return send_file(from->sending, (const char *)path.data, err);
 }
 
 /* The files written in a folder beside the file: a master names it. */
 static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
     const tool_sending *sending = user;
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     struct stat found;
     if (name[0] == '.' || fstatat(folder, name, &found, 0) != 0 || !S_ISDIR(found.st_mode))
         return REFS_OK;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", sending->folder, name));
     sent_folder from = {sending, (const char *)path.data};
     const refs_folder_visitor visitor = {send_fragment, &from};
-    const refs_status status = refs_folder_each(from.path, &visitor, err);
-    refs_buf_clear(&path);
-    return status;
+    return refs_folder_each(from.path, &visitor, err);
 }
 
 /* Whether the object is the file: an attempt may have been carried out and its answer lost, and the
  * next one finds the object changed. */
 static bool has_arrived(const tool_sending *sending) {
-    refs_buf sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
+    REFS_SCOPED_BUF sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
     const bool is_read = refs_vfs_read_whole(refs_vfs_posix(), sending->path, MAX_FETCHED_BYTES,
                                              &sent, NULL) == REFS_OK &&
                          refs_vfs_read_whole(sending->session->vfs, sending->location, sent.size,
                                              &found, NULL) == REFS_OK;
-    const bool is_same = is_read && sent.size == found.size &&
-                         (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
-    refs_buf_clear(&sent);
-    refs_buf_clear(&found);
-    return is_same;
+    return is_read && sent.size == found.size &&
+           (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
 }
 
 static refs_status replace_object(const tool_sending *sending, refs_error *err) {

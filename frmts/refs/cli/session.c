@@ -165,7 +165,7 @@ refs_status tool_append_redacted(const char *text, refs_buf *redacted) {
  * what has failed because of it. */
 void tool_tell(const char *before, const char *code, const char *text) {
     if (!tool_go_on(NULL)) return;
-    refs_buf shown = REFS_BUF_INIT, json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF shown = REFS_BUF_INIT, json = REFS_BUF_INIT;
     const bool is_shown = tool_append_redacted(text, &shown) == REFS_OK;
     const char *message = is_shown ? (const char *)shown.data : refs_status_text(REFS_NOMEM);
     if (messages_are_json && refs_json_write_string(refs_str_from(message), &json, NULL) == REFS_OK)
@@ -173,8 +173,6 @@ void tool_tell(const char *before, const char *code, const char *text) {
                 (const char *)json.data);
     else
         fprintf(stderr, "refs: %s%s\n", before, message);
-    refs_buf_clear(&json);
-    refs_buf_clear(&shown);
 }
 
 void tool_print_messages_as_json(void) {
@@ -192,14 +190,13 @@ void tool_note(void *user, refs_note_kind kind, const char *text) {
 }
 
 bool tool_is_there(const tool_session *session, const char *name) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     uint8_t head[4];
     const refs_vfs_range range = {0, sizeof head, head};
     size_t got = 0;
     const bool is = tool_location(name, &location, NULL) == REFS_OK &&
                     refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got,
                                         NULL) == REFS_OK;
-    refs_buf_clear(&location);
     return is && got > 0;
 }
 
@@ -219,14 +216,13 @@ refs_status tool_references_open(const tool_session *session, const char *locati
 
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     memset(set, 0, sizeof *set);
     refs_status status = tool_location(name, &location, err);
     if (status == REFS_OK)
         status = tool_references_open(session, (const char *)location.data, &set->set, err);
     if (status == REFS_OK) status = refs_store_open(set->set, session->fetcher, &set->store, err);
     if (status == REFS_OK) status = refs_hierarchy_open(set->store, NULL, &set->hierarchy, err);
-    refs_buf_clear(&location);
     if (status != REFS_OK) tool_set_close(set);
     return status;
 }

@@ -106,8 +106,7 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
  * set. */
 static refs_status open_contents(const tool_set *set, bool all, contents *shown, refs_error *err) {
     shown->n = refs_hierarchy_n_arrays(set->hierarchy);
-    shown->arrays = refs_calloc(shown->n + 1, sizeof *shown->arrays);
-    if (shown->arrays == NULL) return refs_fail_nomem(err);
+    REFS_NEW(shown->arrays, shown->n + 1, err);
     for (size_t i = 0; i < shown->n; i++)
         shown->arrays[i] = *refs_hierarchy_array(set->hierarchy, i);
     if (!all) REFS_TRY(refs_aggregations_open(set->hierarchy, NULL, &shown->aggregations, err));
@@ -359,11 +358,11 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
 }
 
 static refs_status say_where(const tool_set *set, const char *wanted, bool json, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref = {0};
     refs_status status = tool_resolve(set, wanted, &key, err);
-    refs_buf shown_name = REFS_BUF_INIT;
-    refs_str text = refs_str_view((const char *)key.data, key.size);
+    REFS_SCOPED_BUF shown_name = REFS_BUF_INIT;
+    refs_str text = refs_buf_text(&key);
     if (status == REFS_OK) {
         status = refs_set_find(set->set, text, &ref, err);
         if (status == REFS_NOT_FOUND)
@@ -393,15 +392,13 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
                    (unsigned long long)ref.offset);
     }
     refs_ref_release(&ref);
-    refs_buf_clear(&shown_name);
-    refs_buf_clear(&key);
     return status;
 }
 
 static refs_status print_value(const tool_set *set, const char *wanted, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = tool_resolve(set, wanted, &key, err);
-    refs_str text = refs_str_view((const char *)key.data, key.size);
+    refs_str text = refs_buf_text(&key);
     if (status == REFS_OK) {
         status = refs_store_get(set->store, text, UINT64_MAX, &value, err);
         if (status == REFS_NOT_FOUND)
@@ -409,8 +406,6 @@ static refs_status print_value(const tool_set *set, const char *wanted, refs_err
     }
     if (status == REFS_OK && fwrite(value.data, 1, value.size, stdout) != value.size)
         status = refs_fail(err, REFS_IO, "cannot write the output");
-    refs_buf_clear(&key);
-    refs_buf_clear(&value);
     return status;
 }
 

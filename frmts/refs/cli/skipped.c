@@ -25,9 +25,8 @@ bool tool_may_skip(const tool_skipped *skipped, refs_status status) {
 refs_status tool_skip(tool_skipped *skipped, refs_status status, const refs_error *problem,
                       refs_error *err) {
     if (!tool_may_skip(skipped, status)) return refs_fail(err, status, "%s", problem->message);
-    refs_lock(&skipped->lock);
+    REFS_LOCKED(&skipped->lock);
     status = tool_names_add(&skipped->messages, refs_str_from(problem->message), err);
-    refs_unlock(&skipped->lock);
     return status;
 }
 

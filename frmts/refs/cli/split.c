@@ -15,20 +15,16 @@ typedef struct sending {
 
 static refs_status deliver(void *self, const char *path, const char *name, refs_error *err) {
     sending *to = self;
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&location, err, "%s%s", to->folder, name);
-    if (status == REFS_OK)
-        status = refs_cloud_upload(to->cloud, path, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&location, err, "%s%s", to->folder, name));
+    return refs_cloud_upload(to->cloud, path, (const char *)location.data, err);
 }
 
 static void withdraw(void *self, const char *name) {
     sending *to = self;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     if (refs_buf_printf(&location, NULL, "%s%s", to->folder, name) == REFS_OK)
         (void)refs_cloud_remove(to->cloud, (const char *)location.data, NULL);
-    refs_buf_clear(&location);
 }
 
 static void copy_folder(const char *name, char *folder, size_t room) {
@@ -38,12 +34,11 @@ static void copy_folder(const char *name, char *folder, size_t room) {
 
 static refs_status open_sending(const tool_session *session, const char *shown,
                                 const char *location, sending *to, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     to->cloud = session->cloud;
     copy_folder(location, to->folder, sizeof to->folder);
     refs_status status = tool_append_shown(shown, &name);
     if (status == REFS_OK) copy_folder((const char *)name.data, to->shown, sizeof to->shown);
-    refs_buf_clear(&name);
     return status == REFS_OK ? tool_make_scratch(to->scratch, err) : refs_fail_nomem(err);
 }
 
@@ -52,7 +47,7 @@ static refs_status write_arrays(const tool_session *session, const char *output,
                                 const refs_cfa_source *source, refs_cfa_write_options *options,
                                 refs_error *err) {
     sending to = {.cloud = NULL, .scratch = ""};
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status = tool_location(output, &location, err);
     const char *path = (const char *)location.data;
     const refs_cfa_delivery delivery = {&to, deliver, withdraw, to.shown, to.scratch};
@@ -62,7 +57,6 @@ static refs_status write_arrays(const tool_session *session, const char *output,
     }
     if (status == REFS_OK) status = refs_cfa_write(path, source, options, err);
     if (*to.scratch != '\0') refs_staged_remove(to.scratch);
-    refs_buf_clear(&location);
     return status;
 }
 

@@ -22,9 +22,7 @@ static refs_status add(void *user, const uint64_t *index, const refs_ref *ref, r
         stored->is_any = true;
         return REFS_LIMIT;
     }
-    if (!refs_grow((void **)&stored->numbers, &stored->capacity, stored->n_numbers,
-                   sizeof *stored->numbers))
-        return refs_fail_nomem(err);
+    REFS_GROW(stored->numbers, stored->capacity, stored->n_numbers, err);
     stored->numbers[stored->n_numbers++] = number_of(stored, index);
     return stored->n_numbers % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
 }
@@ -44,16 +42,14 @@ static bool measure(const refs_array_meta *meta, tool_stored *stored) {
 
 /* kerchunk calls the one chunk of a GRIB2 array "0", whatever the rank of the array is. */
 static refs_status add_zero(const refs_set *set, tool_stored *stored, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref;
     refs_status status = refs_buf_printf(&key, err, "%s0", stored->meta->key_prefix);
-    if (status == REFS_OK)
-        status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
+    if (status == REFS_OK) status = refs_set_find(set, refs_buf_text(&key), &ref, err);
     if (status == REFS_OK) {
         stored->is_any = true;
         refs_ref_release(&ref);
     }
-    refs_buf_clear(&key);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
@@ -78,15 +74,9 @@ void tool_stored_clear(tool_stored *stored) {
 
 /* The first of the list that is `number` or greater. */
 static size_t find_from(const tool_stored *stored, uint64_t number) {
-    size_t low = 0, high = stored->n_numbers;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (stored->numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = 0;
+    REFS_BISECT(i, stored->n_numbers, stored->numbers[i] < number);
+    return i;
 }
 
 /* Keys `low` to `high` along each dimension. */

@@ -20,18 +20,16 @@ void refs_aws_profile__clear(refs_aws_profile *profile) {
     profile->is_missing = false;
 }
 
-static bool is_same_text(const char *one, const char *other) {
-    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
-}
-
 bool refs_aws_profile__is_same(const refs_aws_profile *one, const refs_aws_profile *other) {
-    return is_same_text(one->access_key, other->access_key) &&
-           is_same_text(one->secret_key, other->secret_key) &&
-           is_same_text(one->session_token, other->session_token) &&
-           is_same_text(one->region, other->region) &&
-           is_same_text(one->endpoint, other->endpoint) && is_same_text(one->style, other->style) &&
-           is_same_text(one->method, other->method) && is_same_text(one->name, other->name) &&
-           is_same_text(one->problem, other->problem) && one->is_missing == other->is_missing;
+    return refs_is_same_text(one->access_key, other->access_key) &&
+           refs_is_same_text(one->secret_key, other->secret_key) &&
+           refs_is_same_text(one->session_token, other->session_token) &&
+           refs_is_same_text(one->region, other->region) &&
+           refs_is_same_text(one->endpoint, other->endpoint) &&
+           refs_is_same_text(one->style, other->style) &&
+           refs_is_same_text(one->method, other->method) &&
+           refs_is_same_text(one->name, other->name) &&
+           refs_is_same_text(one->problem, other->problem) && one->is_missing == other->is_missing;
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -95,7 +93,7 @@ static refs_status read_file(const refs_settings *settings, const char *const fi
                              refs_aws_profile *profile, refs_buf *text, refs_error *err) {
     const char *named = refs_settings__get(settings, file[0]);
     const char *home = refs_settings__get(settings, "HOME");
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (named == NULL && home == NULL) return REFS_OK;
     refs_status status = named != NULL ? refs_buf_printf(&path, err, "%s", named)
                                        : refs_buf_printf(&path, err, "%s/.aws/%s", home, file[1]);
@@ -105,7 +103,6 @@ static refs_status read_file(const refs_settings *settings, const char *const fi
                                  &problem);
     if (strstr(problem.message, (const char *)path.data) == NULL)
         refs_error_prefix(&problem, "%s", (const char *)path.data);
-    refs_buf_clear(&path);
     if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
     if (text->size > 0) memset(text->data, 0, text->size);
@@ -116,14 +113,12 @@ static refs_status read_file(const refs_settings *settings, const char *const fi
 
 static refs_status take_file(const refs_settings *settings, const char *const file[2],
                              const char *name, taking *at, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = read_file(settings, file, at->profile, &text, err);
     if (status == REFS_OK && text.size > 0 &&
-        refs_aws_profile__take(refs_str_view((const char *)text.data, text.size), name,
-                               at->profile))
+        refs_aws_profile__take(refs_buf_text(&text), name, at->profile))
         at->found = true;
     if (text.size > 0) memset(text.data, 0, text.size);
-    refs_buf_clear(&text);
     return status;
 }
 

@@ -62,30 +62,23 @@ static refs_status append_escaped(refs_str url, refs_buf *buffer, refs_error *er
 
 static refs_status append_with_token(refs_cloud *cloud, const refs_object *object,
                                      const char *token, refs_buf *url, refs_error *err) {
-    refs_buf plain = REFS_BUF_INIT, whole = REFS_BUF_INIT;
-    refs_status status = append_tokenless(cloud, object, &plain, err);
-    const refs_str text = refs_str_view((const char *)plain.data, plain.size);
-    if (status == REFS_OK)
-        status = token != NULL ? refs_grant_url(text, token, &whole, err)
-                               : refs_buf_append_str(&whole, text, err);
-    if (status == REFS_OK)
-        status = append_escaped(refs_str_view((const char *)whole.data, whole.size), url, err);
-    refs_buf_clear(&plain);
-    refs_buf_clear(&whole);
-    return status;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT, whole = REFS_BUF_INIT;
+    REFS_TRY(append_tokenless(cloud, object, &plain, err));
+    const refs_str text = refs_buf_text(&plain);
+    REFS_TRY(token != NULL ? refs_grant_url(text, token, &whole, err)
+                           : refs_buf_append_str(&whole, text, err));
+    return append_escaped(refs_buf_text(&whole), url, err);
 }
 
 static refs_status append_url(refs_cloud *cloud, refs_object *object, refs_buf *url,
                               refs_error *err) {
-    char *token = NULL;
+    REFS_SCOPED char *token = NULL;
     REFS_TRY(refs_cloud__renew_grant(cloud, object, err));
     if (object->grant != NULL && object->grant->token != NULL) {
         token = refs_str_copy(refs_str_from(object->grant->token)); /* others may renew it */
         if (token == NULL) return refs_fail_nomem(err);
     }
-    const refs_status status = append_with_token(cloud, object, token, url, err);
-    refs_free(token);
-    return status;
+    return append_with_token(cloud, object, token, url, err);
 }
 
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
@@ -230,7 +223,7 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
     bool again = false;
     if (answer->status < 300 && !has_application(cloud)) return false;
     const bool is_known = refs_cloud__parse(cloud, location, &object, NULL) == REFS_OK;
-    refs_lock(&cloud->lock);
+    REFS_LOCKED(&cloud->lock);
     if (!is_known || !is_signed(cloud, &object)) {
         /* settings have changed */
     } else if (answer->status >= 300) {
@@ -239,7 +232,6 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
         refs_bucket *bucket = refs_cloud__bucket(cloud, &object);
         if (bucket != NULL) bucket->has_answered = true;
     }
-    refs_unlock(&cloud->lock);
     return again;
 }
 

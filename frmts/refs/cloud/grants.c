@@ -38,13 +38,12 @@ static refs_status append_name(const refs_object *object, refs_buf *name, refs_e
 /* The identity that asks a service, by the settings of its own location and those of all. */
 static refs_status identify(const refs_cloud *cloud, const char *service, uint64_t *identity,
                             refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     *identity = 0;
     if (cloud->settings.application == NULL) return REFS_OK; /* settings stay as they are */
     REFS_TRY(refs_buf_printf(&location, err, "/vsicurl/%s", service));
     const refs_settings at = refs_settings__at(&cloud->settings, (const char *)location.data);
     *identity = 31 * refs_cloud__access_number(&at) + refs_cloud__access_number(&cloud->settings);
-    refs_buf_clear(&location);
     return REFS_OK;
 }
 
@@ -68,13 +67,12 @@ static refs_status find_service(const refs_cloud *cloud, const refs_object *obje
                                 refs_str *service, refs_error *err) {
     const char *list = refs_settings__get(&object->settings, "REFS_TOKEN_URL");
     const char *everywhere = refs_settings__get(&cloud->settings, "REFS_TOKEN_URL");
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     *service = refs_str_from("");
     if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
         return REFS_OK;
     refs_status status = append_name(object, &name, err);
     if (status == REFS_OK) status = refs_grant_service(list, (const char *)name.data, service, err);
-    refs_buf_clear(&name);
     if (strstr(list, "=>") == NULL && (everywhere == NULL || strcmp(list, everywhere) != 0))
         *service = refs_str_from(list);
     return status;
@@ -146,26 +144,23 @@ static refs_status open_engine(refs_cloud *cloud, refs_error *err) {
 static refs_status read_answer(refs_http *http, const char *service, refs_buf *answer,
                                refs_error *err) {
     refs_http_vfs *vfs = NULL;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     REFS_TRY(refs_http_vfs_open(http, refs_vfs_posix(), REFS_GRANT_MAX_BYTES, &vfs, err));
     refs_status status = refs_buf_printf(&location, err, "/vsicurl/%s", service);
     if (status == REFS_OK)
         status = refs_vfs_read_whole(refs_http_vfs_functions(vfs), (const char *)location.data,
                                      REFS_GRANT_MAX_BYTES, answer, err);
-    refs_buf_clear(&location);
     refs_http_vfs_free(vfs);
     return status;
 }
 
 static refs_status ask(refs_http *http, const char *service, refs_grant *grant, refs_error *err) {
-    refs_buf answer = REFS_BUF_INIT;
+    REFS_SCOPED_BUF answer = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = read_answer(http, service, &answer, &problem);
     if (status == REFS_OK)
-        status = refs_grant_parse(refs_str_view((const char *)answer.data, answer.size), time(NULL),
-                                  grant, &problem);
+        status = refs_grant_parse(refs_buf_text(&answer), time(NULL), grant, &problem);
     if (answer.size > 0) memset(answer.data, 0, answer.size);
-    refs_buf_clear(&answer);
     if (status == REFS_NOT_FOUND) status = REFS_IO; /* it is not the data that are not there */
     return refs_fail(err, status, "REFS_TOKEN_URL: %s", problem.message);
 }

@@ -118,11 +118,9 @@ static refs_status set_value(const refs_settings *settings, const char *name, CU
                              CURLoption option, refs_error *err) {
     const char *text = get(settings, name);
     if (text == NULL) return REFS_OK;
-    char *value = refs_str_copy(refs_identity_value(text));
+    REFS_SCOPED char *value = refs_str_copy(refs_identity_value(text));
     if (value == NULL) return refs_fail_nomem(err);
-    const refs_status status = check_set(curl_easy_setopt(easy, option, value), name, err);
-    refs_free(value);
-    return status;
+    return check_set(curl_easy_setopt(easy, option, value), name, err);
 }
 
 static const struct {
@@ -157,10 +155,9 @@ static refs_status set_unsafe(CURL *easy, refs_error *err) {
 static refs_status append_header(refs_str header, void **headers, refs_error *err) {
     header = refs_str_trim(header, " \t\r\n\"");
     if (header.size == 0) return REFS_OK;
-    char *text = refs_str_copy(header);
+    REFS_SCOPED char *text = refs_str_copy(header);
     struct curl_slist *longer = text != NULL ? curl_slist_append(*headers, text) : NULL;
     if (longer != NULL) *headers = longer;
-    refs_free(text);
     return longer != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -177,18 +174,17 @@ static refs_status append_headers(const char *list, void **headers, refs_error *
 }
 
 static refs_status append_header_file(const char *file, void **headers, refs_error *err) {
-    refs_buf content = REFS_BUF_INIT;
+    REFS_SCOPED_BUF content = REFS_BUF_INIT;
     if (file == NULL) return REFS_OK;
     refs_status status =
         refs_vfs_read_whole(refs_vfs_posix(), file, MAX_HEADER_FILE_BYTES, &content, err);
     if (status != REFS_OK) refs_error_prefix(err, "GDAL_HTTP_HEADER_FILE");
-    refs_str text = refs_str_view((const char *)content.data, content.size);
+    refs_str text = refs_buf_text(&content);
     while (text.size > 0 && status == REFS_OK) {
         size_t end = refs_str_find(text, '\n');
         status = append_header(refs_str_part(text, 0, end), headers, err);
         text = refs_str_part(text, end == SIZE_MAX ? text.size : end + 1, text.size);
     }
-    refs_buf_clear(&content);
     return status == REFS_NOT_FOUND ? REFS_IO : status;
 }
 

@@ -62,10 +62,8 @@ static refs_status find_bucket(refs_cloud *cloud, listing *all, refs_error *err)
 }
 
 static uint64_t count_question(refs_cloud *cloud) {
-    refs_lock(&cloud->lock);
-    uint64_t number = ++cloud->n_questions;
-    refs_unlock(&cloud->lock);
-    return number;
+    REFS_LOCKED(&cloud->lock);
+    return ++cloud->n_questions;
 }
 
 /* Appends the location of an answer: parameters in the order of their names. By its number it is
@@ -123,8 +121,8 @@ static refs_status show(listing *all, const refs_list_page *page, refs_buf *url,
         if (item->end > item->begin)
             REFS_TRY(
                 refs_buf_append(url, page->names.data + item->begin, item->end - item->begin, err));
-        const refs_listed listed = {refs_str_view((const char *)url->data, url->size), item->size,
-                                    item->modified_s, item->is_folder};
+        const refs_listed listed = {refs_buf_text(url), item->size, item->modified_s,
+                                    item->is_folder};
         REFS_TRY(all->visitor->visit(all->visitor->user, &listed, err));
     }
     return REFS_OK;
@@ -132,7 +130,7 @@ static refs_status show(listing *all, const refs_list_page *page, refs_buf *url,
 
 static refs_status list(listing *all, refs_error *err) {
     refs_list_page page;
-    refs_buf url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
     char *next = NULL;
     refs_status status;
     do {
@@ -149,7 +147,6 @@ static refs_status list(listing *all, refs_error *err) {
         refs_list_page__clear(&page);
     } while (status == REFS_OK && next != NULL);
     refs_free(next);
-    refs_buf_clear(&url);
     return status;
 }
 

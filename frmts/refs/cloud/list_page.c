@@ -39,7 +39,7 @@ static void stop(reading *at, refs_status status, const char *why) {
 }
 
 static bool is_text(const reading *at, const char *text) {
-    return refs_str_is(refs_str_view((const char *)at->text.data, at->text.size), text);
+    return refs_str_is(refs_buf_text(&at->text), text);
 }
 
 /* -- elements ---------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void end_of_entry(reading *at) {
     if (strcmp(at->entry, "EncodingType") == 0) at->is_encoded = is_text(at, "url");
     if (strcmp(at->entry, "IsTruncated") == 0) at->is_cut = is_text(at, "true");
     if (strcmp(at->entry, "NextContinuationToken") == 0 && at->page->next == NULL)
-        at->page->next = refs_str_copy(refs_str_view((const char *)at->text.data, at->text.size));
+        at->page->next = refs_str_copy(refs_buf_text(&at->text));
 }
 
 /* "2026-08-01T04:01:12.000Z", in seconds since 1970; 0 where it is something else. */
@@ -108,7 +108,7 @@ static void end_of_part(reading *at, const char *name) {
     if ((is_object && strcmp(name, "Key") == 0) || (is_folder && strcmp(name, "Prefix") == 0))
         take_name(at);
     if (is_object && strcmp(name, "Size") == 0 &&
-        !refs_str_to_u64(refs_str_view((const char *)at->text.data, at->text.size), &at->item.size))
+        !refs_str_to_u64(refs_buf_text(&at->text), &at->item.size))
         stop(at, REFS_CORRUPT, "an object has no size");
     if (is_object && strcmp(name, "LastModified") == 0) at->item.modified_s = read_time(at);
 }

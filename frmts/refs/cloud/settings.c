@@ -10,8 +10,7 @@ refs_status refs_settings__copy(const char *const *items, refs_settings *setting
                                 refs_error *err) {
     size_t n = 0;
     while (items != NULL && items[n] != NULL) n++;
-    settings->items = refs_calloc(n + 1, sizeof *settings->items);
-    if (settings->items == NULL) return refs_fail_nomem(err);
+    REFS_NEW(settings->items, n + 1, err);
     for (size_t i = 0; i < n; i++)
         if ((settings->items[i] = refs_str_copy(refs_str_from(items[i]))) == NULL)
             return refs_fail_nomem(err);

@@ -77,7 +77,7 @@ static refs_status append_sorted(refs_str query, refs_buf *sorted, refs_error *e
 
 static refs_status make_query(const refs_signer *signer, const scope *in, refs_str asked,
                               refs_buf *query, refs_error *err) {
-    refs_buf all = REFS_BUF_INIT, credential = REFS_BUF_INIT, valid = REFS_BUF_INIT;
+    REFS_SCOPED_BUF all = REFS_BUF_INIT, credential = REFS_BUF_INIT, valid = REFS_BUF_INIT;
     refs_status status =
         refs_buf_printf(&credential, err, "%s/%s%c", signer->access_key, in->text, '\0');
     if (status == REFS_OK) status = refs_buf_printf(&valid, err, "%u%c", signer->valid_s, '\0');
@@ -91,11 +91,7 @@ static refs_status make_query(const refs_signer *signer, const scope *in, refs_s
     if (status == REFS_OK && signer->session_token != NULL)
         status = append_parameter("X-Amz-Security-Token", signer->session_token, &all, err);
     if (status == REFS_OK) status = append_parameter("X-Amz-SignedHeaders", "host", &all, err);
-    if (status == REFS_OK)
-        status = append_sorted(refs_str_view((const char *)all.data, all.size), query, err);
-    refs_buf_clear(&valid);
-    refs_buf_clear(&credential);
-    refs_buf_clear(&all);
+    if (status == REFS_OK) status = append_sorted(refs_buf_text(&all), query, err);
     return status;
 }
 
@@ -104,7 +100,7 @@ static refs_status make_query(const refs_signer *signer, const scope *in, refs_s
 static refs_status make_key(const refs_signer *signer, const char *day,
                             uint8_t key[REFS_SHA256_SIZE], refs_error *err) {
     const char *const parts[] = {day, signer->region, "s3", "aws4_request"};
-    refs_buf secret = REFS_BUF_INIT;
+    REFS_SCOPED_BUF secret = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&secret, err, "AWS4%s", signer->secret_key);
     refs_bytes with = refs_buf_view(&secret);
     for (size_t i = 0; status == REFS_OK && i < 4; i++) {
@@ -114,14 +110,13 @@ static refs_status make_key(const refs_signer *signer, const char *day,
         with = refs_bytes_view(key, REFS_SHA256_SIZE);
     }
     if (secret.size > 0) memset(secret.data, 0, secret.size);
-    refs_buf_clear(&secret);
     return status;
 }
 
 static refs_status make_signature(const refs_signer *signer, const scope *in, refs_bytes canonical,
                                   char hex[REFS_SHA256_TEXT], refs_error *err) {
     uint8_t hash[REFS_SHA256_SIZE], key[REFS_SHA256_SIZE];
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_sha256(canonical, hash);
     refs_sha256_print(hash, hex);
     REFS_TRY(make_key(signer, in->day, key, err));
@@ -131,14 +126,13 @@ static refs_status make_signature(const refs_signer *signer, const scope *in, re
         status =
             refs_sha256_hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
     if (status == REFS_OK) refs_sha256_print(hash, hex);
-    refs_buf_clear(&text);
     return status;
 }
 
 refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *asked, refs_buf *query,
                              refs_error *err) {
     char hex[REFS_SHA256_TEXT];
-    refs_buf canonical = REFS_BUF_INIT;
+    REFS_SCOPED_BUF canonical = REFS_BUF_INIT;
     size_t begin = query->size;
     scope in;
     REFS_TRY(make_scope(signer, &in, err));
@@ -155,6 +149,5 @@ refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *ask
     if (status == REFS_OK)
         status = make_signature(signer, &in, refs_buf_view(&canonical), hex, err);
     if (status == REFS_OK) status = refs_buf_printf(query, err, "&X-Amz-Signature=%s", hex);
-    refs_buf_clear(&canonical);
     return status;
 }

@@ -103,12 +103,11 @@ static refs_status send_last(const upload *of, refs_transfer *transfer, refs_err
 
 static refs_status take_id(upload *of, const refs_buf *answer, refs_error *err) {
     static const char before[] = "<UploadId>";
-    refs_str text = refs_str_view((const char *)answer->data, answer->size);
+    refs_str text = refs_buf_text(answer);
     for (size_t i = 0; i + sizeof before <= text.size; i++) {
         if (memcmp(text.data + i, before, sizeof before - 1) != 0) continue;
         refs_str id = refs_str_part(text, i + sizeof before - 1, text.size);
-        of->id = refs_str_copy(refs_str_part(id, 0, refs_str_find(id, '<')));
-        return of->id != NULL ? REFS_OK : refs_fail_nomem(err);
+        return refs_str_keep(refs_str_part(id, 0, refs_str_find(id, '<')), &of->id, err);
     }
     return refs_fail(err, REFS_CORRUPT, "%s: the store returned no upload ID",
                      of->sending.location);
@@ -161,16 +160,14 @@ static refs_status list_parts(const upload *of, const refs_transfer *parts, size
 
 static refs_status end_parts(const upload *of, const refs_transfer *parts, size_t n,
                              refs_error *err) {
-    refs_buf xml = REFS_BUF_INIT, query = REFS_BUF_INIT;
+    REFS_SCOPED_BUF xml = REFS_BUF_INIT, query = REFS_BUF_INIT;
     refs_status status = list_parts(of, parts, n, &xml, err);
     if (status == REFS_OK) status = append_id(of, "", &query, err);
     refs_transfer asked = {.method = "POST", .query = (const char *)query.data, .file = -1};
-    asked.body = refs_str_view((const char *)xml.data, xml.size);
+    asked.body = refs_buf_text(&xml);
     asked.length = xml.size;
     if (status == REFS_OK) status = send_last(of, &asked, err);
     refs_cloud__transfer_clear(&asked);
-    refs_buf_clear(&query);
-    refs_buf_clear(&xml);
     return status;
 }
 
@@ -181,7 +178,7 @@ static bool is_in_time(void *user) {
 /* Also where the upload was cancelled: parts that a store keeps cost money. It is requested for a
  * moment then, not as long as a server may be silent. */
 static void forget_parts(upload *of) {
-    refs_buf query = REFS_BUF_INIT;
+    REFS_SCOPED_BUF query = REFS_BUF_INIT;
     uint64_t until_ms = refs_now_ms() + CLEANUP_MS;
     if (refs_check_cancelled(&of->sending.cancel, NULL) != REFS_OK)
         of->sending.cancel = (refs_cancel_check){is_in_time, &until_ms};
@@ -194,13 +191,12 @@ static void forget_parts(upload *of) {
         refs_cloud__transfer_clear(&asked);
     }
     of->sending.cancel = of->sending.cloud->cancel;
-    refs_buf_clear(&query);
 }
 
 static refs_status send_parts(upload *of, refs_error *err) {
     size_t n = (size_t)((of->size - 1) / of->part_bytes + 1);
-    refs_transfer *parts = refs_calloc(n, sizeof *parts);
-    refs_buf *queries = refs_calloc(n, sizeof *queries);
+    REFS_SCOPED refs_transfer *parts = refs_calloc(n, sizeof *parts);
+    REFS_SCOPED refs_buf *queries = refs_calloc(n, sizeof *queries);
     refs_status status = parts != NULL && queries != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = begin_parts(of, err);
     if (status == REFS_OK) status = make_parts(of, parts, queries, n, err);
@@ -212,8 +208,6 @@ static refs_status send_parts(upload *of, refs_error *err) {
         refs_cloud__transfer_clear(&parts[i]);
         refs_buf_clear(&queries[i]);
     }
-    refs_free(queries);
-    refs_free(parts);
     return status;
 }
 

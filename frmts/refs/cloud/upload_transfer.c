@@ -137,21 +137,18 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
 
 static refs_status begin(const refs_sending *sending, refs_transfer *transfer, CURLM *multi,
                          refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
     REFS_TRY(make_url(sending, transfer, &url, err));
     transfer->easy = curl_easy_init();
     transfer->answer.size = 0;
     transfer->etag[0] = '\0';
     transfer->sent = 0;
     transfer->n_tries++;
-    refs_status status = transfer->easy != NULL
-                             ? prepare(sending, transfer, (const char *)url.data, err)
-                             : refs_fail_nomem(err);
-    if (status == REFS_OK) set_options(sending, transfer, (const char *)url.data);
-    if (status == REFS_OK && curl_multi_add_handle(multi, transfer->easy) != CURLM_OK)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&url);
-    return status;
+    REFS_TRY(transfer->easy != NULL ? prepare(sending, transfer, (const char *)url.data, err)
+                                    : refs_fail_nomem(err));
+    set_options(sending, transfer, (const char *)url.data);
+    if (curl_multi_add_handle(multi, transfer->easy) != CURLM_OK) return refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 static void end(refs_transfer *transfer, CURLM *multi) {
@@ -184,7 +181,7 @@ static bool is_for_the_moment(CURLcode code, long status) {
 
 refs_str refs_cloud__transfer_code(const refs_transfer *transfer) {
     static const char before[] = "<Code>";
-    refs_str text = refs_str_view((const char *)transfer->answer.data, transfer->answer.size);
+    refs_str text = refs_buf_text(&transfer->answer);
     for (size_t i = 0; i + sizeof before <= text.size; i++)
         if (memcmp(text.data + i, before, sizeof before - 1) == 0) {
             refs_str code = refs_str_part(text, i + sizeof before - 1, text.size);

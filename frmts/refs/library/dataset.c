@@ -15,28 +15,25 @@ const char *refs_version(void) {
 
 static void note(void *user, refs_note_kind kind, const char *text) {
     refs_dataset *dataset = user;
-    char *shown = kind == REFS_NOTE_WARNING ? refs_library_shown(text) : NULL;
+    REFS_SCOPED char *shown = kind == REFS_NOTE_WARNING ? refs_library_shown(text) : NULL;
     if (shown == NULL) return;
-    refs_lock(&dataset->lock);
+    REFS_LOCKED(&dataset->lock);
     if (dataset->n_warnings < MAX_WARNINGS &&
         refs_grow((void **)&dataset->warnings, &dataset->capacity, dataset->n_warnings,
                   sizeof *dataset->warnings)) {
         dataset->warnings[dataset->n_warnings++] = shown;
         shown = NULL;
     }
-    refs_unlock(&dataset->lock);
-    refs_free(shown);
 }
 
 bool refs_dataset_take_warning(refs_dataset *dataset, char *text, size_t size) {
     refs_lock(&dataset->lock);
-    char *taken = dataset->n_warnings > 0 ? dataset->warnings[0] : NULL;
+    REFS_SCOPED char *taken = dataset->n_warnings > 0 ? dataset->warnings[0] : NULL;
     if (taken != NULL)
         memmove(dataset->warnings, dataset->warnings + 1,
                 --dataset->n_warnings * sizeof *dataset->warnings);
     refs_unlock(&dataset->lock);
     if (size > 0) snprintf(text, size, "%s", taken != NULL ? taken : "");
-    refs_free(taken);
     return taken != NULL;
 }
 
@@ -129,10 +126,8 @@ static refs_status open_array(const refs_dataset *dataset, refs_library_array *a
 refs_status refs_library_open_array(refs_dataset *dataset, const refs_array_info *info,
                                     refs_library_array **array, refs_error *err) {
     *array = &dataset->description.arrays[info->number];
-    refs_lock(&dataset->lock);
-    const refs_status status = open_array(dataset, *array, err);
-    refs_unlock(&dataset->lock);
-    return status;
+    REFS_LOCKED(&dataset->lock);
+    return open_array(dataset, *array, err);
 }
 
 /* -- counters ---------------------------------------------------------------------------------- */
@@ -140,7 +135,7 @@ refs_status refs_library_open_array(refs_dataset *dataset, const refs_array_info
 void refs_dataset_count(refs_dataset *dataset, refs_counters *counters) {
     const refs_fetch_stats fetched = refs_opened_stats(dataset->opened);
     *counters = (refs_counters){.requests = fetched.requests, .bytes = fetched.bytes};
-    refs_lock(&dataset->lock);
+    REFS_LOCKED(&dataset->lock);
     for (size_t i = 0; i < dataset->description.n_arrays; i++) {
         refs_array_stats stats;
         if (dataset->description.arrays[i].array == NULL) continue;
@@ -149,5 +144,4 @@ void refs_dataset_count(refs_dataset *dataset, refs_counters *counters) {
         counters->chunks_absent += stats.chunks_absent;
         counters->cache_hits += stats.cache_hits;
     }
-    refs_unlock(&dataset->lock);
 }

@@ -224,13 +224,12 @@ static refs_status print_codec(const refs_array_meta *meta, size_t i, refs_buf *
 
 static refs_status describe_codecs(const refs_array_meta *meta, refs_keeper *keeper,
                                    refs_array_info *info, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_buf_append(&text, "[", 1, err);
     for (size_t i = 0; i < meta->n_codecs && status == REFS_OK; i++)
         status = print_codec(meta, i, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "]", 1, err);
     char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
     REFS_TRY(status);
     info->codecs = taken;
     return keep_this(keeper, taken) ? REFS_OK : refs_fail_nomem(err);

@@ -9,12 +9,11 @@
 #include "refs/redact.h"
 
 char *refs_library_shown(const char *text) {
-    refs_buf shown = REFS_BUF_INIT;
+    REFS_SCOPED_BUF shown = REFS_BUF_INIT;
     char *copy = NULL;
     if (refs_url_append_shown(refs_str_from(text), &shown, NULL) == REFS_OK)
         copy = refs_buf_take_text(&shown);
     if (copy != NULL) refs_redact_secrets(copy);
-    refs_buf_clear(&shown);
     return copy;
 }
 

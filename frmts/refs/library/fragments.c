@@ -9,8 +9,7 @@ typedef struct length_list {
 } length_list;
 
 static refs_status add(length_list *list, uint64_t length, refs_error *err) {
-    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->items, list->capacity, list->n, err);
     list->items[list->n++] = length;
     return REFS_OK;
 }

@@ -240,8 +240,7 @@ refs_status refs_library_read_options(const char *const *list, refs_library_opti
                            "names begin; MISSING=FILL reads missing files as fill values";
     REFS_TRY(open_lists(options, n, err));
     for (size_t i = 0; i < n; i++) {
-        options->texts[i] = refs_str_copy(refs_str_from(list[i]));
-        if (options->texts[i] == NULL) return refs_fail_nomem(err);
+        REFS_TRY(refs_str_keep(refs_str_from(list[i]), &options->texts[i], err));
         REFS_TRY(read_option(options, options->texts[i], err));
     }
     options->open.sets.rewrites = options->rewrites;

@@ -197,16 +197,14 @@ refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_text
 static refs_status read_texts(refs_dataset *dataset, const refs_array_info *info,
                               refs_texts **texts, refs_error *err) {
     refs_library_array *array = NULL;
-    refs_buf strings = REFS_BUF_INIT;
+    REFS_SCOPED_BUF strings = REFS_BUF_INIT;
     uint64_t n = 0;
     REFS_TRY(refs_library_open_array(dataset, info, &array, err));
     if (!refs_array_meta_elements(array->meta, &n) || n > MAX_TEXTS)
         return refs_fail(err, REFS_LIMIT, "%s: more than %llu texts", info->path,
                          (unsigned long long)MAX_TEXTS);
-    refs_status status = refs_array_read_strings(array->array, n, &strings, err);
-    if (status == REFS_OK) status = refs_library_make_texts(&strings, (size_t)n, texts, err);
-    refs_buf_clear(&strings);
-    return status;
+    REFS_TRY(refs_array_read_strings(array->array, n, &strings, err));
+    return refs_library_make_texts(&strings, (size_t)n, texts, err);
 }
 
 refs_status refs_dataset_read_texts(refs_dataset *dataset, const refs_array_info *array,

@@ -65,15 +65,13 @@ static refs_status find_session(const char *text, const char *const *settings,
 
 refs_status refs_library_hold_session(const char *const *settings, refs_session **session,
                                       refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (const char *const *one = settings; *one != NULL && status == REFS_OK; one++)
         status = refs_buf_printf(&text, err, "%s\n", *one);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
-    refs_lock(&entries_lock);
+    REFS_LOCKED(&entries_lock);
     if (status == REFS_OK) status = find_session((const char *)text.data, settings, session, err);
-    refs_unlock(&entries_lock);
-    refs_buf_clear(&text);
     return status;
 }
 

@@ -22,16 +22,13 @@ int ncrefs_enter(ncrefs_file *file) {
 }
 
 ncrefs_file *ncrefs_find_file(int ncid) {
-    refs_lock(&files_lock);
-    ncrefs_file *file = files != NULL ? files[number_of(ncid)] : NULL;
-    refs_unlock(&files_lock);
-    return file;
+    REFS_LOCKED(&files_lock);
+    return files != NULL ? files[number_of(ncid)] : NULL;
 }
 
 ncrefs_file *ncrefs_take_out(int ncid) {
-    refs_lock(&files_lock);
+    REFS_LOCKED(&files_lock);
     ncrefs_file *file = files != NULL ? files[number_of(ncid)] : NULL;
     if (file != NULL) files[number_of(ncid)] = NULL;
-    refs_unlock(&files_lock);
     return file;
 }

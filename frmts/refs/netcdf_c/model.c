@@ -343,8 +343,7 @@ static bool is_classic(const refs_array_meta *meta) {
 static refs_status add_variables(const refs_hierarchy *hierarchy, const refs_notes *notes,
                                  ncrefs_model *model, refs_error *err) {
     size_t n = refs_hierarchy_n_arrays(hierarchy);
-    model->variables = refs_calloc(n + 1, sizeof *model->variables);
-    if (model->variables == NULL) return refs_fail_nomem(err);
+    REFS_NEW(model->variables, n + 1, err);
     model->is_classic = true;
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
@@ -355,8 +354,7 @@ static refs_status add_variables(const refs_hierarchy *hierarchy, const refs_not
     }
     for (size_t i = 0; i < model->n_groups; i++) {
         ncrefs_group *group = &model->groups[i];
-        group->variables = refs_calloc(group->n_variables + 1, sizeof *group->variables);
-        if (group->variables == NULL) return refs_fail_nomem(err);
+        REFS_NEW(group->variables, group->n_variables + 1, err);
         group->n_variables = 0;
     }
     for (size_t i = 0; i < model->n_variables; i++) {

@@ -122,14 +122,12 @@ static bool is_local_set(const char *path) {
 
 static bool is_remote_set(const char *url) {
     refs_session *session = NULL;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     const refs_url_context context = {.base = ""};
-    bool is = ncrefs_session_get(&session, NULL) == REFS_OK &&
-              refs_url_map(refs_str_from(url), &context, &location, NULL) == REFS_OK &&
-              refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
-              is_set_or_data(refs_session_vfs(session), (const char *)location.data);
-    refs_buf_clear(&location);
-    return is;
+    return ncrefs_session_get(&session, NULL) == REFS_OK &&
+           refs_url_map(refs_str_from(url), &context, &location, NULL) == REFS_OK &&
+           refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
+           is_set_or_data(refs_session_vfs(session), (const char *)location.data);
 }
 
 /* The name to open as a set, for the caller to free; NULL: the name is netCDF-C's own. */

@@ -22,21 +22,19 @@ static bool is_verbose(bool otherwise) {
 
 /* Prints a line without the secrets of its URLs. */
 static void print_redacted(const char *text) {
-    char *shown = refs_str_copy(refs_str_from(text));
+    REFS_SCOPED char *shown = refs_str_copy(refs_str_from(text));
     if (shown == NULL) return;
     refs_redact_secrets(shown);
     fprintf(stderr, "ncrefs: %s\n", shown);
-    refs_free(shown);
 }
 
 void ncrefs_tell(const char *about, const refs_error *err) {
-    refs_buf line = REFS_BUF_INIT;
+    REFS_SCOPED_BUF line = REFS_BUF_INIT;
     const char *what = err->message[0] != '\0' ? err->message : refs_status_text(err->status);
     if (!is_verbose(isatty(STDERR_FILENO))) return;
     if (refs_buf_printf(&line, NULL, "%s: ", about) == REFS_OK &&
         refs_buf_append(&line, what, strlen(what) + 1, NULL) == REFS_OK)
         print_redacted((const char *)line.data);
-    refs_buf_clear(&line);
 }
 
 static void tell_note(void *user, refs_note_kind kind, const char *text) {
@@ -59,10 +57,9 @@ refs_status ncrefs_session_get(refs_session **session, refs_error *err) {
     refs_cloud_options options = REFS_CLOUD_OPTIONS_INIT;
     refs_status status = REFS_OK;
     options.notes = notes();
-    refs_lock(&session_lock);
+    REFS_LOCKED(&session_lock);
     if (of_process == NULL) status = refs_session_open(&options, &of_process, err);
     *session = of_process;
-    refs_unlock(&session_lock);
     return status;
 }
 
@@ -81,8 +78,7 @@ static refs_missing missing_fragments(void) {
 static refs_status read_rewrites(ncrefs_file *file, refs_error *err) {
     const char *said = getenv("NCREFS_URL_REWRITE");
     size_t n = 0;
-    file->rewrites = refs_calloc(MAX_REWRITES + 1, sizeof *file->rewrites);
-    if (file->rewrites == NULL) return refs_fail_nomem(err);
+    REFS_NEW(file->rewrites, MAX_REWRITES + 1, err);
     if (said == NULL) return REFS_OK;
     char *text = file->rewrites_text = refs_str_copy(refs_str_from(said));
     if (text == NULL) return refs_fail_nomem(err);

@@ -24,8 +24,7 @@ static refs_status user_type(ncrefs_types *types, const refs_dtype *dtype, nc_ty
         *type = NC_FIRSTUSERTYPEID + (int)i;
         return REFS_OK;
     }
-    if (!refs_grow((void **)&types->items, &types->capacity, types->n, sizeof *types->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(types->items, types->capacity, types->n, err);
     ncrefs_type *made = &types->items[types->n];
     *made = (ncrefs_type){.size = dtype->size, .member = member};
     snprintf(made->name, sizeof made->name, member != NC_NAT ? "complex%zu" : "opaque%zu",

@@ -68,9 +68,7 @@ refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, refs_
                          (unsigned long long)number, (unsigned long long)place.length, filter_mask);
     refs_index_entry entry = {place.offset, place.length & MAX_LENGTH, filter_mask & UINT16_MAX};
     if (!is_dense(index)) return add_sparse(index, number, entry, err);
-    if (index->entries == NULL)
-        index->entries = refs_calloc((size_t)index->n_chunks, sizeof *index->entries);
-    if (index->entries == NULL) return refs_fail_nomem(err);
+    if (index->entries == NULL) REFS_NEW(index->entries, (size_t)index->n_chunks, err);
     index->entries[number] = entry;
     return REFS_OK;
 }
@@ -89,9 +87,7 @@ refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t num
         return refs_fail(err, REFS_LIMIT,
                          "it has %llu chunks in several files: expected at most %d",
                          (unsigned long long)index->n_chunks, MAX_DENSE_CHUNKS);
-    if (index->locations == NULL)
-        index->locations = refs_calloc((size_t)index->n_chunks, sizeof *index->locations);
-    if (index->locations == NULL) return refs_fail_nomem(err);
+    if (index->locations == NULL) REFS_NEW(index->locations, (size_t)index->n_chunks, err);
     REFS_TRY(refs_chunk_index_add(index, number, (refs_source_range){entry.offset, entry.length},
                                   (uint32_t)entry.filter_mask, err));
     index->locations[number] = location_id;
@@ -165,15 +161,9 @@ static refs_index_entry entry_in_steps(const refs_chunk_index *index, uint64_t n
 
 /* The first of the entries whose chunk number is `number` or greater. */
 static size_t entry_from(const refs_chunk_index *index, uint64_t number) {
-    size_t low = 0, high = index->n_entries;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = 0;
+    REFS_BISECT(i, index->n_entries, index->numbers[i] < number);
+    return i;
 }
 
 bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number) {

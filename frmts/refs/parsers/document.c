@@ -51,7 +51,7 @@ json_t *refs_document_string(const char *text, size_t size) {
     if (size == 0) return json_string(""); /* the text of an empty buffer is NULL */
     json_t *string = json_stringn(text, size);
     if (string != NULL) return string;
-    refs_buf utf8 = REFS_BUF_INIT;
+    REFS_SCOPED_BUF utf8 = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < size && status == REFS_OK; i++) {
         uint8_t bytes[4];
@@ -59,7 +59,6 @@ json_t *refs_document_string(const char *text, size_t size) {
         status = refs_buf_append(&utf8, bytes, n_bytes, NULL);
     }
     if (status == REFS_OK) string = json_stringn((const char *)utf8.data, utf8.size);
-    refs_buf_clear(&utf8);
     return string;
 }
 
@@ -82,12 +81,10 @@ void refs_documents_clear(refs_documents *documents) {
 
 /* "path/name", or the name alone in the root. */
 static char *join(const char *path, const char *name) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_status status =
         refs_buf_printf(&key, NULL, "%s%s%s", path, *path != '\0' ? "/" : "", name);
-    char *text = status == REFS_OK ? refs_buf_take_text(&key) : NULL;
-    refs_buf_clear(&key);
-    return text;
+    return status == REFS_OK ? refs_buf_take_text(&key) : NULL;
 }
 
 static refs_status add_text(refs_documents *documents, const char *path, const char *name,

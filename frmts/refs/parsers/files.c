@@ -81,26 +81,20 @@ refs_status refs_scan_files_add(refs_scan_files *files, const char *location, ui
         return refs_fail(err, REFS_LIMIT, "it names more files than the limit of %d",
                          REFS_SCAN_MAX_FILES);
     *id = (uint32_t)files->n;
-    refs_lock(&files->lock);
-    refs_status status = add_new(files, refs_str_from(location), err);
-    refs_unlock(&files->lock);
-    return status;
+    REFS_LOCKED(&files->lock);
+    return add_new(files, refs_str_from(location), err);
 }
 
 uint32_t refs_scan_files_count(const refs_scan_files *files) {
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
-    refs_lock(lock);
-    uint32_t n = (uint32_t)files->n;
-    refs_unlock(lock);
-    return n;
+    REFS_LOCKED(lock);
+    return (uint32_t)files->n;
 }
 
 const char *refs_scan_files_location(const refs_scan_files *files, uint32_t id) {
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
-    refs_lock(lock);
-    const char *location = id < files->n ? files->known[id].location : NULL;
-    refs_unlock(lock);
-    return location;
+    REFS_LOCKED(lock);
+    return id < files->n ? files->known[id].location : NULL;
 }
 
 /* -- states ------------------------------------------------------------------------------------ */
@@ -111,19 +105,17 @@ refs_status refs_scan_files_note(refs_scan_files *files, uint32_t id,
     if (copy == NULL) return refs_fail_nomem(err);
     *copy = *seen;
     refs_lock(&files->lock);
-    refs_vfs_validators *before = files->known[id].seen;
+    REFS_SCOPED refs_vfs_validators *before = files->known[id].seen;
     files->known[id].seen = copy;
     refs_unlock(&files->lock);
-    refs_free(before);
     return REFS_OK;
 }
 
 bool refs_scan_files_seen(const refs_scan_files *files, uint32_t id, refs_vfs_validators *seen) {
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
-    refs_lock(lock);
+    REFS_LOCKED(lock);
     const bool is_seen = id < files->n && files->known[id].seen != NULL;
     if (is_seen) *seen = *files->known[id].seen;
-    refs_unlock(lock);
     return is_seen;
 }
 
@@ -187,11 +179,11 @@ typedef struct candidate {
 
 static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_t *id,
                           refs_error *err) {
-    refs_buf path = REFS_BUF_INIT, location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT, location = REFS_BUF_INIT;
     bool needs_slash = file->folder.size > 0 && !refs_str_ends(file->folder, "/");
     refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_WHOLE(file->folder),
                                          needs_slash ? "/" : "", REFS_STR_WHOLE(file->name));
-    refs_str whole = refs_str_view((const char *)path.data, path.size);
+    refs_str whole = refs_buf_text(&path);
     size_t begin = refs_url_path_begin(whole);
     if (status == REFS_OK)
         status = refs_buf_append_str(&location, refs_str_part(whole, 0, begin), err);
@@ -199,12 +191,10 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
         status = append_clean(refs_str_part(whole, begin, whole.size), &location, err);
     if (status == REFS_OK) status = refs_buf_append_str(&location, file->query, err);
     if (status == REFS_OK && file->confined_by != NULL)
-        status = refs_location_confine(refs_str_from(file->confined_by),
-                                       refs_str_view((char *)location.data, location.size), err);
+        status =
+            refs_location_confine(refs_str_from(file->confined_by), refs_buf_text(&location), err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK) status = try_file(files, &location, id, err);
-    refs_buf_clear(&path);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -225,7 +215,7 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
             refs_str behind = refs_str_part(folder, sizeof origin_word - 1, folder.size);
             status = refs_buf_printf(&full, err, "%.*s%.*s", REFS_STR_WHOLE(origin),
                                      REFS_STR_WHOLE(behind));
-            folder = refs_str_view((const char *)full.data, full.size);
+            folder = refs_buf_text(&full);
             if (status != REFS_OK) break;
         }
         const candidate file = {folder, name->name, {"", 0}, NULL};

@@ -214,10 +214,9 @@ bool refs_scan_seen(const refs_scan *scan, uint32_t id, refs_vfs_validators *see
 }
 
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
-    refs_lock(&scan->lock);
+    REFS_LOCKED(&scan->lock);
     *stats = (refs_scan_stats){scan->costs.reads, scan->costs.rounds, scan->costs.bytes,
                                scan->indexed_chunks, scan->microseconds};
-    refs_unlock(&scan->lock);
 }
 
 /* -- chunks ------------------------------------------------------------------------------------ */
@@ -272,15 +271,12 @@ static refs_status await_idle(refs_scan *scan, uint64_t until_ms, refs_error *er
 }
 
 static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err) {
-    refs_status status = REFS_OK;
     const uint64_t until_ms = refs_now_ms() + scan->options.max_wait_ms;
-    refs_lock(&scan->lock);
-    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK)
-        status = await_idle(scan, until_ms, err);
-    if (status == REFS_OK && !scan->arrays[number].is_indexed)
-        status = read_index(scan, number, err);
-    refs_unlock(&scan->lock);
-    return status;
+    REFS_LOCKED(&scan->lock);
+    while (scan->is_busy && !scan->arrays[number].is_indexed)
+        REFS_TRY(await_idle(scan, until_ms, err));
+    if (!scan->arrays[number].is_indexed) REFS_TRY(read_index(scan, number, err));
+    return REFS_OK;
 }
 
 /* The number of the chunk that `key` names. That of an array without dimensions is 0, as in Zarr.

@@ -104,16 +104,10 @@ refs_source_costs refs_source_costs_of(const refs_source *source) {
 
 /* The first extent that ends behind `offset`. */
 static size_t find_extent(const refs_source *source, uint64_t offset) {
-    size_t low = 0, high = source->n_extents;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const extent *at = &source->extents[middle];
-        if (at->offset + at->size <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const extent *extents = source->extents;
+    size_t i = 0;
+    REFS_BISECT(i, source->n_extents, extents[i].offset + extents[i].size <= offset);
+    return i;
 }
 
 static const extent *extent_at(refs_source *source, uint64_t offset) {
@@ -349,7 +343,7 @@ static refs_status read_other(refs_source *source, void *handle, size_t max_byte
 
 refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
                                     size_t max_bytes, refs_buf *bytes) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     void *handle;
     refs_status status = refs_source_name_beside(source, ending, &name, NULL);
     if (status == REFS_OK)
@@ -358,7 +352,6 @@ refs_status refs_source_read_beside(refs_source *source, const refs_source_endin
         status = read_other(source, handle, max_bytes, bytes);
         source->vfs->close(source->vfs->self, handle);
     }
-    refs_buf_clear(&name);
     return status == REFS_OK ? REFS_OK : REFS_NOT_FOUND;
 }
 
@@ -490,10 +483,9 @@ refs_status refs_source_want(refs_source *source, refs_source_range *ranges, siz
     want_together(source, size, ranges, n);
     n = merge_missing(source, ranges, n, size);
     if (n == 0) return REFS_OK;
-    refs_vfs_range *parts = refs_calloc(n, sizeof *parts);
+    REFS_SCOPED refs_vfs_range *parts = refs_calloc(n, sizeof *parts);
     if (parts == NULL) return refs_fail_nomem(err);
     refs_status status = fetch_many(source, ranges, n, parts, err);
     for (size_t i = 0; i < n; i++) refs_free(parts[i].dst);
-    refs_free(parts);
     return status;
 }

@@ -39,13 +39,12 @@ static refs_status add_name(void *user, refs_str name, refs_error *err) {
 static refs_status list(const refs_set_input *input, const char *folder, listing *found,
                         refs_error *err) {
     const refs_vfs_listing receiver = {add_name, found};
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     if (input->vfs->list == NULL) return REFS_OK;
     refs_status status =
         refs_buf_printf(&name, err, "/vsizip/{%s}/%s%c", input->location, folder, '\0');
     if (status == REFS_OK)
         status = input->vfs->list(input->vfs->self, (const char *)name.data, &receiver, err);
-    refs_buf_clear(&name);
     if (status != REFS_NOT_FOUND) return status;
     refs_error_clear(err);
     return REFS_OK;
@@ -89,7 +88,7 @@ static refs_status add_sets(const refs_set_input *input, const char *folder, con
 static refs_status find_sets(const refs_set_input *input, const char *folder, refs_named_sets *sets,
                              refs_error *err) {
     listing found = {REFS_BUF_INIT, 0};
-    refs_buf inner = REFS_BUF_INIT;
+    REFS_SCOPED_BUF inner = REFS_BUF_INIT;
     refs_status status = list(input, folder, &found, err);
     if (status == REFS_OK) status = add_sets(input, folder, &found, sets, err);
     if (status == REFS_OK && sets->urls.size == 0 && found.n == 1 && *folder == '\0') {
@@ -97,7 +96,6 @@ static refs_status find_sets(const refs_set_input *input, const char *folder, re
         if (status == REFS_OK) status = find_sets(input, (const char *)inner.data, sets, err);
     }
     refs_buf_clear(&found.names);
-    refs_buf_clear(&inner);
     return status;
 }
 

@@ -53,9 +53,7 @@ static refs_status add_prefix(refs_set *set, refs_str prefix, uint32_t *id, refs
     size_t known = set->prefixes.count;
     REFS_TRY(refs_intern_add(&set->prefixes, prefix, id, err));
     if (*id < known) return REFS_OK;
-    if (!refs_grow((void **)&set->first_table, &set->first_table_capacity, known,
-                   sizeof *set->first_table))
-        return refs_fail_nomem(err);
+    REFS_GROW(set->first_table, set->first_table_capacity, known, err);
     set->first_table[*id] = REFS_INTERN_NONE;
     return REFS_OK;
 }
@@ -69,8 +67,7 @@ static refs_status add_table(refs_set *set, const refs_chunk_key *split, uint32_
     }
     uint32_t prefix;
     REFS_TRY(add_prefix(set, split->prefix, &prefix, err));
-    if (!refs_grow((void **)&set->tables, &set->table_capacity, set->n_tables, sizeof *set->tables))
-        return refs_fail_nomem(err);
+    REFS_GROW(set->tables, set->table_capacity, set->n_tables, err);
     *id = (uint32_t)set->n_tables++;
     set->tables[*id] = (refs_chunk_table){.prefix = prefix,
                                           .next = set->first_table[prefix],
@@ -83,8 +80,7 @@ static refs_status add_table(refs_set *set, const refs_chunk_key *split, uint32_
 static refs_status add_name(refs_set *set, refs_str key, refs_slot *slot, refs_error *err) {
     uint32_t id;
     size_t known = set->names.count;
-    if (!refs_grow((void **)&set->named, &set->named_capacity, known, sizeof *set->named))
-        return refs_fail_nomem(err);
+    REFS_GROW(set->named, set->named_capacity, known, err);
     REFS_TRY(refs_intern_add(&set->names, key, &id, err));
     *slot = (refs_slot){REFS_INTERN_NONE, id};
     return REFS_OK;
@@ -116,13 +112,10 @@ static refs_status add_key(refs_set_builder *builder, refs_str key, refs_slot *s
 /* "x/" is how some writers name the one chunk "x/0" of a scalar (checklist 18). */
 static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
                                   refs_error *err) {
-    refs_buf whole = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&whole, key, err);
-    if (status == REFS_OK) status = refs_buf_append(&whole, "0", 1, err);
-    if (status == REFS_OK)
-        status = add_key(builder, refs_str_view((const char *)whole.data, whole.size), slot, err);
-    refs_buf_clear(&whole);
-    return status;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&whole, key, err));
+    REFS_TRY(refs_buf_append(&whole, "0", 1, err));
+    return add_key(builder, refs_buf_text(&whole), slot, err);
 }
 
 refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
@@ -174,8 +167,7 @@ static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error
     size_t known = set->urls.count;
     if (known >= REFS_ENTRY_MAX_URLS)
         return refs_fail(err, REFS_LIMIT, "the set has more than 2^32 URLs");
-    if (!refs_grow((void **)&set->url_of, &set->url_of_capacity, known, sizeof *set->url_of))
-        return refs_fail_nomem(err);
+    REFS_GROW(set->url_of, set->url_of_capacity, known, err);
     REFS_TRY(refs_intern_add(&set->urls, url, id, err));
     if (*id == known)
         set->url_of[known] = (refs_set_url){REFS_INTERN_NONE, REFS_INTERN_NONE, REFS_OK};
@@ -241,7 +233,7 @@ static refs_status render_url(rendering *r, uint32_t id, refs_error *err) {
     if (!refs_references__holds_template(url)) return add_url(r->set, url, &r->number[id], err);
     r->text.size = 0;
     if (r->render(r->user, url, &r->text, &problem) == REFS_OK) {
-        url = refs_str_view((const char *)r->text.data, r->text.size);
+        url = refs_buf_text(&r->text);
         return add_url(r->set, url, &r->number[id], err);
     }
     REFS_TRY(add_url(r->set, url, &r->number[id], err));
@@ -278,8 +270,7 @@ refs_status refs_references__builder_render(refs_set_builder *builder, refs_url_
     refs_set *set = builder->set;
     rendering r = {
         .set = set, .urls = set->urls, .url_of = set->url_of, .render = render, .user = user};
-    r.number = refs_calloc(r.urls.count, sizeof *r.number);
-    if (r.number == NULL) return refs_fail_nomem(err);
+    REFS_NEW(r.number, r.urls.count, err);
     set->urls = (refs_intern){.count = 0};
     set->url_of = NULL;
     set->url_of_capacity = 0;
@@ -334,21 +325,17 @@ static refs_status map_url(refs_set_builder *builder, uint32_t id, const refs_ur
         return add_content(builder, id, location, err);
     if (map_text(text, context, location, &problem) != REFS_OK)
         return mark_problem(set, id, &problem, err);
-    return refs_intern_add(&set->locations,
-                           refs_str_view((const char *)location->data, location->size),
-                           &url->location, err);
+    return refs_intern_add(&set->locations, refs_buf_text(location), &url->location, err);
 }
 
 static refs_status map_urls(refs_set_builder *builder, refs_error *err) {
     const refs_set_options *options = &builder->options;
     refs_set *set = builder->set;
     const refs_url_context context = {set->location, options->rewrites, options->remote_to_local};
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint32_t id = 0; id < set->urls.count && status == REFS_OK; id++)
-        status = map_url(builder, id, &context, &location, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    for (uint32_t id = 0; id < set->urls.count; id++)
+        REFS_TRY(map_url(builder, id, &context, &location, err));
+    return REFS_OK;
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -399,8 +386,7 @@ refs_status refs_references__builder_put_range(refs_set_builder *builder, const 
     if (range->length < REFS_ENTRY_WHOLE && range->filter_mask == 0)
         return put(set, slot, (refs_entry){range->offset, (uint32_t)range->length, range->url},
                    err);
-    if (!refs_grow((void **)&set->wide, &set->wide_capacity, set->n_wide, sizeof *set->wide))
-        return refs_fail_nomem(err);
+    REFS_GROW(set->wide, set->wide_capacity, set->n_wide, err);
     set->wide[set->n_wide] = *range;
     return put(set, slot, (refs_entry){set->n_wide++, 0, REFS_ENTRY_WIDE}, err);
 }

@@ -32,14 +32,11 @@ static bool is_plain_name(refs_str name) {
 }
 
 static refs_status read_v2(refs_str prefix, refs_str json, refs_chunk_grid *grid, refs_error *err) {
-    refs_json_doc *document = NULL;
+    REFS_SCOPED_JSON *document = NULL;
     if (!is_plain_name(prefix))
         return refs_fail(err, REFS_INVALID, "its name leads outside the set");
-    refs_status status = refs_json_parse(json, &document, err);
-    if (status == REFS_OK)
-        status = refs_references__chunk_grid_read(refs_json_root(document), grid, err);
-    refs_json_doc_free(document);
-    return status;
+    REFS_TRY(refs_json_parse(json, &document, err));
+    return refs_references__chunk_grid_read(refs_json_root(document), grid, err);
 }
 
 static refs_status read_v3(refs_str prefix, refs_str json, refs_chunk_grid *grid, refs_error *err) {
@@ -60,8 +57,7 @@ static refs_status add_entry(refs_chunk_grids *grids, refs_str prefix,
                              struct refs_grid_entry **entry, refs_error *err) {
     uint32_t id;
     size_t known = grids->prefixes.count;
-    if (!refs_grow((void **)&grids->entries, &grids->capacity, known, sizeof *grids->entries))
-        return refs_fail_nomem(err);
+    REFS_GROW(grids->entries, grids->capacity, known, err);
     REFS_TRY(refs_intern_add(&grids->prefixes, prefix, &id, err));
     *entry = &grids->entries[id];
     if (id < known) refs_free((*entry)->problem);
@@ -77,8 +73,7 @@ static refs_status add(refs_chunk_grids *grids, size_t kind, refs_str prefix, re
     entry->status = kinds[kind].read(prefix, json, &entry->grid, &problem);
     if (entry->status == REFS_OK) return REFS_OK;
     if (entry->status == REFS_NOMEM) return refs_fail_nomem(err);
-    entry->problem = refs_str_copy(refs_str_from(problem.message));
-    return entry->problem != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(problem.message), &entry->problem, err);
 }
 
 refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,

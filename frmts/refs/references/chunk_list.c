@@ -16,8 +16,7 @@ refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_
             return refs_fail(err, REFS_LIMIT, "%.*s: the array has more than 2^64 chunks",
                              REFS_STR_ARG(keys->prefix));
     }
-    if (!refs_grow((void **)&list->numbers, &list->capacity, list->n, sizeof *list->numbers))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->numbers, list->capacity, list->n, err);
     list->numbers[list->n++] = number;
     return REFS_OK;
 }
@@ -39,15 +38,10 @@ refs_status refs_references__chunk_list_add_key(refs_chunk_list *list, refs_str 
     return refs_references__chunk_list_add(list, index, err);
 }
 
-static int compare_numbers(const void *one, const void *other) {
-    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return a < b ? -1 : a > b;
-}
-
 void refs_references__chunk_list_sort(refs_chunk_list *list) {
     size_t n = 0;
     if (list->n == 0) return;
-    qsort(list->numbers, list->n, sizeof *list->numbers, compare_numbers);
+    qsort(list->numbers, list->n, sizeof *list->numbers, refs_compare_u64);
     for (size_t i = 0; i < list->n; i++)
         if (n == 0 || list->numbers[i] != list->numbers[n - 1])
             list->numbers[n++] = list->numbers[i];

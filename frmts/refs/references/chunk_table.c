@@ -13,9 +13,7 @@ void refs_references__chunk_table_clear(refs_chunk_table *table) {
 static refs_status append(refs_chunk_table *table, refs_entry entry, refs_error *err) {
     if (table->count == UINT32_MAX)
         return refs_fail(err, REFS_LIMIT, "an array has more than %zu chunks", table->count);
-    if (!refs_grow((void **)&table->entries, &table->entry_capacity, table->count,
-                   sizeof *table->entries))
-        return refs_fail_nomem(err);
+    REFS_GROW(table->entries, table->entry_capacity, table->count, err);
     table->entries[table->count++] = entry;
     return REFS_OK;
 }
@@ -29,8 +27,7 @@ static uint64_t last_of_row(const refs_chunk_table *table) {
 /* Without keys, entry i has the packed index i. */
 static refs_status write_keys(refs_chunk_table *table, refs_error *err) {
     for (size_t i = 0; i < table->count; i++) {
-        if (!refs_grow((void **)&table->keys, &table->key_capacity, i, sizeof *table->keys))
-            return refs_fail_nomem(err);
+        REFS_GROW(table->keys, table->key_capacity, i, err);
         table->keys[i] = i;
     }
     return REFS_OK;
@@ -52,8 +49,7 @@ refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t p
         }
         table->unsorted = true;
     }
-    if (!refs_grow((void **)&table->keys, &table->key_capacity, table->count, sizeof *table->keys))
-        return refs_fail_nomem(err);
+    REFS_GROW(table->keys, table->key_capacity, table->count, err);
     table->keys[table->count] = packed;
     return append(table, entry, err);
 }
@@ -199,13 +195,7 @@ static const refs_entry *find_in_grid(const refs_chunk_table *table, uint64_t pa
 const refs_entry *refs_references__chunk_table_find(const refs_chunk_table *table,
                                                     uint64_t packed) {
     if (table->extent != NULL) return find_in_grid(table, packed);
-    size_t begin = 0, end = table->count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (table->keys[middle] < packed)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < table->count && table->keys[begin] == packed ? &table->entries[begin] : NULL;
+    size_t i = 0;
+    REFS_BISECT(i, table->count, table->keys[i] < packed);
+    return i < table->count && table->keys[i] == packed ? &table->entries[i] : NULL;
 }

@@ -55,7 +55,7 @@ static bool ends_with(refs_str text, const char *ending) {
 
 bool refs_references__is_page(refs_bytes head) {
     static const char *const begins[] = {"<html", "<!doctype html"};
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_str text = refs_bytes_text(head);
     if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
     while (text.size > 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != '\0')
         text = refs_str_part(text, 1, text.size);
@@ -78,15 +78,15 @@ static bool take_value(refs_str line, const char *key, refs_str *value) {
 /* Catalogues of intake are YAML with a member "sources"; their sources that are sets say where
  * these are by "fo", as fsspec calls it. */
 static bool is_intake(refs_bytes head) {
-    refs_str text = refs_str_view((const char *)head.data, head.size), line;
+    refs_str text = refs_bytes_text(head), line;
     while (refs_str_next_line(&text, &line))
         if (refs_str_starts(line, "sources:") && refs_str_trim(line, " \t").size == 8) return true;
     return false;
 }
 
 static refs_status fail_on_intake(const char *location, refs_bytes head, refs_error *err) {
-    refs_str text = refs_str_view((const char *)head.data, head.size), line, value;
-    refs_buf found = REFS_BUF_INIT;
+    refs_str text = refs_bytes_text(head), line, value;
+    REFS_SCOPED_BUF found = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t n = 0; n < SHOWN_SOURCES && status == REFS_OK && refs_str_next_line(&text, &line);)
         if (take_value(line, "fo", &value))
@@ -98,7 +98,6 @@ static refs_status fail_on_intake(const char *location, refs_bytes head, refs_er
                       "%s: expected a reference set, found an Intake catalogue: open the value of "
                       "\"fo\" of one of its sources%.*s",
                       location, (int)found.size, found.size > 0 ? (const char *)found.data : "");
-    refs_buf_clear(&found);
     return status;
 }
 

@@ -37,13 +37,9 @@ static refs_status decode_percent(refs_str text, refs_buf *decoded, refs_error *
 }
 
 static refs_status decode_base64(refs_str text, refs_buf *bytes, refs_error *err) {
-    refs_buf plain = REFS_BUF_INIT;
-    refs_status status = decode_percent(text, &plain, err);
-    if (status == REFS_OK)
-        status =
-            refs_base64_decode(refs_str_view((const char *)plain.data, plain.size), bytes, err);
-    refs_buf_clear(&plain);
-    return status;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT;
+    REFS_TRY(decode_percent(text, &plain, err));
+    return refs_base64_decode(refs_buf_text(&plain), bytes, err);
 }
 
 refs_status refs_references__data_url_decode(refs_str url, refs_buf *bytes, refs_error *err) {

@@ -68,18 +68,15 @@ static const refs_json *documents(const refs_growth *growth) {
 
 /* If anything is wrong with the existing files, the set is rewritten. */
 static bool read_metadata(refs_growth *growth) {
-    refs_buf path = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT, text = REFS_BUF_INIT;
     uint64_t record_size = 0;
     bool is_read =
         refs_buf_printf(&path, NULL, "%s" METADATA, growth->folder) == REFS_OK &&
         stat((const char *)path.data, &growth->metadata) == 0 &&
         refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_METADATA_BYTES, &text,
                             NULL) == REFS_OK &&
-        refs_json_parse(refs_str_view((const char *)text.data, text.size), &growth->doc, NULL) ==
-            REFS_OK &&
+        refs_json_parse(refs_buf_text(&text), &growth->doc, NULL) == REFS_OK &&
         refs_json_u64(refs_json_get(refs_json_root(growth->doc), "record_size"), &record_size);
-    refs_buf_clear(&path);
-    refs_buf_clear(&text);
     return is_read && record_size == growth->record_size && refs_json_is_object(documents(growth));
 }
 
@@ -122,13 +119,10 @@ void refs_growth__free(refs_growth *growth) {
 /* -- documents --------------------------------------------------------------------------------- */
 
 static bool is_same(const refs_json *one, const refs_json *other) {
-    refs_buf a = REFS_BUF_INIT, b = REFS_BUF_INIT;
-    bool is = refs_json_write(one, &a, NULL) == REFS_OK &&
-              refs_json_write(other, &b, NULL) == REFS_OK && a.size == b.size &&
-              (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-    refs_buf_clear(&a);
-    refs_buf_clear(&b);
-    return is;
+    REFS_SCOPED_BUF a = REFS_BUF_INIT, b = REFS_BUF_INIT;
+    return refs_json_write(one, &a, NULL) == REFS_OK &&
+           refs_json_write(other, &b, NULL) == REFS_OK && a.size == b.size &&
+           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
 /* Whether members are the same but for those that are named. Readers of the set as it was keep its
@@ -214,11 +208,11 @@ static refs_status add_array(refs_growth *growth, refs_str prefix, const grown *
 refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes document,
                                   refs_error *err) {
     grown array = {.prefix = NULL};
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     if (!refs_str_ends(key, ".zarray")) return REFS_OK;
     const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
     const refs_json *was = refs_json_get_str(documents(growth), key);
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
+    REFS_TRY(refs_json_parse(refs_bytes_text(document), &doc, err));
     const refs_json *is = refs_json_root(doc);
     array.is_new = was == NULL;
     array.is_emptied = was != NULL && is_empty(is);
@@ -226,7 +220,6 @@ refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes 
     const bool is_kept =
         array.is_new || array.is_emptied || (keeps_numbers(was, is) && count_old(was, is, &array));
     if (!is_kept) mark_rewritten(growth, prefix, " has other chunks");
-    refs_json_doc_free(doc);
     return add_array(growth, prefix, &array, err);
 }
 
@@ -256,15 +249,11 @@ typedef struct passage {
 } passage;
 
 static refs_status pass_one(const passage *along, const char *name, refs_error *err) {
-    refs_buf from = REFS_BUF_INIT, to = REFS_BUF_INIT;
-    refs_status status = refs_write__make_folders(along->to, refs_str_from(name), err);
-    if (status == REFS_OK) status = make_path(along->from, name, &from, err);
-    if (status == REFS_OK) status = make_path(along->to, name, &to, err);
-    if (status == REFS_OK)
-        status = along->pass((const char *)from.data, (const char *)to.data, err);
-    refs_buf_clear(&from);
-    refs_buf_clear(&to);
-    return status;
+    REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    REFS_TRY(refs_write__make_folders(along->to, refs_str_from(name), err));
+    REFS_TRY(make_path(along->from, name, &from, err));
+    REFS_TRY(make_path(along->to, name, &to, err));
+    return along->pass((const char *)from.data, (const char *)to.data, err);
 }
 
 /* It is on the disk before its name is: a machine that fails leaves what was there. */
@@ -274,12 +263,10 @@ static refs_status rename_settled(const char *from, const char *to, refs_error *
 
 /* A second name for the same file; where the file system has none, its bytes. */
 static refs_status link_or_copy(const char *from, const char *to, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     if (link(from, to) == 0) return REFS_OK;
-    refs_status status = refs_vfs_read_whole(refs_vfs_posix(), from, MAX_RECORD_BYTES, &bytes, err);
-    if (status == REFS_OK) status = refs_write__file(to, refs_buf_view(&bytes), err);
-    refs_buf_clear(&bytes);
-    return status;
+    REFS_TRY(refs_vfs_read_whole(refs_vfs_posix(), from, MAX_RECORD_BYTES, &bytes, err));
+    return refs_write__file(to, refs_buf_view(&bytes), err);
 }
 
 /* -- record files ------------------------------------------------------------------------------ */
@@ -295,7 +282,7 @@ static refs_status name_record(const refs_growth *growth, uint64_t record, refs_
  * interrupted, or held chunks that are no more. */
 static void check_gap(refs_growth *growth, uint64_t end) {
     const refs_str prefix = refs_str_from(growth->array->prefix);
-    refs_buf name = REFS_BUF_INIT, path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT, path = REFS_BUF_INIT;
     struct stat status;
     for (uint64_t i = growth->next_record; i < end && !growth->is_rewritten; i++) {
         name.size = 0;
@@ -304,8 +291,6 @@ static void check_gap(refs_growth *growth, uint64_t end) {
             stat((const char *)path.data, &status) == 0)
             mark_rewritten(growth, prefix, " has record files of an append that was interrupted");
     }
-    refs_buf_clear(&name);
-    refs_buf_clear(&path);
 }
 
 static void end_array(refs_growth *growth) {
@@ -316,7 +301,7 @@ static void end_array(refs_growth *growth) {
 }
 
 void refs_growth__array(refs_growth *growth, const refs_write_array *array) {
-    const refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
+    const refs_str prefix = refs_buf_text(&array->prefix);
     end_array(growth);
     growth->grid = array;
     growth->n_chunks = array->n_chunks;
@@ -346,15 +331,13 @@ refs_status refs_growth__cut(const refs_growth *growth, const refs_write_chunk *
 /* Whether a record file of the set holds these bytes. */
 static refs_status holds(const refs_growth *growth, const char *name, refs_bytes bytes, bool *does,
                          refs_error *err) {
-    refs_buf path = REFS_BUF_INIT, was = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT, was = REFS_BUF_INIT;
     refs_status status = make_path(growth->folder, name, &path, err);
     if (status == REFS_OK)
         (void)refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_RECORD_BYTES, &was,
                                   NULL);
     *does = was.size == bytes.size &&
             (bytes.size == 0 || memcmp(was.data, bytes.data, bytes.size) == 0);
-    refs_buf_clear(&was);
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -365,14 +348,13 @@ static void mark_other_chunks(refs_growth *growth) {
 
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                  refs_growth_rows rows, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     bool is = false;
     if (growth->array == NULL) return REFS_OK;
     refs_status status = name_record(growth, record, &name, err);
     if (status == REFS_OK) status = holds(growth, (const char *)name.data, bytes, &is, err);
     growth->is_same = is && rows == REFS_GROWTH_ALL_ROWS;
     if (status == REFS_OK && !is && !growth->array->fills_holes) mark_other_chunks(growth);
-    refs_buf_clear(&name);
     return status;
 }
 
@@ -382,18 +364,14 @@ refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_byte
 static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref *ref,
                             refs_error *err) {
     const refs_write_array *grid = growth->grid;
-    const refs_chunk_keys keys = {refs_str_view((const char *)grid->prefix.data, grid->prefix.size),
-                                  grid->separator, grid->rank, grid->n};
+    const refs_chunk_keys keys = {refs_buf_text(&grid->prefix), grid->separator, grid->rank,
+                                  grid->n};
     uint64_t index[REFS_WRITE_MAX_RANK] = {0};
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     for (size_t dim = grid->rank; dim-- > 0; number /= grid->n[dim])
         index[dim] = number % grid->n[dim];
-    refs_status status = refs_chunk_keys_append(&keys, index, &key, err);
-    if (status == REFS_OK)
-        status =
-            refs_set_find(growth->was, refs_str_view((const char *)key.data, key.size), ref, err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_TRY(refs_chunk_keys_append(&keys, index, &key, err));
+    return refs_set_find(growth->was, refs_buf_text(&key), ref, err);
 }
 
 /* The bytes of a chunk in the set itself may be others: steps of it that were missing have values.
@@ -430,7 +408,7 @@ refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const 
  * name more. */
 static refs_status link_emptied(const refs_growth *growth, uint64_t record, refs_bytes bytes,
                                 bool *is_linked, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT, from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT, from = REFS_BUF_INIT, to = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < growth->n_arrays && status == REFS_OK && !*is_linked; i++) {
         const grown *emptied = &growth->arrays[i];
@@ -455,9 +433,6 @@ static refs_status link_emptied(const refs_growth *growth, uint64_t record, refs
         status = make_path(growth->staged, (const char *)name.data, &to, err);
     if (status == REFS_OK && *is_linked)
         status = link_or_copy((const char *)from.data, (const char *)to.data, err);
-    refs_buf_clear(&name);
-    refs_buf_clear(&from);
-    refs_buf_clear(&to);
     return status;
 }
 
@@ -475,7 +450,7 @@ static refs_status add_file(refs_growth *growth, const char *name, bool is_writt
 
 refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                 bool *is_written, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     bool is_linked = false;
     *is_written = true;
     if (growth->array == NULL) return REFS_OK;
@@ -488,7 +463,6 @@ refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes
     growth->is_same = false;
     if (status == REFS_OK) status = add_file(growth, (const char *)name.data, !is_same, err);
     *is_written = !is_same && !is_linked;
-    refs_buf_clear(&name);
     return status;
 }
 
@@ -503,7 +477,7 @@ static refs_status pass_files(const refs_growth *growth, const passage *along, b
 }
 
 static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     struct stat now = {0};
     REFS_TRY(refs_buf_printf(&path, err, "%s" METADATA, growth->folder));
     bool is_same = stat((const char *)path.data, &now) == 0 &&
@@ -511,7 +485,6 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
                    now.st_size == growth->metadata.st_size &&
                    now.st_mtim.tv_sec == growth->metadata.st_mtim.tv_sec &&
                    now.st_mtim.tv_nsec == growth->metadata.st_mtim.tv_nsec;
-    refs_buf_clear(&path);
     if (is_same) return REFS_OK;
     return refs_fail(err, REFS_IO, "%s: another program wrote it in the meantime: append again",
                      growth->folder);

@@ -25,35 +25,29 @@ static refs_candidate *add(refs_candidates *candidates, refs_candidate_kind kind
 
 static refs_status add_itself(refs_candidates *candidates, refs_str name, refs_error *err) {
     refs_candidate *itself = add(candidates, REFS_CANDIDATE_ITSELF);
-    itself->location = refs_str_copy(name);
-    return itself->location != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(name, &itself->location, err);
 }
 
 static refs_status add_metadata(refs_candidates *candidates, refs_str folder, refs_error *err) {
     refs_candidate *metadata = add(candidates, REFS_CANDIDATE_METADATA);
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&text, folder, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&text, refs_str_from("/" NAME), err);
-    if (status == REFS_OK && (metadata->location = refs_buf_take_text(&text)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&text, folder, err));
+    REFS_TRY(refs_buf_append_str(&text, refs_str_from("/" NAME), err));
+    return refs_buf_keep(&text, &metadata->location, err);
 }
 
 static refs_status add_repository(refs_candidates *candidates, refs_str folder, unsigned format,
                                   const refs_icechunk_version *version, refs_error *err) {
     refs_candidate *repository = add(candidates, REFS_CANDIDATE_REPOSITORY);
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     repository->format = format;
     repository->version = *version;
     repository->folder = refs_str_copy(folder);
-    refs_status status = format == 2 ? refs_icechunk_info_file(folder, &text, err)
-                                     : refs_icechunk_old_reference(folder, version, &text, err);
-    if (status == REFS_OK &&
-        ((repository->location = refs_buf_take_text(&text)) == NULL || repository->folder == NULL))
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(format == 2 ? refs_icechunk_info_file(folder, &text, err)
+                         : refs_icechunk_old_reference(folder, version, &text, err));
+    if ((repository->location = refs_buf_take_text(&text)) == NULL || repository->folder == NULL)
+        return refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 /* Names that it cannot have are those of the other format alone. */
@@ -146,8 +140,7 @@ static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str 
 static refs_status add_slashed(refs_candidates *candidates, refs_str name, refs_error *err) {
     const size_t mark = refs_references__version_slashed_tag(name);
     if (candidates->named.is_said || mark == SIZE_MAX) return REFS_OK;
-    candidates->named.text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
-    if (candidates->named.text == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(refs_str_part(name, mark + 1, name.size), &candidates->named.text, err));
     const refs_icechunk_version version = {.tag = candidates->named.text};
     return add_repository(candidates, refs_str_part(name, 0, mark), 2, &version, err);
 }

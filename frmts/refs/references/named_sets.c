@@ -60,7 +60,7 @@ static refs_status check_depth(const refs_set_input *input, const char *what, re
 
 static refs_status fail_between(const refs_named_sets *sets, size_t n, const char *what,
                                 refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < n && i < MAX_SHOWN && status == REFS_OK; i++)
         status = refs_buf_printf(&text, err, "%s%zu: %s", i > 0 ? ", " : "", i,
@@ -71,7 +71,6 @@ static refs_status fail_between(const refs_named_sets *sets, size_t n, const cha
                       "this %s names %zu sets or data files: choose one by its number "
                       "(%.*s%s)",
                       what, n, (int)text.size, (const char *)text.data, n > MAX_SHOWN ? ", …" : "");
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -79,7 +78,7 @@ static refs_status open_one(const refs_set_input *input, const refs_named_sets *
                             refs_set **set, refs_error *err) {
     refs_set_options options = *input->options;
     const refs_url_context context = {input->location, options.rewrites, options.remote_to_local};
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     options.set_index = -1;
     refs_status status =
         refs_url_map(refs_str_from(string_at(&sets->urls, i)), &context, &location, err);
@@ -88,7 +87,6 @@ static refs_status open_one(const refs_set_input *input, const refs_named_sets *
         status =
             refs_references__open_named(input, (const char *)location.data, &options, set, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", string_at(titles_of(sets), i));
-    refs_buf_clear(&location);
     return status;
 }
 

@@ -124,12 +124,11 @@ static bool has_repository(const refs_candidates *candidates, const refs_error *
 
 /* Whether there is a file of this machine; others are not asked for a message's sake. */
 static bool is_local_file(const refs_vfs *vfs, refs_str location) {
-    char *name = refs_str_copy(location);
+    REFS_SCOPED char *name = refs_str_copy(location);
     void *handle;
     const bool is = name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
                     vfs->open(vfs->self, name, &handle, NULL) == REFS_OK;
     if (is) vfs->close(vfs->self, handle);
-    refs_free(name);
     return is;
 }
 
@@ -158,11 +157,10 @@ static refs_status count_parts(void *user, refs_str folder, refs_error *err) {
 /* Whether there is a folder of this machine with what lies in a repository. */
 static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
     unsigned n = 0;
-    char *name = refs_str_copy(folder);
+    REFS_SCOPED char *name = refs_str_copy(folder);
     if (name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
         vfs->list != NULL)
         (void)vfs->list(vfs->self, name, &(refs_vfs_listing){count_parts, &n}, NULL);
-    refs_free(name);
     return n == 2;
 }
 
@@ -221,8 +219,7 @@ static refs_status check_version(const refs_set_input *input, const found *what,
 /* What another document names has its own. */
 static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
     if (set->document != NULL) return REFS_OK;
-    set->document = refs_str_copy(refs_str_from(input->location));
-    return set->document != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(input->location), &set->document, err);
 }
 
 static refs_status open_found(const refs_set_input *input, found *what, refs_error *err) {

@@ -42,7 +42,7 @@ static refs_status make_folder(const refs_buf *path, refs_error *err) {
 }
 
 refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&path, err, "%s/", root);
     for (size_t i = 0; i < name.size && status == REFS_OK; i++) {
         char c = name.data[i];
@@ -53,7 +53,6 @@ refs_status refs_write__make_folders(const char *root, refs_str name, refs_error
         }
         if (status == REFS_OK) status = refs_buf_append(&path, &c, 1, err);
     }
-    refs_buf_clear(&path);
     return status;
 }
 

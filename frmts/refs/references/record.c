@@ -19,9 +19,8 @@ struct refs_record {
 
 static void free_record(void *user, size_t size) {
     (void)size;
-    refs_record *record = user;
+    REFS_SCOPED refs_record *record = user;
     refs_parquet_table_clear(&record->table);
-    refs_free(record);
 }
 
 static refs_status check_columns(const refs_parquet_table *table, refs_error *err) {
@@ -39,12 +38,10 @@ static refs_status check_columns(const refs_parquet_table *table, refs_error *er
 static refs_status read_table(const refs_vfs *vfs, const char *location, uint64_t n_rows,
                               refs_parquet_table *table, refs_error *err) {
     const refs_parquet_query query = {column_names, N_COLUMNS, n_rows, REFS_PARQUET_LIMITS_INIT};
-    refs_buf file = REFS_BUF_INIT;
-    refs_status status = refs_vfs_read_whole(vfs, location, MAX_FILE_BYTES, &file, err);
-    if (status == REFS_OK) status = refs_parquet_read(refs_buf_view(&file), &query, table, err);
-    if (status == REFS_OK) status = check_columns(table, err);
-    refs_buf_clear(&file);
-    return status;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT;
+    REFS_TRY(refs_vfs_read_whole(vfs, location, MAX_FILE_BYTES, &file, err));
+    REFS_TRY(refs_parquet_read(refs_buf_view(&file), &query, table, err));
+    return check_columns(table, err);
 }
 
 refs_status refs_references__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
@@ -121,7 +118,7 @@ refs_status refs_references__record_row(const refs_record *record, uint64_t row,
     }
     refs_bytes path = refs_parquet_string(&columns[PATH], (size_t)row);
     if (path.size == SIZE_MAX || path.size == 0) return REFS_NOT_FOUND;
-    ref->url = refs_str_view((const char *)path.data, path.size);
+    ref->url = refs_bytes_text(path);
     refs_status status = set_range(record, (size_t)row, ref, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(ref->url));
     return status;

@@ -4,8 +4,7 @@
 refs_status refs_references__rewrites_copy(const char *const *list, char ***copy, refs_error *err) {
     size_t n = 0;
     while (list != NULL && list[n] != NULL) n++;
-    *copy = refs_calloc(n + 1, sizeof **copy);
-    if (*copy == NULL) return refs_fail_nomem(err);
+    REFS_NEW(*copy, n + 1, err);
     for (size_t i = 0; i < n; i++)
         if (((*copy)[i] = refs_str_copy(refs_str_from(list[i]))) == NULL)
             return refs_fail_nomem(err);

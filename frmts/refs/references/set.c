@@ -183,11 +183,10 @@ refs_status refs_chunk_keys_append(const refs_chunk_keys *keys, const uint64_t *
 
 void refs_references__name_chunk(const refs_chunk_keys *keys, const uint64_t *index,
                                  refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     refs_status status = refs_chunk_keys_append(keys, index, &name, NULL);
     if (status == REFS_OK && name.size > 0)
         refs_error_prefix(err, "%.*s", (int)name.size, (const char *)name.data);
-    refs_buf_clear(&name);
 }
 
 bool refs_references__is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
@@ -239,15 +238,13 @@ static refs_status visit_by_name(const refs_set *set, const refs_chunk_keys *key
                                  const uint64_t *index, const refs_chunk_visitor *visitor,
                                  refs_error *err) {
     refs_ref ref = {0};
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_status status = refs_chunk_keys_append(keys, index, &key, err);
-    if (status == REFS_OK)
-        status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
+    if (status == REFS_OK) status = refs_set_find(set, refs_buf_text(&key), &ref, err);
     if (status != REFS_OK && status != REFS_NOT_FOUND)
         refs_error_prefix(err, "%.*s", (int)key.size, (const char *)key.data);
     if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
     refs_ref_release(&ref);
-    refs_buf_clear(&key);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
@@ -258,19 +255,15 @@ static refs_status list_table(const refs_set *set, const refs_chunk_table *table
     const refs_chunk_keys own = {prefix, table->separator, table->rank, NULL};
     const refs_str wanted = refs_str_part(list->keys->prefix, 0, prefix.size);
     uint64_t index[REFS_CHUNK_MAX_RANK];
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     if (!refs_str_equal(wanted, prefix)) return REFS_OK;
-    for (size_t i = 0; i < table->count && status == REFS_OK; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         key.size = 0;
         refs_references__table_index(table, i, index);
-        status = refs_chunk_keys_append(&own, index, &key, err);
-        if (status == REFS_OK)
-            status = refs_references__chunk_list_add_key(
-                list, refs_str_view((const char *)key.data, key.size), err);
+        REFS_TRY(refs_chunk_keys_append(&own, index, &key, err));
+        REFS_TRY(refs_references__chunk_list_add_key(list, refs_buf_text(&key), err));
     }
-    refs_buf_clear(&key);
-    return status;
+    return REFS_OK;
 }
 
 /* The chunks that the set has, by all its keys: where it declares more than it holds. */

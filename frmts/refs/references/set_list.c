@@ -137,7 +137,7 @@ typedef struct list_visit {
 /* A text or object that tells what a set holds. */
 static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_json_token token,
                               refs_str text, refs_error *err) {
-    refs_str key = refs_str_view((const char *)visit->key.data, visit->key.size);
+    refs_str key = refs_buf_text(&visit->key);
     bool is_metadata = refs_references__is_metadata_key(key);
     visit->value.size = 0;
     if (token == REFS_JSON_OBJECT_BEGIN && is_metadata)
@@ -182,8 +182,7 @@ static refs_status visit_set(list_visit *visit, refs_json_reader *reader, size_t
     else
         refs_set_builder_free(visit->builder);
     if (status != REFS_OK) return status;
-    const refs_set_summary summary = {
-        index, refs_str_view((const char *)visit->name.data, visit->name.size), set};
+    const refs_set_summary summary = {index, refs_buf_text(&visit->name), set};
     status = visit->visitor->visit(visit->visitor->user, &summary, err);
     refs_set_free(set);
     return status;

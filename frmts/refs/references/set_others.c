@@ -14,8 +14,7 @@ typedef struct key_search {
 } key_search;
 
 static refs_status index_prefixes(key_search *at, size_t n, refs_error *err) {
-    at->array_of = refs_calloc(n + 1, sizeof *at->array_of);
-    if (at->array_of == NULL) return refs_fail_nomem(err);
+    REFS_NEW(at->array_of, n + 1, err);
     for (size_t i = 0; i < n; i++) {
         uint32_t id;
         REFS_TRY(refs_intern_add(&at->prefixes, at->arrays[i].prefix, &id, err));
@@ -84,7 +83,7 @@ static refs_status show_index(key_search *at, const refs_chunk_table *table, con
                                   table->separator, table->rank, NULL};
     at->key.size = 0;
     REFS_TRY(refs_chunk_keys_append(&keys, index, &at->key, err));
-    return show(at, refs_str_view((const char *)at->key.data, at->key.size), err);
+    return show(at, refs_buf_text(&at->key), err);
 }
 
 /* Most tables are of one array and inside its grid: those take no text. */

@@ -39,22 +39,18 @@ static bool is_local(const refs_vfs *vfs, const char *folder) {
 /* A name that the working directory does not change. */
 static refs_status name_folder(refs_str folder, char **name, refs_error *err) {
     char now[PATH_MAX];
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (!refs_str_starts(folder, "/") && getcwd(now, sizeof now) != NULL)
-        status = refs_buf_printf(&text, err, "%s/", now);
-    if (status == REFS_OK) status = refs_buf_append_str(&text, folder, err);
-    if (status == REFS_OK && (*name = refs_buf_take_text(&text)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&text);
-    return status;
+        REFS_TRY(refs_buf_printf(&text, err, "%s/", now));
+    REFS_TRY(refs_buf_append_str(&text, folder, err));
+    if ((*name = refs_buf_take_text(&text)) == NULL) return refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 refs_status refs_references__state_begin(refs_set_state *state, const refs_vfs *vfs,
                                          refs_str folder, refs_error *err) {
     state->vfs = vfs;
-    state->folder = refs_str_copy(folder);
-    if (state->folder == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(folder, &state->folder, err));
     if (!is_local(vfs, state->folder)) return REFS_OK;
     refs_free(state->folder);
     state->folder = NULL;
@@ -80,32 +76,27 @@ bool refs_references__state_is_held(const refs_set_state *state) {
 
 static refs_status note_sources(refs_set_state *state, const refs_json *document, refs_error *err) {
     const refs_json *sources = refs_json_get(refs_json_get(document, "metadata"), SOURCES_KEY);
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (sources == NULL) return REFS_OK;
-    refs_status status = refs_json_write(sources, &text, err);
-    if (status == REFS_OK && (state->sources = refs_buf_take_text(&text)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_json_write(sources, &text, err));
+    return refs_buf_keep(&text, &state->sources, err);
 }
 
 static refs_status digest(const refs_json *document, uint64_t *sum, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const refs_status status = refs_json_write(document, &text, err);
     *sum = refs_lookup3_64(refs_buf_view(&text), 0);
-    refs_buf_clear(&text);
     return status;
 }
 
 refs_status refs_references__state_note(refs_set_state *state, const refs_json *document,
                                         refs_error *err) {
     const refs_vfs *vfs = state->vfs;
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(state->folder)))
         return REFS_OK;
     REFS_TRY(refs_buf_printf(&name, err, "%s/.zmetadata", state->folder));
     state->metadata = refs_buf_take_text(&name);
-    refs_buf_clear(&name);
     if (state->metadata == NULL) return refs_fail_nomem(err);
     refs_vfs_validators *known = &state->known.validators;
     if (vfs->validators(vfs->self, state->metadata, known, NULL) != REFS_OK ||
@@ -134,15 +125,12 @@ void refs_references__state_clear(refs_set_state *state) {
 
 static refs_status note_source(const refs_json *source, refs_intern *strings, bool *is_new,
                                refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const size_t n = strings->count;
     uint32_t id;
     refs_status status = refs_json_write(source, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), &id, err);
+    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), &id, err);
     *is_new = strings->count > n;
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -194,9 +182,8 @@ static refs_status read_grids(const refs_json *document, refs_chunk_grids *grids
         refs_buf text = REFS_BUF_INIT;
         status = refs_json_write(refs_json_at(metadata, i), &text, err);
         if (status == REFS_OK)
-            status = refs_references__chunk_grids_add(
-                grids, refs_json_name_at(metadata, i),
-                refs_str_view((const char *)text.data, text.size), err);
+            status = refs_references__chunk_grids_add(grids, refs_json_name_at(metadata, i),
+                                                      refs_buf_text(&text), err);
         refs_buf_clear(&text);
     }
     return status;
@@ -205,7 +192,7 @@ static refs_status read_grids(const refs_json *document, refs_chunk_grids *grids
 static refs_status compare(const refs_set_state *state, const refs_json *document,
                            const refs_chunk_grids *grids, bool *has_grown, refs_error *err) {
     refs_chunk_grids others = {.entries = NULL};
-    refs_json_doc *old = NULL;
+    REFS_SCOPED_JSON *old = NULL;
     uint64_t record_size = 0;
     *has_grown = false;
     if (state->sources == NULL ||
@@ -219,7 +206,6 @@ static refs_status compare(const refs_set_state *state, const refs_json *documen
     if (status == REFS_OK && *has_grown) status = read_grids(document, &others, err);
     *has_grown = *has_grown && status == REFS_OK && keeps_numbers(grids, &others);
     refs_references__chunk_grids_clear(&others);
-    refs_json_doc_free(old);
     return status;
 }
 
@@ -242,13 +228,11 @@ static refs_status read_metadata(const refs_set_state *state, refs_json_doc **do
                                  refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     void *handle = NULL;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(vfs->open(vfs->self, state->metadata, &handle, err));
     refs_status status = refs_vfs_read_opened(vfs, handle, REFS_SET_MAX_METADATA_BYTES, &text, err);
     vfs->close(vfs->self, handle);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
-    refs_buf_clear(&text);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), document, err);
     return status;
 }
 

@@ -116,17 +116,15 @@ static void unpack_head(refs_bytes head, refs_buf *text) {
 }
 
 static bool sniff_packed(refs_bytes head) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (refs_buf_reserve(&text, UNPACKED_SIZE, NULL) == REFS_OK) unpack_head(head, &text);
-    bool found = sniff_text(refs_str_view((const char *)text.data, text.size));
-    refs_buf_clear(&text);
-    return found;
+    return sniff_text(refs_buf_text(&text));
 }
 
 bool refs_set_sniff(refs_bytes head) {
     if (refs_references__is_packed(head)) return sniff_packed(head);
     if (refs_references__dmrpp_sniff(NULL, head)) return true;
-    return sniff_text(refs_str_view((const char *)head.data, head.size));
+    return sniff_text(refs_bytes_text(head));
 }
 
 /* -- folders ----------------------------------------------------------------------------------- */

@@ -56,8 +56,7 @@ static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, ref
     if (status == REFS_NOT_FOUND) return REFS_OK;
     REFS_TRY(status);
     if (ref.kind == REFS_REF_INLINE)
-        status =
-            refs_json_parse(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), doc, err);
+        status = refs_json_parse(refs_bytes_text(ref.bytes), doc, err);
     else
         status = refs_fail(err, REFS_CORRUPT, "expected the record itself, found a reference: %s",
                            refs_index_again());

@@ -41,9 +41,7 @@ void refs_references__templates_free(refs_templates *templates) {
 static refs_status add_name(refs_templates *templates, refs_str name, uint32_t *id,
                             refs_error *err) {
     size_t known = templates->names.count;
-    if (!refs_grow((void **)&templates->items, &templates->capacity, known,
-                   sizeof *templates->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(templates->items, templates->capacity, known, err);
     memset(&templates->items[known], 0, sizeof *templates->items);
     return refs_intern_add(&templates->names, name, id, err);
 }

@@ -35,7 +35,7 @@ struct refs_unpacker {
 };
 
 static const struct known_packing *find_packing(refs_bytes head) {
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_str text = refs_bytes_text(head);
     for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++)
         if (refs_str_starts(text, packings[i].magic)) return &packings[i];
     return NULL;

@@ -230,14 +230,12 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
 
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
                          refs_error *err) {
-    refs_buf rewritten = REFS_BUF_INIT;
+    REFS_SCOPED_BUF rewritten = REFS_BUF_INIT;
     size_t from = location->size;
     refs_status status = rewrite(url, context->rewrites, &rewritten, err);
     if (status == REFS_OK)
-        status = map_rewritten(refs_str_view((const char *)rewritten.data, rewritten.size), context,
-                               location, err);
+        status = map_rewritten(refs_buf_text(&rewritten), context, location, err);
     if (status != REFS_OK) location->size = from;
-    refs_buf_clear(&rewritten);
     return status;
 }
 

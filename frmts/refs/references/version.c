@@ -83,8 +83,7 @@ refs_status refs_references__version_split(refs_str name, refs_named_version *na
     named->is_said = true;
     named->is_certain = by_keys != SIZE_MAX;
     named->folder = without_slashes(refs_str_part(name, 0, mark));
-    named->text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
-    if (named->text == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(refs_str_part(name, mark + 1, name.size), &named->text, err));
     if (named->is_certain) return read_keys(named->text, &named->version, err);
     named->version.tag_or_snapshot = undo_percent(named->text);
     return REFS_OK;

@@ -63,11 +63,9 @@ static refs_status check_folder(const char *path, refs_write_format format, refs
 
 refs_status refs_writer_check_output(const char *path, refs_write_format format, refs_error *err) {
     if (!kind_of(format)->is_folder) return refs_staged_check(path, REFS_STAGED_FILE, NULL, err);
-    char *target = NULL;
+    REFS_SCOPED char *target = NULL;
     REFS_TRY(refs_staged_check(path, REFS_STAGED_FOLDER, &target, err));
-    const refs_status status = check_folder(target, format, err);
-    refs_free(target);
-    return status;
+    return check_folder(target, format, err);
 }
 
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
@@ -187,7 +185,7 @@ static bool is_metadata(refs_str key) {
 /* Versions 2 of zarr-python read metadata as ASCII. In JSON other characters are in strings alone.
  */
 static refs_status append_ascii(refs_bytes document, refs_buf *text, refs_error *err) {
-    refs_str rest = refs_str_view((const char *)document.data, document.size);
+    refs_str rest = refs_bytes_text(document);
     while (rest.size > 0) {
         uint32_t c = (unsigned char)rest.data[0];
         if (c < 0x80 || !refs_utf8_take(&rest, &c)) {
@@ -212,14 +210,11 @@ static bool is_ascii(refs_bytes document) {
 
 static refs_status write_document(refs_writer *writer, refs_str key, refs_bytes document,
                                   refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (is_ascii(document) || !is_metadata(key))
         return writer->kind->document(writer->self, key, document, err);
-    refs_status status = append_ascii(document, &text, err);
-    if (status == REFS_OK)
-        status = writer->kind->document(writer->self, key, refs_buf_view(&text), err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(append_ascii(document, &text, err));
+    return writer->kind->document(writer->self, key, refs_buf_view(&text), err);
 }
 
 static refs_status print_attributes(const refs_writer *writer, refs_buf *text, refs_error *err) {
@@ -240,7 +235,7 @@ static refs_status print_attributes(const refs_writer *writer, refs_buf *text, r
 /* The group is written behind all other documents. */
 static refs_status write_sources(refs_writer *writer, refs_error *err) {
     const char *group = "{\"zarr_format\":2}";
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (writer->sources.size == 0 && writer->left_out.size == 0 && writer->joined.size == 0)
         return REFS_OK;
     REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
@@ -249,7 +244,6 @@ static refs_status write_sources(refs_writer *writer, refs_error *err) {
     if (status == REFS_OK)
         status = write_document(writer, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
                                 refs_buf_view(&text), err);
-    refs_buf_clear(&text);
     refs_buf_clear(&writer->sources);
     refs_buf_clear(&writer->left_out);
     refs_buf_clear(&writer->joined);

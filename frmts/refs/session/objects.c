@@ -12,14 +12,12 @@ typedef struct matching {
 /* Also what does not match: the files beside indices, which are read by these. */
 static refs_status note_object(const refs_object_lister *by, const refs_listed *listed,
                                refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     if (by->scans == NULL) return REFS_OK;
-    const refs_status status = refs_session_locate(listed->url, &location, err);
-    if (status == REFS_OK)
-        refs_scan_shared_note(by->scans, refs_str_from((const char *)location.data), listed->size,
-                              listed->modified_s);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_session_locate(listed->url, &location, err));
+    refs_scan_shared_note(by->scans, refs_str_from((const char *)location.data), listed->size,
+                          listed->modified_s);
+    return REFS_OK;
 }
 
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {

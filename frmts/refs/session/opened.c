@@ -182,14 +182,12 @@ static int64_t take_index(refs_str *name) {
 }
 
 static refs_status open_named(refs_opened *opened, const char *name, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_str plain = refs_str_from(name);
     const int64_t index = take_index(&plain);
     if (index >= 0) opened->options.sets.set_index = index;
-    refs_status status = refs_session_locate(plain, &location, err);
-    if (status == REFS_OK) status = open_all(opened, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_session_locate(plain, &location, err));
+    return open_all(opened, (const char *)location.data, err);
 }
 
 /* -- cancelling -------------------------------------------------------------------------------- */
@@ -209,12 +207,11 @@ static void *run_opening(void *argument) {
     opening *job = argument;
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = open_named(job->opened, job->name, &error);
-    refs_lock(&job->lock);
+    REFS_LOCKED(&job->lock);
     job->status = status;
     job->error = error;
     job->has_ended = true;
     pthread_cond_signal(&job->changed);
-    refs_unlock(&job->lock);
     return NULL;
 }
 
@@ -226,11 +223,9 @@ static void cancel_requests(refs_opened *opened) {
 }
 
 static bool has_ended(opening *job) {
-    refs_lock(&job->lock);
+    REFS_LOCKED(&job->lock);
     if (!job->has_ended) (void)refs_wait_ms(&job->changed, &job->lock, REFS_CANCEL_POLL_MS);
-    const bool ended = job->has_ended;
-    refs_unlock(&job->lock);
-    return ended;
+    return job->has_ended;
 }
 
 /* Waits until the set is open; once it is cancelled, until its requests have ended. */

@@ -61,13 +61,12 @@ const refs_vfs *refs_session_vfs(const refs_session *session) {
 
 refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_state_plain_name(name, &text, err);
-    const refs_str plain = refs_str_view((const char *)text.data, text.size);
+    const refs_str plain = refs_buf_text(&text);
     if (status == REFS_OK)
         status = refs_file_name_has_url(plain) ? refs_url_map(plain, &context, location, err)
                                                : refs_buf_append_str(location, plain, err);
-    refs_buf_clear(&text);
     REFS_TRY(status);
     return refs_buf_append(location, "", 1, err);
 }
@@ -75,14 +74,10 @@ refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *e
 refs_status refs_session_confine(const refs_object_lister *by, const char *document,
                                  const char *name, refs_error *err) {
     const refs_url_context context = {.base = document};
-    refs_buf plain = REFS_BUF_INIT, location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT, location = REFS_BUF_INIT;
     if (refs_cloud_allows_remote_to_local(by->cloud)) return REFS_OK;
     refs_status status = refs_state_plain_name(refs_str_from(name), &plain, err);
-    if (status == REFS_OK)
-        status = refs_url_map(refs_str_view((const char *)plain.data, plain.size), &context,
-                              &location, err);
+    if (status == REFS_OK) status = refs_url_map(refs_buf_text(&plain), &context, &location, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s: %s", document, name);
-    refs_buf_clear(&plain);
-    refs_buf_clear(&location);
     return status;
 }

@@ -33,8 +33,8 @@ static bool may_be_document(refs_str name) {
 
 bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
     const refs_str text = refs_str_from(name);
-    uint8_t *head = NULL;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED uint8_t *head = NULL;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     size_t got = 0;
     if (!may_be_document(text)) return false;
     if (refs_session_locate(text, &location, NULL) == REFS_OK) head = refs_alloc(HEAD_BYTES);
@@ -42,10 +42,7 @@ bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
     if (head != NULL &&
         refs_vfs_read_range(by->vfs, (const char *)location.data, &range, &got, NULL) != REFS_OK)
         got = 0;
-    const bool is_it = refs_stac_sniff(refs_bytes_view(head, got));
-    refs_free(head);
-    refs_buf_clear(&location);
-    return is_it;
+    return refs_stac_sniff(refs_bytes_view(head, got));
 }
 
 /* Takes note of a document; *is_new is false where it was seen before. */
@@ -60,12 +57,11 @@ static refs_status note_document(walk *all, const char *name, bool *is_new, refs
 }
 
 static refs_status read_document(walk *all, const char *name, refs_buf *text, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status = refs_session_locate(refs_str_from(name), &location, err);
     if (status == REFS_OK)
         status =
             refs_vfs_read_whole(all->by->vfs, (const char *)location.data, MAX_BYTES, text, err);
-    refs_buf_clear(&location);
     all->bytes += text->size;
     if (status == REFS_OK && all->bytes > MAX_ALL_BYTES)
         status =
@@ -98,11 +94,11 @@ static refs_status visit_link(walk *all, const char *document, const char *link,
 }
 
 static refs_status visit_contents(walk *all, const char *name, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
     const refs_stac found = {.base = refs_str_from(name), .assets = &assets, .links = &links};
     refs_status status = read_document(all, name, &text, err);
     if (status == REFS_OK) {
-        status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
+        status = refs_stac_read(refs_buf_text(&text), &found, err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", name);
     }
     for (size_t at = 0; status == REFS_OK && at < assets.size;) {
@@ -117,9 +113,6 @@ static refs_status visit_contents(walk *all, const char *name, refs_error *err) 
         if (visit_link(all, name, link, &problem) != REFS_OK) status = skip(all, &problem, err);
         at += strlen(link) + 1;
     }
-    refs_buf_clear(&text);
-    refs_buf_clear(&assets);
-    refs_buf_clear(&links);
     return status;
 }
 

@@ -37,12 +37,10 @@ static refs_status read_text(refs_str text, refs_typed *typed, refs_error *err) 
 }
 
 static refs_status read_json(const refs_json *value, refs_typed *typed, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_json_write(value, &text, err);
     typed->is_json = true;
-    if (status == REFS_OK)
-        status = read_text(refs_str_view((const char *)text.data, text.size), typed, err);
-    refs_buf_clear(&text);
+    if (status == REFS_OK) status = read_text(refs_buf_text(&text), typed, err);
     return status;
 }
 
@@ -59,7 +57,7 @@ static refs_status append_value(const refs_json *value, refs_buf *strings, refs_
 }
 
 static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_error *err) {
-    refs_buf strings = REFS_BUF_INIT;
+    REFS_SCOPED_BUF strings = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     const size_t n = refs_json_size(list);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
@@ -73,7 +71,6 @@ static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_err
         if (strings.size > 0) memcpy(text, strings.data, strings.size);
         for (size_t i = 0; i < n; i++, text += strlen(text) + 1) pointers[i] = text;
     }
-    refs_buf_clear(&strings);
     return status;
 }
 

@@ -35,16 +35,13 @@ typedef struct flight {
  * be had by the vfs alone. */
 static refs_status make_url(refs_queue *queue, const refs_range *range, refs_error *err) {
     const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
-    refs_buf url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
     refs_free(queue->flights.url);
     queue->flights.url = NULL;
     queue->flights.id = range->location_id;
     queue->flights.url_ms = refs_now_ms();
-    refs_status status = provider->url(provider->self, range->location, &url, err);
-    if (status == REFS_OK && (queue->flights.url = refs_buf_take_text(&url)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&url);
-    return status;
+    REFS_TRY(provider->url(provider->self, range->location, &url, err));
+    return refs_buf_keep(&url, &queue->flights.url, err);
 }
 
 static refs_status find_url(refs_queue *queue, const refs_range *range, refs_error *err) {
@@ -147,9 +144,7 @@ static refs_status note_again(refs_queue *queue, const refs_planned *request, si
     for (size_t i = n_served; i < request->n_members; i++) {
         refs_fetch_again *again = &queue->again;
         if (queue->requests[queue->plan.members[request->first_member + i]]->is_dropped) continue;
-        if (!refs_grow((void **)&again->indices, &again->capacity, again->n,
-                       sizeof *again->indices))
-            return refs_fail_nomem(err);
+        REFS_GROW(again->indices, again->capacity, again->n, err);
         again->indices[again->n++] = queue->plan.members[request->first_member + i];
     }
     return REFS_OK;
@@ -402,10 +397,8 @@ static void forget_complete(refs_queue *queue, const flight *lead) {
 }
 
 static bool is_done(refs_queue *queue, const flight *asked) {
-    refs_lock(&queue->waiter.lock);
-    bool done = asked->transfer.done;
-    refs_unlock(&queue->waiter.lock);
-    return done;
+    REFS_LOCKED(&queue->waiter.lock);
+    return asked->transfer.done;
 }
 
 /* The bytes that are there and were not yet looked at; whole locations may still move in memory. */
@@ -478,11 +471,10 @@ static bool anything_new(const refs_queue *queue) {
 
 static void wait_for_bytes(refs_queue *queue, unsigned timeout_ms) {
     refs_waiter *waiter = &queue->waiter;
-    refs_lock(&waiter->lock);
+    REFS_LOCKED(&waiter->lock);
     if (!anything_new(queue) && !waiter->has_freed && !atomic_load(&queue->fetcher->cancelled))
         (void)refs_wait_ms(&waiter->moved, &waiter->lock, timeout_ms);
     waiter->has_freed = false;
-    refs_unlock(&waiter->lock);
 }
 
 refs_status refs_fetch__next_http(refs_queue *queue, unsigned timeout_ms, refs_error *err) {

@@ -39,10 +39,8 @@ static void let_go(void *user, size_t size) {
 }
 
 static bool is_held(refs_queue *queue, const slot *next) {
-    refs_lock(&queue->waiter.lock);
-    const bool held = next->held;
-    refs_unlock(&queue->waiter.lock);
-    return held;
+    REFS_LOCKED(&queue->waiter.lock);
+    return next->held;
 }
 
 /* Reserves the next slot for `size` bytes: NULL where workers did not let go of it in time. */

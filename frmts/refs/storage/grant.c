@@ -87,17 +87,15 @@ static refs_status take_text(refs_str text, refs_grant *grant, refs_error *err) 
                     refs_str_find(text, ' ') == SIZE_MAX && refs_str_find(text, '\n') == SIZE_MAX;
     grant->expires_s = INT64_MAX;
     if (!is_query) return REFS_OK;
-    grant->token = refs_str_copy(text);
-    return grant->token != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(text, &grant->token, err);
 }
 
 static refs_status read_answer(refs_str answer, int64_t now_s, refs_grant *grant, refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     if (!refs_str_starts(answer, "{")) return take_text(answer, grant, err);
     REFS_TRY(refs_json_parse(answer, &doc, err));
     refs_status status = take_members(refs_json_root(doc), grant, err);
     grant->expires_s = expiry_of(refs_json_root(doc), now_s);
-    refs_json_doc_free(doc);
     return status;
 }
 
@@ -137,10 +135,8 @@ static bool cut(refs_str *text, const char *begin) {
 }
 
 static bool origin_of(refs_str url, refs_origin *origin) {
-    char *text = refs_str_copy(url);
-    const bool is_one = text != NULL && refs_origin_of(text, origin);
-    refs_free(text);
-    return is_one;
+    REFS_SCOPED char *text = refs_str_copy(url);
+    return text != NULL && refs_origin_of(text, origin);
 }
 
 /* The part behind the user of a URL; */
@@ -370,9 +366,8 @@ static bool is_signed_otherwise(refs_str url, const char *token) {
     if (mark == SIZE_MAX) return false;
     const bool is_replaced = has_name(refs_str_from(token), "&", sig) &&
                              has_name(refs_str_part(url, mark + 1, url.size), "&", sig);
-    char *text = refs_str_copy(url);
+    REFS_SCOPED char *text = refs_str_copy(url);
     const bool is_signed = text != NULL && refs_redirect__is_signed(text);
-    refs_free(text);
     return is_signed && !is_replaced;
 }
 

@@ -100,19 +100,17 @@ bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id,
 }
 
 bool refs_fetch__note_changed(refs_fetcher *fetcher, uint32_t location_id) {
-    refs_lock(&fetcher->lock);
+    REFS_LOCKED(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, location_id);
     const bool is_new = place != NULL && !place->is_changed;
     if (is_new) place->is_changed = true;
-    refs_unlock(&fetcher->lock);
     return is_new;
 }
 
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
-    refs_lock(&fetcher->lock);
+    REFS_LOCKED(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, location_id);
     if (place != NULL) place->ignores_ranges = true;
-    refs_unlock(&fetcher->lock);
 }
 
 static bool is_rangeless(const refs_fetcher *fetcher, uint32_t location_id) {
@@ -121,10 +119,8 @@ static bool is_rangeless(const refs_fetcher *fetcher, uint32_t location_id) {
 }
 
 bool refs_fetch__is_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
-    refs_lock(&fetcher->lock);
-    bool rangeless = is_rangeless(fetcher, location_id);
-    refs_unlock(&fetcher->lock);
-    return rangeless;
+    REFS_LOCKED(&fetcher->lock);
+    return is_rangeless(fetcher, location_id);
 }
 
 void refs_fetch__keep_whole(refs_fetcher *fetcher, uint32_t location_id, refs_block *block,
@@ -143,12 +139,11 @@ void refs_fetch__keep_whole(refs_fetcher *fetcher, uint32_t location_id, refs_bl
 
 refs_block *refs_fetch__kept_whole(refs_fetcher *fetcher, uint32_t location_id, uint64_t *n_bytes) {
     refs_block *block = NULL;
-    refs_lock(&fetcher->lock);
+    REFS_LOCKED(&fetcher->lock);
     if (fetcher->whole != NULL && fetcher->whole_id == location_id) {
         block = refs_block_hold(fetcher->whole);
         *n_bytes = fetcher->whole_bytes;
     }
-    refs_unlock(&fetcher->lock);
     return block;
 }
 
@@ -240,7 +235,7 @@ static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
 refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
                                  const struct refs_awaited *awaited) {
     size_t n_asked = 0;
-    refs_range *ranges = refs_calloc(n, sizeof *ranges);
+    REFS_SCOPED refs_range *ranges = refs_calloc(n, sizeof *ranges);
     if (ranges == NULL) return REFS_NOMEM;
     for (size_t i = 0; i < n; i++)
         if (!find_size(fetcher, &locations[i]) && fetcher->options.http != NULL)
@@ -252,7 +247,6 @@ refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *loc
     refs_status status = REFS_OK;
     if (n_asked > 0) status = refs_fetch(fetcher, ranges, n_asked, &asking, NULL);
     for (size_t i = 0; i < n && n_asked > 0; i++) (void)find_size(fetcher, &locations[i]);
-    refs_free(ranges);
     return status == REFS_CANCELLED || status == REFS_NOMEM ? status : REFS_OK;
 }
 

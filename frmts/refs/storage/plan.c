@@ -112,7 +112,7 @@ static void merge(const refs_plan_input *input, const placed_range *placed, refs
 refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs_error *err) {
     const size_t n = input->n;
     *plan = (refs_plan){NULL, 0, NULL, 0};
-    placed_range *placed = refs_calloc(n, sizeof *placed);
+    REFS_SCOPED placed_range *placed = refs_calloc(n, sizeof *placed);
     plan->requests = refs_calloc(n, sizeof *plan->requests);
     plan->members = refs_calloc(n, sizeof *plan->members);
     bool complete = placed != NULL && plan->requests != NULL && plan->members != NULL;
@@ -125,7 +125,6 @@ refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs
         merge(input, placed, plan);
     else
         refs_fetch__plan_clear(plan);
-    refs_free(placed);
     return status;
 }
 
@@ -138,16 +137,10 @@ static bool begins_before(const refs_plan *plan, const refs_range *ranges, size_
 
 bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint32_t location_id,
                           uint64_t begin, uint64_t end) {
-    size_t low = 0, high = plan->n_requests;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (begins_before(plan, ranges, middle, location_id, end))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0) return false;
-    const refs_planned *request = &plan->requests[low - 1];
+    size_t i = 0;
+    REFS_BISECT(i, plan->n_requests, begins_before(plan, ranges, i, location_id, end));
+    if (i == 0) return false;
+    const refs_planned *request = &plan->requests[i - 1];
     return ranges[plan->members[request->first_member]].location_id == location_id &&
            (request->length == REFS_FETCH_WHOLE || request->offset + request->length > begin);
 }

@@ -38,13 +38,10 @@ static refs_fetch_policy policy_of(const refs_queue *queue) {
 /* Whether another queue fetches some of these bytes. */
 static bool is_coming(const void *user, uint32_t location_id, uint64_t begin, uint64_t end) {
     refs_fetcher *fetcher = ((const refs_queue *)user)->fetcher;
-    bool is_any = false;
-    refs_lock(&fetcher->lock);
-    for (const refs_queue *other = fetcher->queues; other != NULL && !is_any;
-         other = other->next_queue)
-        is_any = refs_fetch__plan_has(&other->plan, other->ranges, location_id, begin, end);
-    refs_unlock(&fetcher->lock);
-    return is_any;
+    REFS_LOCKED(&fetcher->lock);
+    for (const refs_queue *other = fetcher->queues; other != NULL; other = other->next_queue)
+        if (refs_fetch__plan_has(&other->plan, other->ranges, location_id, begin, end)) return true;
+    return false;
 }
 
 static refs_status plan(refs_queue *queue, refs_error *err) {
@@ -137,19 +134,17 @@ static uint64_t memory_of(const refs_fetcher *fetcher) {
 }
 
 static void register_queue(refs_queue *queue) {
-    refs_lock(&queue->fetcher->lock);
+    REFS_LOCKED(&queue->fetcher->lock);
     queue->next_queue = queue->fetcher->queues;
     queue->fetcher->queues = queue;
-    refs_unlock(&queue->fetcher->lock);
 }
 
 static void unregister_queue(refs_queue *queue) {
-    refs_lock(&queue->fetcher->lock);
+    REFS_LOCKED(&queue->fetcher->lock);
     refs_queue **link = &queue->fetcher->queues;
     while (*link != NULL && *link != queue) link = &(*link)->next_queue;
     if (*link != NULL)
         *link = queue->next_queue; /* else it failed to open, or a fork came between */
-    refs_unlock(&queue->fetcher->lock);
 }
 
 static refs_status make_room(refs_queue *queue, size_t n, refs_error *err) {

@@ -36,30 +36,27 @@ static void give_back(refs_waiter *waiter, uint64_t size) {
 
 bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size) {
     if (waiter->max_memory == 0) return true;
-    refs_lock(&waiter->lock);
+    REFS_LOCKED(&waiter->lock);
     const uint64_t others = waiter->memory - own;
     const bool fits = size <= own || reserve_of_process(size - own, others, waiter->max_memory);
     if (size < own)
         give_back(waiter, own - size);
     else if (fits)
         waiter->memory = (size_t)(others + size);
-    refs_unlock(&waiter->lock);
     return fits;
 }
 
 void refs_waiter__give_back(void *user, size_t size) {
     refs_waiter *waiter = user;
     if (waiter->max_memory == 0) return;
-    refs_lock(&waiter->lock);
+    REFS_LOCKED(&waiter->lock);
     give_back(waiter, size);
-    refs_unlock(&waiter->lock);
 }
 
 void refs_waiter__await_freed(refs_waiter *waiter, unsigned timeout_ms) {
-    refs_lock(&waiter->lock);
+    REFS_LOCKED(&waiter->lock);
     if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, timeout_ms);
     waiter->has_freed = false;
-    refs_unlock(&waiter->lock);
 }
 
 bool refs_waiter__reserve_in_time(refs_waiter *waiter, uint64_t size, unsigned timeout_ms) {

@@ -95,8 +95,7 @@ static refs_status take_text(place in, const char *member, char **text, refs_err
     }
     if (refs_str_find(given, '\0') != SIZE_MAX)
         return fail_member(in, member, "a string without NUL", err);
-    *text = refs_str_copy(given);
-    return *text != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(given, text, err);
 }
 
 static refs_status take_object(place in, const char *member, const refs_json **object,
@@ -132,7 +131,7 @@ static bool is_bare(const char *url) {
 static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
     static const char needed[] = "http:// or https://, a host and perhaps a port,";
     refs_origin origin = {.scheme = ""};
-    refs_buf endpoint = REFS_BUF_INIT;
+    REFS_SCOPED_BUF endpoint = REFS_BUF_INIT;
     const refs_json *value = refs_json_get(in.object, "url");
     const bool is_text =
         refs_json_is_string(value) && refs_str_find(refs_json_text(value), '\0') == SIZE_MAX;
@@ -144,7 +143,6 @@ static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
     host->is_https = refs_origin_is_tls(&origin);
     REFS_TRY(refs_origin_append_authority(&origin, &endpoint, err));
     host->endpoint = refs_buf_take_text(&endpoint);
-    refs_buf_clear(&endpoint);
     return host->endpoint != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -197,8 +195,7 @@ static refs_status take_host(refs_str alias, const refs_json *backends, place in
             err, REFS_INVALID,
             "expected s3:// followed by letters, digits, \".\", \"-\" and \"_\" as alias");
     if (!refs_json_is_object(in.object)) return refs_fail(err, REFS_INVALID, "expected an object");
-    host->alias = refs_str_copy(alias);
-    if (host->alias == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(alias, &host->alias, err));
     REFS_TRY(take_url(in, host, err));
     REFS_TRY(take_credentials(in, host, err));
     return take_backend(in, backends, host, err);
@@ -231,8 +228,7 @@ static refs_status take_hosts(refs_s3nc *config, place root, refs_error *err) {
     if (n > REFS_S3NC_MAX_HOSTS)
         return refs_fail(err, REFS_LIMIT, "hosts: %zu: expected at most %d", n,
                          REFS_S3NC_MAX_HOSTS);
-    config->hosts = refs_calloc(2 * n + 1, sizeof *config->hosts);
-    if (config->hosts == NULL) return refs_fail_nomem(err);
+    REFS_NEW(config->hosts, 2 * n + 1, err);
     for (size_t i = 0; i < n; i++)
         REFS_TRY(add_host(config, without_scheme(refs_json_name_at(hosts, i)), backends,
                           refs_json_at(hosts, i), err));
@@ -271,7 +267,7 @@ static refs_status read_root(refs_s3nc *config, const refs_json *root, refs_erro
 }
 
 refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     if (text.size > REFS_S3NC_MAX_BYTES)
         return refs_fail(err, REFS_LIMIT, "it has %zu bytes: expected at most %d", text.size,
                          (int)REFS_S3NC_MAX_BYTES);
@@ -285,7 +281,6 @@ refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err) 
         *config = made;
     else
         refs_s3nc_free(made);
-    refs_json_doc_free(doc);
     return status;
 }
 
@@ -326,12 +321,10 @@ static refs_status append_file(const refs_s3nc_source *source, refs_buf *file, r
 
 static refs_status read_file(const refs_s3nc_source *source, const char *file, refs_s3nc **config,
                              refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, file, REFS_S3NC_MAX_BYTES, &text, err);
-    if (status == REFS_OK)
-        status = refs_s3nc_parse(refs_str_view((const char *)text.data, text.size), config, err);
+    if (status == REFS_OK) status = refs_s3nc_parse(refs_buf_text(&text), config, err);
     if (text.size > 0) memset(text.data, 0, text.size); /* secrets */
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -368,7 +361,7 @@ static refs_status read_named(const refs_s3nc_source *source, const char *file, 
 }
 
 refs_status refs_s3nc_open(const refs_s3nc_source *source, refs_s3nc **config, refs_error *err) {
-    refs_buf file = REFS_BUF_INIT;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT;
     refs_status status = append_file(source, &file, err);
     if (status == REFS_OK && file.size == 0) {
         *config = refs_calloc(1, sizeof **config);
@@ -378,7 +371,6 @@ refs_status refs_s3nc_open(const refs_s3nc_source *source, refs_s3nc **config, r
         status = name != NULL ? read_named(source, name, config, err) : refs_fail_nomem(err);
         refs_free(name);
     }
-    refs_buf_clear(&file);
     return status;
 }
 

@@ -190,15 +190,14 @@ void refs_store_share(refs_store *store, refs_locations *locations, const char *
 
 refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
                                   refs_error *err) {
-    refs_lock(&locations->lock);
+    REFS_LOCKED(&locations->lock);
     if (locations->names.count >= MAX_LOCATIONS) {
         locations->first += (uint32_t)locations->names.count;
         refs_intern_clear(&locations->names);
     }
-    refs_status status = refs_intern_add(&locations->names, refs_str_from(location), id, err);
-    if (status == REFS_OK) *id += locations->first;
-    refs_unlock(&locations->lock);
-    return status;
+    REFS_TRY(refs_intern_add(&locations->names, refs_str_from(location), id, err));
+    *id += locations->first;
+    return REFS_OK;
 }
 
 /* Works like refs_set_find; the location has the number that all stores have for it. */
@@ -417,8 +416,8 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
 
 refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
                                        const refs_awaited *awaited, uint64_t *sizes) {
-    refs_sized_location *sized = refs_calloc(n, sizeof *sized);
-    refs_ref *found = refs_calloc(n, sizeof *found);
+    REFS_SCOPED refs_sized_location *sized = refs_calloc(n, sizeof *sized);
+    REFS_SCOPED refs_ref *found = refs_calloc(n, sizeof *found);
     size_t *index = refs_calloc(n, sizeof *index), n_sized = 0;
     refs_status status = sized != NULL && found != NULL && index != NULL ? REFS_OK : REFS_NOMEM;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
@@ -436,8 +435,6 @@ refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *
     for (size_t i = 0; i < n_sized && status == REFS_OK; i++)
         if (sized[i].size != REFS_FETCH_WHOLE) sizes[index[i]] = sized[i].size;
     for (size_t i = 0; i < n && found != NULL; i++) refs_ref_release(&found[i]);
-    refs_free(sized);
-    refs_free(found);
     refs_free(index);
     return status;
 }

@@ -76,7 +76,7 @@ static refs_status make_text(refs_dimensions *dimensions, refs_str group, char b
 }
 
 static refs_str text_of(const refs_dimensions *dimensions) {
-    return refs_str_view((const char *)dimensions->scratch.data, dimensions->scratch.size);
+    return refs_buf_text(&dimensions->scratch);
 }
 
 static refs_status make_use(refs_dimensions *dimensions, const written *dim, refs_error *err) {
@@ -133,9 +133,7 @@ static refs_status share(refs_dimensions *dimensions, const written *dim, uint32
     REFS_TRY(make_text(dimensions, home, '\0', dim->name, err));
     REFS_TRY(refs_intern_add(&dimensions->homes, text_of(dimensions), id, err));
     if (*id < before) return REFS_OK;
-    if (!refs_grow((void **)&dimensions->sizes, &dimensions->sizes_capacity, before,
-                   sizeof *dimensions->sizes))
-        return refs_fail_nomem(err);
+    REFS_GROW(dimensions->sizes, dimensions->sizes_capacity, before, err);
     dimensions->sizes[before] = dim->size;
     return REFS_OK;
 }
@@ -179,7 +177,7 @@ static uint32_t only_home_of(const refs_dimensions *dimensions, const refs_array
 
 /* Those that are the only ones of their group along a dimension. */
 static refs_status find_only_variables(refs_dimensions *dimensions, refs_error *err) {
-    size_t *counts = refs_calloc(dimensions->homes.count + 1, sizeof *counts);
+    REFS_SCOPED size_t *counts = refs_calloc(dimensions->homes.count + 1, sizeof *counts);
     if (counts == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < refs_hierarchy_n_arrays(dimensions->hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(dimensions->hierarchy, i);
@@ -189,7 +187,6 @@ static refs_status find_only_variables(refs_dimensions *dimensions, refs_error *
             continue;
         dimensions->shared[home].variable = counts[home]++ == 0 ? array : NULL;
     }
-    refs_free(counts);
     return REFS_OK;
 }
 
@@ -209,8 +206,7 @@ static refs_status find_namesakes(refs_dimensions *dimensions, refs_error *err) 
 static refs_status take_room(refs_dimensions *dimensions, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(dimensions->hierarchy);
     size_t all = 0;
-    dimensions->arrays = refs_calloc(n + 1, sizeof *dimensions->arrays);
-    if (dimensions->arrays == NULL) return refs_fail_nomem(err);
+    REFS_NEW(dimensions->arrays, n + 1, err);
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *array = refs_hierarchy_array(dimensions->hierarchy, i);
         dimensions->arrays[i].first = all;
@@ -237,8 +233,7 @@ static refs_status add_uses_of(refs_dimensions *dimensions, size_t number, refs_
 /* Once all names are there, which do not move any more. */
 static refs_status list_shared(refs_dimensions *dimensions, refs_error *err) {
     const size_t n = dimensions->homes.count;
-    dimensions->shared = refs_calloc(n + 1, sizeof *dimensions->shared);
-    if (dimensions->shared == NULL) return refs_fail_nomem(err);
+    REFS_NEW(dimensions->shared, n + 1, err);
     for (uint32_t i = 0; i < n; i++) {
         const char *group = refs_intern_get(&dimensions->homes, i).data;
         dimensions->shared[i] = (refs_dimension){

@@ -14,7 +14,7 @@ static bool is_float(const refs_json *document) {
 }
 
 static refs_status decode(const refs_json *value, double *number, bool *is_encoded) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     const refs_str text = refs_json_text(value);
     *is_encoded = false;
     if (!refs_json_is_string(value) || text.size != 12) return REFS_OK;
@@ -24,7 +24,6 @@ static refs_status decode(const refs_json *value, double *number, bool *is_encod
         const uint64_t bits = refs_load_le64(bytes.data);
         memcpy(number, &bits, sizeof bits);
     }
-    refs_buf_clear(&bytes);
     return status == REFS_NOMEM ? REFS_NOMEM : REFS_OK;
 }
 

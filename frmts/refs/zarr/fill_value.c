@@ -18,10 +18,10 @@ static refs_status valid_if(bool valid) {
 /* -- elements from bits ------------------------------------------------------------------------ */
 
 static void put_bits(uint64_t bits, size_t size, uint8_t *fill) {
-    for (size_t i = 0; i < size; i++) {
-        size_t at = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : size - 1 - i;
-        fill[at] = (uint8_t)(bits >> 8 * i);
-    }
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        refs_store_le(fill, size, bits);
+    else
+        refs_store_be(fill, size, bits);
 }
 
 static void put_float(double number, size_t size, uint8_t *fill) {
@@ -55,18 +55,14 @@ static refs_status decode_base64(refs_str text, refs_buf *bytes) {
 
 /* The bytes of a whole element, little-endian. Writers pad: "NaN" of two bytes is none. */
 static refs_status parse_base64_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     size_t unit = refs_dtype_swap_size(dtype);
     if (text.size % 4 != 0) return REFS_INVALID;
-    refs_status status = decode_base64(text, &bytes);
-    if (status == REFS_OK) status = valid_if(bytes.size == dtype->size);
-    for (size_t at = 0; status == REFS_OK && at < bytes.size; at += unit) {
-        uint64_t bits = 0;
-        for (size_t i = 0; i < unit; i++) bits |= (uint64_t)bytes.data[at + i] << 8 * i;
-        put_bits(bits, unit, fill + at);
-    }
-    refs_buf_clear(&bytes);
-    return status;
+    REFS_TRY(decode_base64(text, &bytes));
+    REFS_TRY(valid_if(bytes.size == dtype->size));
+    for (size_t at = 0; at < bytes.size; at += unit)
+        put_bits(refs_load_le(bytes.data + at, unit), unit, fill + at);
+    return REFS_OK;
 }
 
 static refs_status parse_encoded_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
@@ -153,12 +149,11 @@ static bool is_zero(const refs_json *value) {
 static refs_status parse_bytes(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
     if (is_zero(value) || refs_json_is_object(value)) return REFS_OK;
     if (!refs_json_is_string(value)) return REFS_INVALID;
-    refs_buf bytes = REFS_BUF_INIT;
-    refs_status status = decode_base64(refs_json_text(value), &bytes);
-    if (status == REFS_OK) status = valid_if(bytes.size <= dtype->size);
-    if (status == REFS_OK && bytes.size > 0) memcpy(fill, bytes.data, bytes.size);
-    refs_buf_clear(&bytes);
-    return status;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
+    REFS_TRY(decode_base64(refs_json_text(value), &bytes));
+    REFS_TRY(valid_if(bytes.size <= dtype->size));
+    if (bytes.size > 0) memcpy(fill, bytes.data, bytes.size);
+    return REFS_OK;
 }
 
 /* Moves *text on by one code point of UTF-8, which the JSON reader has checked. */
@@ -200,14 +195,11 @@ static const parser parsers[] = {
 };
 
 static refs_status fail_with_value(const refs_json *value, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_json_write(value, &text, err);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_write(value, &text, err));
     refs_str shown = refs_str_view((const char *)text.data, text.size < 60 ? text.size : 60);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID, "fill_value %.*s%s does not fit the data type",
-                           REFS_STR_ARG(shown), shown.size < text.size ? "..." : "");
-    refs_buf_clear(&text);
-    return status;
+    return refs_fail(err, REFS_INVALID, "fill_value %.*s%s does not fit the data type",
+                     REFS_STR_ARG(shown), shown.size < text.size ? "..." : "");
 }
 
 refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtype, uint8_t *fill,

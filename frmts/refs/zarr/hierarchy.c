@@ -66,17 +66,12 @@ static const char *path_of(refs_hierarchy *hierarchy, uint32_t node, const char 
     return refs_zarr__arena_printf(&hierarchy->tree.arena, "/%s", path.data);
 }
 
-static const char *name_in(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The prefix of netCDF-4 for a variable that is called as a dimension without being its coordinate,
  * by which HDF5 distinguishes the two (netCDF file format specifications). */
 static const char hidden_prefix[] = "_nc4_non_coord_";
 
 static const char *variable_name_in(const char *path) {
-    const char *name = name_in(path);
+    const char *name = refs_path_leaf(path);
     size_t size = strlen(hidden_prefix);
     return strncmp(name, hidden_prefix, size) == 0 && name[size] != '\0' ? name + size : name;
 }
@@ -97,7 +92,7 @@ static refs_status add_group(refs_hierarchy *hierarchy, uint32_t id, const refs_
     note_problem(&node->documents[REFS_DOCUMENT_V3], path, notes);
     hierarchy->places[id].group = (uint32_t)hierarchy->n_groups;
     hierarchy->groups[hierarchy->n_groups++] =
-        (refs_group_meta){path, name_in(path), attributes_of(node, path, notes), false};
+        (refs_group_meta){path, refs_path_leaf(path), attributes_of(node, path, notes), false};
     return REFS_OK;
 }
 

@@ -51,8 +51,7 @@ static refs_status add_run(edges *made, refs_chunk_run run, refs_error *err) {
     if (made->n_runs == MAX_RUNS)
         return refs_fail(err, REFS_LIMIT, "chunk_shapes has more runs than the limit of %zu",
                          MAX_RUNS);
-    if (!refs_grow((void **)&made->runs, &made->capacity, made->n_runs, sizeof *made->runs))
-        return refs_fail_nomem(err);
+    REFS_GROW(made->runs, made->capacity, made->n_runs, err);
     made->runs[made->n_runs++] = run;
     if (run.encoded > made->widest) made->widest = run.encoded;
     return REFS_OK;

@@ -21,8 +21,7 @@ void refs_zarr__tree_clear(refs_tree *tree) {
 /* Adds the node of `path`, whose parent is known. */
 static refs_status add_node(refs_tree *tree, refs_str path, uint32_t parent, uint32_t *id,
                             refs_error *err) {
-    if (!refs_grow((void **)&tree->nodes, &tree->capacity, tree->n_nodes, sizeof *tree->nodes))
-        return refs_fail_nomem(err);
+    REFS_GROW(tree->nodes, tree->capacity, tree->n_nodes, err);
     if (tree->n_nodes == REFS_MAX_NODES && refs_intern_find(&tree->paths, path) == REFS_INTERN_NONE)
         return refs_fail(err, REFS_LIMIT, "the set has more arrays and groups than the limit of %d",
                          REFS_MAX_NODES);
@@ -95,8 +94,7 @@ static refs_status want(void *user, refs_str key, refs_error *err) {
     job->tree->any_key = true;
     if (!split_key(key, &path, &wanted.kind)) return REFS_OK;
     REFS_TRY(node_of(job->tree, path, &wanted.node, err));
-    if (!refs_grow((void **)&job->wanted, &job->capacity, job->n_wanted, sizeof *job->wanted))
-        return refs_fail_nomem(err);
+    REFS_GROW(job->wanted, job->capacity, job->n_wanted, err);
     REFS_TRY(refs_intern_add(&job->keys, key, &id, err));
     if (id == job->n_wanted) job->wanted[job->n_wanted++] = wanted;
     job->tree->any_document = true;
@@ -112,16 +110,15 @@ static refs_status set_problem(refs_tree *tree, refs_document *document, refs_st
 }
 
 static refs_status parse_text(refs_bytes text, refs_json_doc **doc, refs_error *err) {
-    refs_buf decoded = REFS_BUF_INIT;
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)text.data, text.size), doc, err));
-    refs_status status = refs_zarr__decode_fill_attribute(refs_json_root(*doc), &decoded, err);
-    if (status == REFS_OK && decoded.size > 0) {
+    REFS_SCOPED_BUF decoded = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(refs_bytes_text(text), doc, err));
+    REFS_TRY(refs_zarr__decode_fill_attribute(refs_json_root(*doc), &decoded, err));
+    if (decoded.size > 0) {
         refs_json_doc_free(*doc);
         *doc = NULL;
-        status = refs_json_parse(refs_str_view((const char *)decoded.data, decoded.size), doc, err);
+        REFS_TRY(refs_json_parse(refs_buf_text(&decoded), doc, err));
     }
-    refs_buf_clear(&decoded);
-    return status;
+    return REFS_OK;
 }
 
 /* Parses one document; what is wrong with its text is its own problem. */
@@ -129,8 +126,7 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
                          refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_json_doc *doc = NULL;
-    if (!refs_grow((void **)&tree->docs, &tree->docs_capacity, tree->n_docs, sizeof *tree->docs))
-        return refs_fail_nomem(err);
+    REFS_GROW(tree->docs, tree->docs_capacity, tree->n_docs, err);
     refs_status status = parse_text(text, &doc, &problem);
     if (status != REFS_OK) refs_json_doc_free(doc);
     if (status == REFS_OK &&
@@ -161,7 +157,7 @@ static refs_status keep(void *user, size_t index, const refs_store_value *value,
 /* Reads one document by itself, after reading all together has failed. */
 static refs_status read_alone(reading *job, struct refs_store *store, uint32_t i, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    refs_buf value = REFS_BUF_INIT;
+    REFS_SCOPED_BUF value = REFS_BUF_INIT;
     refs_status status = refs_store_get(store, refs_intern_get(&job->keys, i),
                                         REFS_MAX_METADATA_BYTES, &value, &problem);
     if (status == REFS_OK)
@@ -170,7 +166,6 @@ static refs_status read_alone(reading *job, struct refs_store *store, uint32_t i
         status = REFS_OK;
     else
         status = set_problem(job->tree, document_of(job, i), status, problem.message, err);
-    refs_buf_clear(&value);
     return status;
 }
 
@@ -220,22 +215,17 @@ static refs_status adopt_document(refs_tree *tree, refs_str key, const refs_json
 /* Takes the members of `metadata`: below the node, their names and `suffix` make up their keys. */
 static refs_status adopt(refs_tree *tree, uint32_t node, const refs_json *metadata,
                          const char *suffix, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_json_size(metadata) && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    for (size_t i = 0; i < refs_json_size(metadata); i++) {
         refs_str path = refs_intern_get(&tree->paths, node);
         key.size = 0;
-        status = refs_buf_append_str(&key, path, err);
-        if (status == REFS_OK && path.size > 0) status = refs_buf_append(&key, "/", 1, err);
-        if (status == REFS_OK)
-            status = refs_buf_append_str(&key, refs_json_name_at(metadata, i), err);
-        if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(suffix), err);
-        if (status == REFS_OK)
-            status = adopt_document(tree, refs_str_view((const char *)key.data, key.size),
-                                    refs_json_at(metadata, i), err);
+        REFS_TRY(refs_buf_append_str(&key, path, err));
+        if (path.size > 0) REFS_TRY(refs_buf_append(&key, "/", 1, err));
+        REFS_TRY(refs_buf_append_str(&key, refs_json_name_at(metadata, i), err));
+        REFS_TRY(refs_buf_append_str(&key, refs_str_from(suffix), err));
+        REFS_TRY(adopt_document(tree, refs_buf_text(&key), refs_json_at(metadata, i), err));
     }
-    refs_buf_clear(&key);
-    return status;
+    return REFS_OK;
 }
 
 /* ".zmetadata" of v2 and what zarr-python puts into "zarr.json" of a v3 group. */

@@ -27,8 +27,7 @@ struct cfa_filler {
 /* -- names ------------------------------------------------------------------------------------- */
 
 refs_str refs_cfa__stem(const char *path) {
-    const char *slash = strrchr(path, '/');
-    refs_str name = refs_str_from(slash != NULL ? slash + 1 : path);
+    refs_str name = refs_str_from(refs_path_leaf(path));
     if (refs_str_ends(name, ".nca")) name.size -= 4;
     if (refs_str_ends(name, ".nc")) name.size -= 3;
     return name;
@@ -124,15 +123,13 @@ bool refs_cfa_may_be_filler(const char *name) {
 
 bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shape, size_t rank) {
     filler_name read;
-    refs_buf plain = REFS_BUF_INIT;
+    REFS_SCOPED_BUF plain = REFS_BUF_INIT;
     if (!read_name(refs_str_from(name), &read) || read.rank != rank ||
         (rank > 0 && memcmp(read.shape, shape, rank * sizeof *shape) != 0))
         return false;
-    const bool is = is_of_path(read.owner, path) ||
-                    (refs_file_name_unescape(read.owner, &plain, NULL) == REFS_OK &&
-                     is_of_path(refs_str_view((const char *)plain.data, plain.size), path));
-    refs_buf_clear(&plain);
-    return is;
+    return is_of_path(read.owner, path) ||
+           (refs_file_name_unescape(read.owner, &plain, NULL) == REFS_OK &&
+            is_of_path(refs_buf_text(&plain), path));
 }
 
 /* "/folder/stem" */
@@ -183,11 +180,10 @@ static refs_status write_filler(const cfa_job *job, const char *identifier, cons
 }
 
 static refs_status make_folder(refs_master *master, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (master->fillers.folder != NULL) return REFS_OK;
     refs_status status = append_folder(master, &path, err);
     if (status == REFS_OK) master->fillers.folder = refs_buf_take_text(&path);
-    refs_buf_clear(&path);
     REFS_TRY(status);
     if (master->fillers.folder == NULL) return refs_fail_nomem(err);
     master->fillers.is_new = mkdir(master->fillers.folder, 0777) == 0;
@@ -205,9 +201,8 @@ static cfa_filler *find(const refs_master *master, const char *name) {
 /* Adds the filler `name`, which is relative to the folder of the master. */
 static refs_status add(refs_master *master, const char *name, cfa_filler **added, refs_error *err) {
     cfa_fillers *all = &master->fillers;
-    refs_buf path = REFS_BUF_INIT;
-    if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))
-        return refs_fail_nomem(err);
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    REFS_GROW(all->items, all->capacity, all->n, err);
     *added = &all->items[all->n++];
     memset(*added, 0, sizeof **added);
     (*added)->asked = refs_str_copy(refs_str_from(name));
@@ -218,32 +213,27 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
     if (status == REFS_OK) status = refs_buf_append(&path, "", 1, err);
     if (status == REFS_OK)
         status = refs_staged_open((const char *)path.data, REFS_STAGED_FILE, &(*added)->place, err);
-    refs_buf_clear(&path);
     return status;
 }
 
 static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {
-    refs_buf a = REFS_BUF_INIT, b = REFS_BUF_INIT;
+    REFS_SCOPED_BUF a = REFS_BUF_INIT, b = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(refs_vfs_posix(), one, MAX_FILLER_BYTES, &a, err);
     /* A file that cannot be read is another. */
     *is = status == REFS_OK &&
           refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
           a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-    refs_buf_clear(&a);
-    refs_buf_clear(&b);
     return status;
 }
 
 /* "STEM/STEM.v.fill.3x4.nc", then "….g1.nc" and so on. */
 static char *print_name(const char *asked, int number) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const size_t size = strlen(asked) - strlen(".nc");
     refs_status status =
         number == 0 ? refs_buf_printf(&text, NULL, "%s", asked)
                     : refs_buf_printf(&text, NULL, "%.*s.g%d.nc", (int)size, asked, number);
-    char *name = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
-    return name;
+    return status == REFS_OK ? refs_buf_take_text(&text) : NULL;
 }
 
 /* The one of its names that no other file has: masters that are there name these. */
@@ -274,21 +264,20 @@ static refs_status fill_one(refs_master *master, const cfa_job *job, refs_partit
                             refs_error *err) {
     const refs_str stem = refs_cfa__stem(master->place.wanted);
     uint64_t count[REFS_MAX_RANK];
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     cfa_filler *filler = NULL;
     for (size_t d = 0; d < job->variable->rank; d++) count[d] = at->end[d] - at->begin[d];
-    refs_status status = refs_buf_append_str(&name, stem, err);
-    if (status == REFS_OK) status = refs_buf_append(&name, "/", 1, err);
-    if (status == REFS_OK) status = refs_cfa__filler_name(stem, job->variable, count, &name, err);
-    if (status == REFS_OK) filler = find(master, (const char *)name.data);
-    if (status == REFS_OK && filler == NULL) {
-        status = add(master, (const char *)name.data, &filler, err);
-        if (status == REFS_OK) status = write_filler(job, at->variable, count, &filler->place, err);
-        if (status == REFS_OK) status = settle_name(master, filler, err);
+    REFS_TRY(refs_buf_append_str(&name, stem, err));
+    REFS_TRY(refs_buf_append(&name, "/", 1, err));
+    REFS_TRY(refs_cfa__filler_name(stem, job->variable, count, &name, err));
+    filler = find(master, (const char *)name.data);
+    if (filler == NULL) {
+        REFS_TRY(add(master, (const char *)name.data, &filler, err));
+        REFS_TRY(write_filler(job, at->variable, count, &filler->place, err));
+        REFS_TRY(settle_name(master, filler, err));
     }
-    if (status == REFS_OK) at->file = filler->name;
-    refs_buf_clear(&name);
-    return status;
+    at->file = filler->name;
+    return REFS_OK;
 }
 
 /* The name of the variable in the fragments that are there. */
@@ -322,11 +311,8 @@ static refs_status fill_all(refs_master *master, const cfa_job *job, const char 
 
 /* Names that the grid has move when it gets others. */
 refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *err) {
-    char *identifier = refs_str_copy(refs_str_from(identifier_of(job)));
-    const refs_status status =
-        identifier != NULL ? fill_all(master, job, identifier, err) : refs_fail_nomem(err);
-    refs_free(identifier);
-    return status;
+    REFS_SCOPED char *identifier = refs_str_copy(refs_str_from(identifier_of(job)));
+    return identifier != NULL ? fill_all(master, job, identifier, err) : refs_fail_nomem(err);
 }
 
 /* -- placing ----------------------------------------------------------------------------------- */

@@ -107,7 +107,7 @@ static refs_status each_slab(cfa_open_part *open, size_t i, const slab_visit *wi
     box_of(open, i, &box);
     uint64_t n = slab_of(array_at(open, i), &box, whole);
     if (n == 0) return REFS_OK;
-    uint8_t *values = refs_alloc((size_t)n * array_at(open, i)->variable.dtype.size);
+    REFS_SCOPED uint8_t *values = refs_alloc((size_t)n * array_at(open, i)->variable.dtype.size);
     if (values == NULL) return refs_fail_nomem(err);
     refs_status status;
     memcpy(slab.start, box.start, sizeof slab.start);
@@ -115,7 +115,6 @@ static refs_status each_slab(cfa_open_part *open, size_t i, const slab_visit *wi
         cut_slab(&slab, whole);
         status = with->visit(open, &slab, values, err);
     } while (status == REFS_OK && next_slab(&box, whole, slab.rank, slab.start));
-    refs_free(values);
     return status;
 }
 
@@ -145,11 +144,6 @@ static refs_str parent_of(const char *path) {
     return refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash);
 }
 
-static const char *leaf_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static refs_cfa_growth growth_of(const cfa_open_part *open, const refs_cfa_dimension *dim) {
     if (is_all(open)) return dim->growth;
     /* One without values has no coordinates. */
@@ -167,7 +161,7 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
             return refs_fail(err, REFS_INVALID, "%s: no dimension %s of %s", open->writing->shown,
                              array->variable.dims[d], array->variable.path);
         REFS_TRY(refs_cfa__file_group(open->file, parent_of(dim->path), &group, err));
-        const nc_dimension added = {refs_str_from(leaf_of(dim->path)), box.count[d],
+        const nc_dimension added = {refs_str_from(refs_path_leaf(dim->path)), box.count[d],
                                     growth_of(open, dim)};
         REFS_TRY(refs_cfa__file_dimension(open->file, group, &added, err));
     }
@@ -176,7 +170,7 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
 
 static refs_status define_values(cfa_open_part *open, size_t i, const nc_shape *shape,
                                  refs_error *err) {
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     cfa_box box;
     box_of(open, i, &box);
     refs_status status = refs_cfa__slice(open->writing, i, &box, &values, err);
@@ -186,15 +180,14 @@ static refs_status define_values(cfa_open_part *open, size_t i, const nc_shape *
     if (status == REFS_OK)
         status = refs_cfa__describe_values(
             open->file, open->places[i], &array_at(open, i)->variable, refs_buf_view(&values), err);
-    refs_buf_clear(&values);
     return status;
 }
 
 static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) {
     cfa_seen seen = {.has_default = false};
     const refs_cfa_variable *variable = &array_at(open, i)->variable;
-    nc_shape shape = {0, leaf_of(variable->path), variable->dtype, variable->rank, variable->dims,
-                      0};
+    nc_shape shape = {
+        0, refs_path_leaf(variable->path), variable->dtype, variable->rank, variable->dims, 0};
     REFS_TRY(define_dims(open, i, err));
     REFS_TRY(refs_cfa__file_group(open->file, parent_of(variable->path), &shape.group, err));
     if (!open->writing->is_field[i]) return define_values(open, i, &shape, err);
@@ -329,8 +322,7 @@ refs_status refs_cfa__write_part(cfa_writing *writing, const cfa_part *part, boo
                                  refs_error *err) {
     size_t n = writing->source->n_arrays;
     cfa_open_part open = {.writing = writing, .part = part};
-    open.places = refs_calloc(n > 0 ? n : 1, sizeof *open.places);
-    if (open.places == NULL) return refs_fail_nomem(err);
+    REFS_NEW(open.places, n > 0 ? n : 1, err);
     refs_status status = write_all(&open, err);
     *is_written = open.file != NULL;
     refs_cfa__file_free(open.file);

@@ -98,27 +98,25 @@ static refs_status look_at_name(void *user, int folder, const char *name, refs_e
 /* Whether another master has the same folder: "m.nc" or "m.nc4" beside "m.nca". */
 static refs_status find_sharer(refs_str folder, const char *stem, const char *own, bool *is_shared,
                                refs_error *err) {
-    char *path = folder.size > 0 ? refs_str_copy(folder) : refs_str_copy(refs_str_from("."));
+    REFS_SCOPED char *path =
+        folder.size > 0 ? refs_str_copy(folder) : refs_str_copy(refs_str_from("."));
     sharer_search job = {stem, own, false};
     const refs_folder_visitor visitor = {look_at_name, &job};
     if (path == NULL) return refs_fail_nomem(err);
     const refs_status status = refs_folder_each(path, &visitor, err);
     *is_shared = job.is_shared;
-    refs_free(path);
     return status;
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
 
 static char *print_name(refs_str folder, const char *name, unsigned number) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status =
         number == 0
             ? refs_buf_printf(&text, NULL, "%.*s%s", REFS_STR_WHOLE(folder), name)
             : refs_buf_printf(&text, NULL, "%.*s%s.g%u", REFS_STR_WHOLE(folder), name, number);
-    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
-    return taken;
+    return status == REFS_OK ? refs_buf_take_text(&text) : NULL;
 }
 
 static refs_status keep_old(cfa_generation *generation, const char *path, refs_error *err) {
@@ -185,8 +183,7 @@ refs_status refs_cfa__generation_open(const char *path, const char *stem,
     refs_status status = refs_staged_open(last, REFS_STAGED_FOLDER, &generation->linked, err);
     refs_free(last);
     REFS_TRY(status);
-    generation->last_path = refs_str_copy(refs_str_from(generation->linked.wanted));
-    if (generation->last_path == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(refs_str_from(generation->linked.wanted), &generation->last_path, err));
     REFS_TRY(choose_names(generation, folder, path + folder.size, stem, err));
     if (strcmp(generation->first, stem) == 0) {
         generation->parts = generation->linked;

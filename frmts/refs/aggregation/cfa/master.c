@@ -134,15 +134,13 @@ static refs_status merge_conventions(refs_str had, const char *version, refs_buf
 
 refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
                                       refs_error *err) {
-    refs_buf joined = REFS_BUF_INIT;
+    REFS_SCOPED_BUF joined = REFS_BUF_INIT;
     nc_place place = {.id = -1};
     REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &place.group, err));
-    refs_status status = merge_conventions(had, version, &joined, err);
-    if (status == REFS_OK && joined.size > 0)
-        status = refs_cfa__file_text(file, place, "Conventions",
-                                     refs_str_view((const char *)joined.data, joined.size), err);
-    refs_buf_clear(&joined);
-    return status;
+    REFS_TRY(merge_conventions(had, version, &joined, err));
+    if (joined.size > 0)
+        REFS_TRY(refs_cfa__file_text(file, place, "Conventions", refs_buf_text(&joined), err));
+    return REFS_OK;
 }
 
 static refs_status put_conventions(refs_master *master, refs_str had, refs_error *err) {
@@ -235,7 +233,7 @@ static bool are_characters(const nc_shape *shape) {
 /* Of strings of one letter, or of none. */
 static refs_status add_characters(nc_file *file, const nc_shape *shape, refs_bytes strings,
                                   nc_place *place, refs_error *err) {
-    refs_buf letters = REFS_BUF_INIT;
+    REFS_SCOPED_BUF letters = REFS_BUF_INIT;
     refs_status status = refs_cfa__file_define(file, shape, place, err);
     for (size_t at = 0; at < strings.size && status == REFS_OK; at++) {
         status = refs_buf_append(&letters, strings.data + at, 1, err);
@@ -243,7 +241,6 @@ static refs_status add_characters(nc_file *file, const nc_shape *shape, refs_byt
     }
     if (status == REFS_OK)
         status = refs_cfa__file_keep(file, *place, &shape->dtype, refs_buf_view(&letters), err);
-    refs_buf_clear(&letters);
     return status;
 }
 
@@ -315,18 +312,13 @@ static refs_status put_whole_range(const cfa_job *job, refs_error *err) {
     const refs_array_meta meta = {.dtype = as, .attributes = variable->attributes};
     if (as.size == 1 && refs_cf_has_unsigned_elements(&meta)) as.type = REFS_TYPE_UINT;
     const char *all = refs_cf_whole_range_text(&as);
-    refs_buf text = REFS_BUF_INIT;
-    refs_json_doc *range = NULL;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *range = NULL;
     if (all == NULL || tells_missing(variable) || (as.size > 1 && !variable->keeps_default))
         return REFS_OK;
-    refs_status status = refs_buf_printf(&text, err, "{\"valid_range\":%s}", all);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &range, err);
-    if (status == REFS_OK)
-        status = refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
-    refs_json_doc_free(range);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_buf_printf(&text, err, "{\"valid_range\":%s}", all));
+    REFS_TRY(refs_json_parse(refs_buf_text(&text), &range, err));
+    return refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
 }
 
 static refs_status name_dims(const cfa_job *job, refs_error *err) {
@@ -454,15 +446,12 @@ static refs_status check_sources(refs_str document, refs_error *err) {
 
 static refs_status add_source(refs_master *master, const refs_source_state *state,
                               refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    if (!refs_grow((void **)&master->sources, &master->sources_capacity, master->n_sources,
-                   sizeof *master->sources))
-        return refs_fail_nomem(err);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_GROW(master->sources, master->sources_capacity, master->n_sources, err);
     refs_status status = refs_source_state_write(state, &text, err);
     master->sources_bytes += text.size + 1;
     if (status == REFS_OK) status = check_sources_size(master->sources_bytes, err);
     char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
     REFS_TRY(status);
     if (taken == NULL) return refs_fail_nomem(err);
     master->sources[master->n_sources++] = taken;
@@ -471,7 +460,7 @@ static refs_status add_source(refs_master *master, const refs_source_state *stat
 
 refs_status refs_master_source(refs_master *master, const refs_source_state *state,
                                refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     refs_source_state named = *state;
     const size_t n = master->recorded.count;
     uint32_t id = 0;
@@ -479,10 +468,9 @@ refs_status refs_master_source(refs_master *master, const refs_source_state *sta
     refs_status status =
         file != NULL ? refs_cfa_name_file(master->version, file, &name, err) : refs_fail_nomem(err);
     refs_free(file);
-    named.url = refs_str_view((const char *)name.data, name.size);
+    named.url = refs_buf_text(&name);
     if (status == REFS_OK) status = refs_intern_add(&master->recorded, named.url, &id, err);
     if (status == REFS_OK && id == n) status = add_source(master, &named, err);
-    refs_buf_clear(&name);
     return status;
 }
 
@@ -503,7 +491,7 @@ refs_status refs_cfa__write_sources(refs_bytes list, refs_bytes joined, refs_buf
     if (joined.size > 0) REFS_TRY(refs_buf_printf(document, err, ",\"joined\":"));
     REFS_TRY(refs_buf_append(document, joined.data, joined.size, err));
     REFS_TRY(refs_buf_append(document, "}", 1, err));
-    return check_sources(refs_str_view((const char *)document->data, document->size), err);
+    return check_sources(refs_buf_text(document), err);
 }
 
 /* Ordered by name: the same fragments make the same master. */
@@ -516,20 +504,15 @@ static refs_status list_sources(const refs_master *master, refs_buf *list, refs_
 }
 
 static refs_status put_sources(const refs_master *master, refs_error *err) {
-    refs_buf list = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF list = REFS_BUF_INIT, text = REFS_BUF_INIT;
     nc_place place = {.id = -1};
     if (master->n_sources == 0 && master->joined.size == 0) return REFS_OK;
     REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
-    refs_status status = list_sources(master, &list, err);
-    if (status == REFS_OK)
-        status = refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&master->joined),
-                                         &text, err);
-    if (status == REFS_OK)
-        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE,
-                                     refs_str_view((const char *)text.data, text.size), err);
-    refs_buf_clear(&list);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(list_sources(master, &list, err));
+    REFS_TRY(
+        refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&master->joined), &text, err));
+    return refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE, refs_buf_text(&text),
+                               err);
 }
 
 /* -- finishing --------------------------------------------------------------------------------- */
@@ -545,7 +528,7 @@ static refs_status put_mark(const refs_master *master, refs_error *err) {
 
 static refs_status commit(refs_master *master, refs_staged *parts, refs_error *err) {
     const size_t n = master->fillers.n;
-    refs_staged **places = refs_calloc(n + 2, sizeof(refs_staged *));
+    REFS_SCOPED refs_staged **places = refs_calloc(n + 2, sizeof(refs_staged *));
     size_t k = 0;
     if (places == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
@@ -554,9 +537,7 @@ static refs_status commit(refs_master *master, refs_staged *parts, refs_error *e
     }
     if (parts != NULL) places[k++] = parts;
     places[k++] = &master->place;
-    refs_status status = refs_staged_commit(places, k, err);
-    refs_free(places);
-    return status;
+    return refs_staged_commit(places, k, err);
 }
 
 static refs_status finish(refs_master *master, refs_staged *parts, refs_error *err) {

@@ -134,8 +134,7 @@ static refs_status keep_wide(const moving_file *file, const names_variable *name
                          "master again by refs combine --format cfa",
                          file->shown, names->shape[names->rank - 1], longest);
     cfa_widened_list *all = file->wide;
-    if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(all->items, all->capacity, all->n, err);
     all->items[all->n++] = *made;
     made->rows = (refs_buf)REFS_BUF_INIT;
     return REFS_OK;
@@ -255,16 +254,15 @@ static refs_status copy_file(const moving_file *of, const refs_staged *to, refs_
 }
 
 static refs_status move_sources(const moving_file *file, refs_error *err) {
-    refs_buf renamed = REFS_BUF_INIT;
+    REFS_SCOPED_BUF renamed = REFS_BUF_INIT;
     char *text;
     const attribute of = {file->root, NC_GLOBAL, REFS_SOURCES_ATTRIBUTE};
     if (*file->n == 0) return REFS_OK;
     REFS_TRY(get_text(file, of, &text, err));
     if (text == NULL) return REFS_OK;
     refs_status status = refs_cfa__rename_sources(file->moving, refs_str_from(text), &renamed, err);
-    const refs_str document = refs_str_view((const char *)renamed.data, renamed.size);
+    const refs_str document = refs_buf_text(&renamed);
     if (status == REFS_OK) status = put_text(file, of, document, err);
-    refs_buf_clear(&renamed);
     refs_free(text);
     return status;
 }

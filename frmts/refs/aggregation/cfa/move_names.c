@@ -69,34 +69,28 @@ static refs_status write_source(const refs_json *source, refs_str url, refs_buf 
 static refs_status rename_source(const refs_cfa_moving *moving, const refs_json *source,
                                  refs_buf *text, refs_error *err) {
     const refs_str url = refs_json_text(refs_json_get(source, "url"));
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     bool changed = false;
-    refs_status status = refs_cfa__rename(moving, url, &name, &changed, err);
-    if (status == REFS_OK && changed)
-        status = write_source(source, refs_str_view((const char *)name.data, name.size), text, err);
-    if (status == REFS_OK && (!changed || moving->is_partial))
-        status = write_source(source, url, text, err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_TRY(refs_cfa__rename(moving, url, &name, &changed, err));
+    if (changed) REFS_TRY(write_source(source, refs_buf_text(&name), text, err));
+    if (!changed || moving->is_partial) REFS_TRY(write_source(source, url, text, err));
+    return REFS_OK;
 }
 
 refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,
                                      refs_buf *renamed, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    refs_buf list = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF list = REFS_BUF_INIT;
     REFS_TRY(refs_json_parse(text, &doc, err));
     const refs_json *sources = refs_json_get(refs_json_root(doc), "sources");
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK; i++)
         status = rename_source(moving, refs_json_at(sources, i), &list, err);
-    refs_buf joined = REFS_BUF_INIT;
+    REFS_SCOPED_BUF joined = REFS_BUF_INIT;
     const refs_json *how = refs_json_get(refs_json_root(doc), "joined");
     if (status == REFS_OK && how != NULL) status = refs_json_write(how, &joined, err);
     if (status == REFS_OK)
         status =
             refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&joined), renamed, err);
-    refs_buf_clear(&joined);
-    refs_buf_clear(&list);
-    refs_json_doc_free(doc);
     return status;
 }

@@ -117,7 +117,7 @@ static refs_status measure(const widening *of, copied *one, refs_error *err) {
 static refs_status copy_values(const widening *of, int variable, refs_error *err) {
     copied one = {.id = variable};
     size_t start[NC_MAX_VAR_DIMS] = {0};
-    refs_buf block = REFS_BUF_INIT;
+    REFS_SCOPED_BUF block = REFS_BUF_INIT;
     REFS_TRY(measure(of, &one, err));
     const size_t fits = one.row_bytes > 0 ? BLOCK_BYTES / one.row_bytes : 0;
     const size_t most = fits > 0 ? fits : 1;
@@ -136,7 +136,6 @@ static refs_status copy_values(const widening *of, int variable, refs_error *err
         if (status == REFS_OK)
             status = check(of, NC(nc_put_vara(of->to, one.id, start, one.count, block.data)), err);
     }
-    refs_buf_clear(&block);
     return status;
 }
 

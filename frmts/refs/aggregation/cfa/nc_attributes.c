@@ -198,29 +198,19 @@ static refs_status put_list(nc_file *file, nc_place place, const char *name, con
 /* netCDF-3 has one text for a list: its words. */
 static refs_status put_words(nc_file *file, nc_place place, const char *name,
                              const refs_json *value, refs_error *err) {
-    refs_buf words = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; status == REFS_OK && i < refs_json_size(value); i++) {
-        if (i > 0) status = refs_buf_append(&words, " ", 1, err);
-        if (status == REFS_OK)
-            status = refs_buf_append_str(&words, refs_json_text(refs_json_at(value, i)), err);
+    REFS_SCOPED_BUF words = REFS_BUF_INIT;
+    for (size_t i = 0; i < refs_json_size(value); i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(&words, " ", 1, err));
+        REFS_TRY(refs_buf_append_str(&words, refs_json_text(refs_json_at(value, i)), err));
     }
-    if (status == REFS_OK)
-        status = refs_cfa__file_text(file, place, name,
-                                     refs_str_view((const char *)words.data, words.size), err);
-    refs_buf_clear(&words);
-    return status;
+    return refs_cfa__file_text(file, place, name, refs_buf_text(&words), err);
 }
 
 static refs_status put_document(nc_file *file, nc_place place, const char *name,
                                 const refs_json *value, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_json_write(value, &text, err);
-    if (status == REFS_OK)
-        status = refs_cfa__file_text(file, place, name,
-                                     refs_str_view((const char *)text.data, text.size), err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_write(value, &text, err));
+    return refs_cfa__file_text(file, place, name, refs_buf_text(&text), err);
 }
 
 /* -- attributes -------------------------------------------------------------------------------- */
@@ -263,7 +253,7 @@ refs_status refs_cfa__file_fill_nothing(nc_file *file, nc_place place, refs_erro
 
 refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype *dtype,
                                 const uint8_t *fill, refs_error *err) {
-    refs_buf element = REFS_BUF_INIT;
+    REFS_SCOPED_BUF element = REFS_BUF_INIT;
     nc_type type;
     REFS_TRY(refs_cfa__nc_type(file, "_FillValue", dtype, &type, err));
     refs_status status =
@@ -272,6 +262,5 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
         int code = NC(nc_put_att(place.group, place.id, "_FillValue", type, 1, element.data));
         status = check(file, code, "_FillValue", err);
     }
-    refs_buf_clear(&element);
     return status;
 }

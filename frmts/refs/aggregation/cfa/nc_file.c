@@ -291,18 +291,14 @@ static refs_status add_dimension(nc_file *file, int group, const char *name,
 
 refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
                                      refs_error *err) {
-    char *text = refs_str_copy(added->name);
+    REFS_SCOPED char *text = refs_str_copy(added->name);
     if (text == NULL) return refs_fail_nomem(err);
-    refs_status status = add_dimension(file, group, text, added, err);
-    refs_free(text);
-    return status;
+    return add_dimension(file, group, text, added, err);
 }
 
 refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *variable,
                                           const nc_dimension *named, refs_error *err) {
-    if (!refs_grow((void **)&file->named, &file->named_capacity, file->n_named,
-                   sizeof *file->named))
-        return refs_fail_nomem(err);
+    REFS_GROW(file->named, file->named_capacity, file->n_named, err);
     nc_named_dimension *added = &file->named[file->n_named++];
     *added = (nc_named_dimension){group, refs_str_copy(refs_str_from(variable)),
                                   refs_str_copy(named->name), named->size};
@@ -560,13 +556,12 @@ refs_status refs_cfa__file_ready(nc_file *file, refs_error *err) {
 refs_status refs_cfa__file_put(nc_file *file, nc_place place, const nc_box *box, const void *values,
                                refs_error *err) {
     static const refs_dtype half = {.type = REFS_TYPE_FLOAT, .size = 2};
-    refs_buf converted = REFS_BUF_INIT;
+    REFS_SCOPED_BUF converted = REFS_BUF_INIT;
     size_t size = 2;
     if (!place.is_half) return put(file, place, box, values, err);
     for (size_t d = 0; d < box->rank; d++) size *= box->count[d];
     refs_status status =
         refs_cfa__nc_convert(&half, refs_bytes_view(values, size), &converted, err);
     if (status == REFS_OK) status = put(file, place, box, converted.data, err);
-    refs_buf_clear(&converted);
     return status;
 }

@@ -143,8 +143,7 @@ bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field) {
 
 static refs_status index_strings(cfa_values *values, uint64_t n, refs_error *err) {
     size_t at = 0;
-    values->strings = refs_calloc((size_t)n + 1, sizeof *values->strings);
-    if (values->strings == NULL) return refs_fail_nomem(err);
+    REFS_NEW(values->strings, (size_t)n + 1, err);
     for (uint64_t i = 0; i < n; i++) {
         values->strings[i] = at;
         const uint8_t *end = memchr(values->bytes.data + at, 0, values->bytes.size - at);

@@ -30,12 +30,10 @@ static refs_status append_others(const refs_json *attributes, refs_cfa__name_tes
 
 refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,
                               refs_json_doc **others, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = append_others(attributes, is_left_out, &text, err);
     *others = NULL;
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), others, err);
-    refs_buf_clear(&text);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), others, err);
     return status;
 }
 

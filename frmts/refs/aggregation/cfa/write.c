@@ -32,11 +32,9 @@ static const refs_cfa_delivery *delivery_of(const cfa_files *files) {
 /* -- names ------------------------------------------------------------------------------------- */
 
 static char *join(const char *a, const char *between, const char *b) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&text, NULL, "%s%s%s", a, between, b);
-    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
-    return taken;
+    return status == REFS_OK ? refs_buf_take_text(&text) : NULL;
 }
 
 static refs_status name_files(cfa_files *files, const char *path, refs_error *err) {
@@ -66,10 +64,10 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
     bool is_relative = options->names == REFS_CFA_RELATIVE &&
                        (!is_delivered || options->version == REFS_CFA_CF_1_13);
     if (!is_relative && !is_delivered) return name_absolute(files, err);
-    files->named = refs_str_copy(
+    return refs_str_keep(
         refs_str_from(is_relative ? refs_file_name_relative_mark(refs_str_from(files->stem))
-                                  : options->delivery->folder));
-    return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
+                                  : options->delivery->folder),
+        &files->named, err);
 }
 
 /* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
@@ -133,12 +131,10 @@ static refs_status record(cfa_files *files, const struct stat *seen, const char 
     if (is_here) state.modified_ns = (uint32_t)seen->st_mtim.tv_nsec;
     REFS_TRY(refs_master_source(files->master, &state, err));
     if (files->first == NULL) return REFS_OK;
-    char *first = name_first(files, named);
+    REFS_SCOPED char *first = name_first(files, named);
     if (first == NULL) return refs_fail_nomem(err);
     state.url = refs_str_from(first);
-    const refs_status status = refs_master_source(files->first, &state, err);
-    refs_free(first);
-    return status;
+    return refs_master_source(files->first, &state, err);
 }
 
 static refs_status write_fragment(cfa_files *files, const cfa_part *where, const char *name,
@@ -148,7 +144,7 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     bool is_written = false;
     char *path =
         join(delivery != NULL ? delivery->scratch : files->generation.parts.written, "/", name);
-    char *within = join(folder_of(files), "/", name);
+    REFS_SCOPED char *within = join(folder_of(files), "/", name);
     part.path = path;
     refs_status status = path != NULL && within != NULL ? REFS_OK : refs_fail_nomem(err);
     bool is_old = status == REFS_OK && part.is_empty && is_there(files, path, within);
@@ -167,7 +163,6 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     if (status == REFS_OK && is_written && !part.is_empty)
         status = record(files, &seen, *named, err);
     refs_free(path);
-    refs_free(within);
     return status;
 }
 
@@ -185,14 +180,13 @@ static const refs_cfa_variable *variable_of(const cfa_files *files, const cfa_fi
 static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
                                  char **named, refs_error *err) {
     const refs_cfa_variable *variable = variable_of(files, field);
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     cfa_part part = *at;
     part.is_empty = true;
     refs_status status =
         refs_cfa__filler_name(refs_str_from(files->stem), variable, part.box.count, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, named, err);
-    refs_buf_clear(&name);
     return status;
 }
 
@@ -209,38 +203,32 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, uint64_t numbe
                               refs_error *err) {
     const refs_cfa_write_options *options = files->writing.options;
     const refs_cfa_variable *variable = variable_of(files, field);
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     refs_partition spot;
-    char *named = NULL;
+    REFS_SCOPED char *named = NULL;
     refs_fragment_grid_get(&field->fragments, number, &spot);
     const cfa_part part = part_of(field, &spot);
     spot.format = options->format == REFS_CFA_NETCDF4 ? "NETCDF4" : "NETCDF3_CLASSIC";
     spot.variable = refs_cfa__identifier(variable);
-    refs_status status = append_name(files, variable, &spot, &name, err);
-    if (status == REFS_OK)
-        status = write_fragment(files, &part, (const char *)name.data, &named, err);
+    REFS_TRY(append_name(files, variable, &spot, &name, err));
+    REFS_TRY(write_fragment(files, &part, (const char *)name.data, &named, err));
     spot.file = named != NULL ? (const char *)name.data : REFS_CFA_NOT_WRITTEN;
-    if (status == REFS_OK) status = refs_fragment_grid_set(&field->outlined, number, &spot, err);
-    if (status == REFS_OK && named == NULL && options->version == REFS_CFA_CF_1_13)
-        status = write_missing(files, field, &part, &named, err);
+    REFS_TRY(refs_fragment_grid_set(&field->outlined, number, &spot, err));
+    if (named == NULL && options->version == REFS_CFA_CF_1_13)
+        REFS_TRY(write_missing(files, field, &part, &named, err));
     spot.file = named;
-    if (status == REFS_OK && named != NULL)
-        status = refs_fragment_grid_set(&field->fragments, number, &spot, err);
-    refs_free(named);
-    refs_buf_clear(&name);
-    return status;
+    if (named != NULL) REFS_TRY(refs_fragment_grid_set(&field->fragments, number, &spot, err));
+    return REFS_OK;
 }
 
 /* Writes a fragment by its first name to the grid that the first master has. */
 static refs_status add_first(const cfa_files *files, const refs_partition *last, uint64_t number,
                              refs_fragment_grid *first, refs_error *err) {
     refs_partition fragment = *last;
-    char *file = name_first(files, last->file);
+    REFS_SCOPED char *file = name_first(files, last->file);
     fragment.file = file;
-    const refs_status status =
-        file != NULL ? refs_fragment_grid_set(first, number, &fragment, err) : refs_fail_nomem(err);
-    refs_free(file);
-    return status;
+    return file != NULL ? refs_fragment_grid_set(first, number, &fragment, err)
+                        : refs_fail_nomem(err);
 }
 
 static refs_status put_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
@@ -365,11 +353,8 @@ static refs_status end_outline(cfa_files *files, refs_error *err) {
     }
     REFS_TRY(refs_master_finish(outline, err));
     if (delivery_of(files) == NULL) return REFS_OK;
-    char *within = join(folder_of(files), "/", strrchr(files->outline_path, '/') + 1);
-    refs_status status =
-        within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
-    refs_free(within);
-    return status;
+    REFS_SCOPED char *within = join(folder_of(files), "/", strrchr(files->outline_path, '/') + 1);
+    return within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
 }
 
 /* The fragments and the first master that names them have their places, or nothing has changed. */
@@ -438,7 +423,7 @@ static refs_status check_options(const char *path, const refs_cfa_write_options 
 
 static refs_status write_files(cfa_files *files, const char *path, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
-    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    const char *name = refs_path_leaf(path);
     REFS_TRY(check_options(path, files->writing.options, err));
     REFS_TRY(name_files(files, path, err));
     files->path = delivery != NULL ? join(delivery->scratch, "/", name) : join(path, "", "");
@@ -452,8 +437,7 @@ static refs_status write_files(cfa_files *files, const char *path, refs_error *e
 
 /* The folder of fragments has the name of the master without its end. */
 static refs_status check_name(const char *path, refs_error *err) {
-    const char *slash = strrchr(path, '/');
-    if (refs_cfa__stem(path).size < strlen(slash != NULL ? slash + 1 : path)) return REFS_OK;
+    if (refs_cfa__stem(path).size < strlen(refs_path_leaf(path))) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "%s: cannot be a master with fragments: expected a name that ends with .nc or "
                      ".nca",

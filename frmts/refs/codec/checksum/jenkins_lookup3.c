@@ -39,25 +39,22 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 }
 
 static void close_codec(void *self) {
-    lookup3_codec *codec = self;
+    REFS_SCOPED lookup3_codec *codec = self;
     refs_buf_clear(&codec->prefix);
-    refs_free(codec);
 }
 
 /* Hashes prefix and content, which have to be copied into one buffer. */
 static refs_status hash_content(const lookup3_codec *codec, refs_bytes content, uint32_t *sum,
                                 refs_error *err) {
-    refs_buf joined = REFS_BUF_INIT;
+    REFS_SCOPED_BUF joined = REFS_BUF_INIT;
     refs_bytes bytes = content;
-    refs_status status = REFS_OK;
     if (codec->prefix.size > 0) {
-        status = refs_buf_append(&joined, codec->prefix.data, codec->prefix.size, err);
-        if (status == REFS_OK) status = refs_buf_append(&joined, content.data, content.size, err);
+        REFS_TRY(refs_buf_append(&joined, codec->prefix.data, codec->prefix.size, err));
+        REFS_TRY(refs_buf_append(&joined, content.data, content.size, err));
         bytes = refs_buf_view(&joined);
     }
-    if (status == REFS_OK) *sum = refs_lookup3(bytes, codec->initial);
-    refs_buf_clear(&joined);
-    return status;
+    *sum = refs_lookup3(bytes, codec->initial);
+    return REFS_OK;
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,

@@ -9,16 +9,12 @@
 #define STORED      0
 #define DEFLATED    8
 
-static unsigned load_le16(const uint8_t *p) {
-    return (unsigned)(p[0] | p[1] << 8);
-}
-
 /* The bytes behind the header, perhaps with more behind them. */
 static refs_status skip_header(refs_bytes member, refs_bytes *content, refs_error *err) {
     const uint8_t *header = member.data;
     if (member.size < HEADER_SIZE || memcmp(header, "PK\3\4", 4) != 0)
         return refs_fail(err, REFS_CORRUPT, "expected the header of a member of a ZIP archive");
-    size_t size = HEADER_SIZE + (size_t)load_le16(header + 26) + load_le16(header + 28);
+    size_t size = HEADER_SIZE + (size_t)refs_load_le16(header + 26) + refs_load_le16(header + 28);
     if (size > member.size)
         return refs_fail(err, REFS_CORRUPT, "the header extends past the %zu bytes", member.size);
     *content = refs_bytes_view(header + size, member.size - size);
@@ -41,7 +37,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     (void)self;
     refs_bytes content = {NULL, 0};
     REFS_TRY(skip_header(encoded, &content, err));
-    unsigned method = load_le16(encoded.data + 8);
+    unsigned method = refs_load_le16(encoded.data + 8);
     if (method == STORED)
         return copy_stored(content, refs_load_le32(encoded.data + 18), output, err);
     if (method != DEFLATED)

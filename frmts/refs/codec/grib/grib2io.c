@@ -41,10 +41,6 @@ static const int8_t *find_sizes(uint64_t number) {
     return NULL;
 }
 
-static void store_be(uint64_t number, size_t size, uint8_t *at) {
-    for (size_t i = size; i-- > 0; number >>= 8) at[i] = (uint8_t)number;
-}
-
 static refs_status read_u32(const refs_json *config, const char *name, uint32_t *number,
                             refs_error *err) {
     uint64_t given = 0;
@@ -68,11 +64,11 @@ static refs_status write_template(const refs_json *drt, const int8_t *sizes, gri
                              size);
         uint64_t bits = (uint64_t)number;
         if (sizes[i] < 0 && number < 0) bits = (uint64_t)-number | (uint64_t)limit;
-        store_be(bits, size, codec->section_5 + at);
+        refs_store_be(codec->section_5 + at, size, bits);
         at += size;
     }
     codec->section_5_size = at;
-    store_be(at, 4, codec->section_5);
+    refs_store_be(codec->section_5, 4, at);
     codec->section_5[4] = 5;
     return REFS_OK;
 }
@@ -87,8 +83,8 @@ static refs_status read_representation(const refs_json *config, grib2io_codec *c
         return refs_fail(err, REFS_UNSUPPORTED,
                          "data representation template 5.%u (drtn) is not supported",
                          (unsigned)number);
-    store_be(n_values, 4, codec->section_5 + 5);
-    store_be(number, 2, codec->section_5 + 9);
+    refs_store_be(codec->section_5 + 5, 4, n_values);
+    refs_store_be(codec->section_5 + 9, 2, number);
     return write_template(refs_json_get(config, "drt"), sizes, codec, err);
 }
 

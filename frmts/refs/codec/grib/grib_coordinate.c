@@ -44,7 +44,7 @@ static refs_status read_by_library(refs_bytes grid, const char *key, double *num
 refs_status refs_codec__grib_coordinate(const refs_grib_message *message, refs_grib_axis axis,
                                         double *numbers, refs_error *err) {
     const char *key = axis == REFS_GRIB_LATITUDES ? "latitudes" : "longitudes";
-    refs_buf grid = REFS_BUF_INIT;
+    REFS_SCOPED_BUF grid = REFS_BUF_INIT;
     refs_status status =
         refs_grib_points(message->whole.data[7], message->grid, axis, message->n_points, numbers);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
@@ -56,6 +56,5 @@ refs_status refs_codec__grib_coordinate(const refs_grib_message *message, refs_g
         status = read_by_library(refs_buf_view(&grid), key, numbers, message->n_points, err);
         refs_unlock(&library_lock);
     }
-    refs_buf_clear(&grid);
     return status;
 }

@@ -55,11 +55,10 @@ refs_status refs_codec__grib_type(const refs_codec_context *context, refs_number
 refs_status refs_codec__grib_order(const refs_grib_rows *rows, double *numbers, refs_error *err) {
     if (!refs_grib_rows_need_reordering(rows)) return REFS_OK;
     size_t n = (size_t)(rows->nx * rows->ny);
-    double *before = refs_calloc(n, sizeof *before);
+    REFS_SCOPED double *before = refs_calloc(n, sizeof *before);
     if (before == NULL) return refs_fail_nomem(err);
     memcpy(before, numbers, n * sizeof *before);
     for (size_t i = 0; i < n; i++) numbers[refs_grib_rows_place(rows, i)] = before[i];
-    refs_free(before);
     return REFS_OK;
 }
 

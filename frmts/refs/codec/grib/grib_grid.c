@@ -16,10 +16,6 @@ static refs_status append_grid(const refs_grib_message *message, refs_buf *alone
 
 /* -- numbers, the highest byte first ----------------------------------------------------------- */
 
-static void store_be(uint64_t number, size_t size, uint8_t *at) {
-    for (size_t i = size; i-- > 0; number >>= 8) at[i] = (uint8_t)number;
-}
-
 static refs_status append(refs_buf *message, const uint8_t *bytes, size_t size, refs_error *err) {
     return refs_buf_append(message, bytes, size, err);
 }
@@ -46,8 +42,8 @@ static refs_status write_2(const refs_grib_message *message, refs_buf *alone, re
     REFS_TRY(append_grid(message, alone, err));
     size_t end = alone->size;
     REFS_TRY(append(alone, end_2, sizeof end_2, err));
-    store_be(alone->size, 8, alone->data + SIZE_AT_2);
-    store_be(message->n_points, 4, alone->data + end + N_VALUES_AT_2);
+    refs_store_be(alone->data + SIZE_AT_2, 8, alone->size);
+    refs_store_be(alone->data + end + N_VALUES_AT_2, 4, message->n_points);
     return REFS_OK;
 }
 
@@ -70,7 +66,7 @@ static refs_status write_1(const refs_grib_message *message, refs_buf *alone, re
     if (alone->size >> 24 != 0)
         return refs_fail(err, REFS_LIMIT, "the grid description is too short: %zu bytes",
                          message->grid.size);
-    store_be(alone->size, 3, alone->data + SIZE_AT_1);
+    refs_store_be(alone->data + SIZE_AT_1, 3, alone->size);
     return REFS_OK;
 }
 

@@ -6,10 +6,6 @@
 
 #include <math.h>
 
-static unsigned load_be16(const uint8_t *p) {
-    return (unsigned)(p[0] << 8 | p[1]);
-}
-
 /* Powers as ecCodes computes them, so that values are the same to the last bit. */
 static double power(double base, int64_t exponent) {
     double result = 1;
@@ -94,7 +90,7 @@ static const struct {
 refs_status refs_codec__grib_representation(refs_bytes section, refs_grib_message *message,
                                             refs_error *err) {
     if (section.size < 12) return damaged("section 5", err);
-    unsigned number = load_be16(section.data + 9);
+    unsigned number = refs_load_be16(section.data + 9);
     message->n_values = refs_load_be32(section.data + 5);
     message->parameters = section;
     for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
@@ -106,7 +102,7 @@ refs_status refs_codec__grib_representation(refs_bytes section, refs_grib_messag
         float reference;
         memcpy(&reference, &bits, sizeof reference);
         message->reference = (double)reference;
-        set_scales(message, load_be16(section.data + 15), load_be16(section.data + 17));
+        set_scales(message, refs_load_be16(section.data + 15), refs_load_be16(section.data + 17));
         message->n_bits = section.data[19];
         return REFS_OK;
     }
@@ -150,7 +146,8 @@ static refs_status parse_2(refs_bytes whole, size_t field, refs_grib_message *me
 
 /* Takes the next section, whose size is in its first three bytes. */
 static bool take_section(refs_bytes *rest, size_t least, refs_bytes *section) {
-    if (rest->size < least || refs_load_be24(rest->data) < least || refs_load_be24(rest->data) > rest->size)
+    if (rest->size < least || refs_load_be24(rest->data) < least ||
+        refs_load_be24(rest->data) > rest->size)
         return false;
     *section = refs_bytes_view(rest->data, refs_load_be24(rest->data));
     *rest = refs_bytes_view(rest->data + section->size, rest->size - section->size);
@@ -166,7 +163,8 @@ static double ibm_float(uint32_t bits) {
 /* The points along each dimension; false where there is no such thing. */
 static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
     if (message->grid.size < 10) return false;
-    unsigned nx = load_be16(message->grid.data + 6), ny = load_be16(message->grid.data + 8);
+    unsigned nx = refs_load_be16(message->grid.data + 6),
+             ny = refs_load_be16(message->grid.data + 8);
     *n_points = (size_t)nx * ny;
     return nx != UINT16_MAX && ny != UINT16_MAX;
 }
@@ -230,9 +228,9 @@ static refs_status parse_1(refs_bytes whole, refs_grib_message *message, refs_er
     if ((flags & 0x40) != 0 && !take_section(&rest, 6, &bitmap)) return damaged("bitmap", err);
     if (!take_section(&rest, 11, &data)) return damaged("data", err);
     REFS_TRY(read_data_1(data, message, err));
-    set_scales(message, load_be16(data.data + 4), load_be16(product.data + 26));
+    set_scales(message, refs_load_be16(data.data + 4), refs_load_be16(product.data + 26));
     if (bitmap.size == 0) return count_points(data, message, err);
-    if (load_be16(bitmap.data + 4) != 0)
+    if (refs_load_be16(bitmap.data + 4) != 0)
         return refs_fail(err, REFS_UNSUPPORTED, "predefined bitmaps are not supported");
     size_t n_bits = 8 * (bitmap.size - 6), n_unused = bitmap.data[3];
     if (n_unused > n_bits) return damaged("bitmap", err);
@@ -255,7 +253,7 @@ static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
     uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
     *n_points = (size_t)(nx * ny);
     return nx != UINT32_MAX && ny != UINT32_MAX && nx * ny <= SIZE_MAX &&
-           is_one_of(load_be16(section + 12), templates, sizeof templates / sizeof *templates);
+           is_one_of(refs_load_be16(section + 12), templates, sizeof templates / sizeof *templates);
 }
 
 /* The same of edition 1. */

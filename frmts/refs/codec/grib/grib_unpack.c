@@ -49,16 +49,14 @@ static refs_status unpack_ieee(const refs_grib_message *message, double *values,
 
 static refs_status unpack_complex(const refs_grib_message *message, double *values,
                                   refs_error *err) {
-    int64_t *packed = refs_calloc(message->n_values, sizeof *packed);
-    bool *missing = refs_calloc(message->n_values, sizeof *missing);
-    refs_status status = packed != NULL && missing != NULL
-                             ? refs_codec__grib_complex(message, packed, missing, err)
-                             : refs_fail_nomem(err);
-    for (size_t i = 0; i < message->n_values && status == REFS_OK; i++)
+    REFS_SCOPED int64_t *packed = refs_calloc(message->n_values, sizeof *packed);
+    REFS_SCOPED bool *missing = refs_calloc(message->n_values, sizeof *missing);
+    REFS_TRY(packed != NULL && missing != NULL
+                 ? refs_codec__grib_complex(message, packed, missing, err)
+                 : refs_fail_nomem(err));
+    for (size_t i = 0; i < message->n_values; i++)
         values[i] = missing[i] ? (double)NAN : scaled(message, (double)packed[i]);
-    refs_free(packed);
-    refs_free(missing);
-    return status;
+    return REFS_OK;
 }
 
 /* -- packings that other codecs know ----------------------------------------------------------- */
@@ -89,9 +87,9 @@ static refs_status undo_codec(const refs_grib_message *message, const refs_chain
     return refs_fail(err, REFS_CORRUPT, "%s: %zu bytes for %zu values", step->id, decoded->size, n);
 }
 
-typedef uint32_t (*load_packed)(const uint8_t *at, size_t size);
+typedef uint64_t (*load_packed)(const uint8_t *at, size_t size);
 
-static uint32_t load_host(const uint8_t *at, size_t size) {
+static uint64_t load_host(const uint8_t *at, size_t size) {
     uint32_t number = 0;
     uint16_t half;
     if (size == 2) {
@@ -102,12 +100,6 @@ static uint32_t load_host(const uint8_t *at, size_t size) {
     return size == 1 ? *at : number;
 }
 
-static uint32_t load_big(const uint8_t *at, size_t size) {
-    uint32_t number = 0;
-    for (size_t i = 0; i < size; i++) number = number << 8 | at[i];
-    return number;
-}
-
 /* How the samples of a codec are turned into numbers. */
 typedef struct sample_kind {
     size_t size; /* bytes; 0: the codec tells */
@@ -116,12 +108,11 @@ typedef struct sample_kind {
 
 static refs_status unpack_with(const refs_grib_message *message, const refs_chain_step *step,
                                sample_kind kind, double *values, refs_error *err) {
-    refs_buf decoded = REFS_BUF_INIT;
-    refs_status status = undo_codec(message, step, &decoded, &kind.size, err);
-    for (size_t i = 0; i < message->n_values && status == REFS_OK; i++)
+    REFS_SCOPED_BUF decoded = REFS_BUF_INIT;
+    REFS_TRY(undo_codec(message, step, &decoded, &kind.size, err));
+    for (size_t i = 0; i < message->n_values; i++)
         values[i] = scaled(message, (double)kind.load(decoded.data + i * kind.size, kind.size));
-    refs_buf_clear(&decoded);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status unpack_jpeg2000(const refs_grib_message *message, double *values,
@@ -133,7 +124,7 @@ static refs_status unpack_jpeg2000(const refs_grib_message *message, double *val
 /* Up to 16 bits are gray, 24 and 32 colours one behind the other. */
 static refs_status unpack_png(const refs_grib_message *message, double *values, refs_error *err) {
     static const refs_chain_step step = {"imagecodecs_png", NULL};
-    sample_kind kind = {0, message->n_bits > 16 ? load_big : load_host};
+    sample_kind kind = {0, message->n_bits > 16 ? refs_load_be : load_host};
     return unpack_with(message, &step, kind, values, err);
 }
 
@@ -144,21 +135,17 @@ static refs_status unpack_png(const refs_grib_message *message, double *values, 
 
 static refs_status unpack_ccsds(const refs_grib_message *message, double *values, refs_error *err) {
     const uint8_t *section = message->parameters.data;
-    refs_buf text = REFS_BUF_INIT;
-    refs_json_doc *config = NULL;
-    sample_kind kind = {(message->n_bits + 7) / 8, load_big};
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *config = NULL;
+    sample_kind kind = {(message->n_bits + 7) / 8, refs_load_be};
     unsigned flags = (section[21] & ~AEC_THREE_BYTES) | AEC_HIGHEST_FIRST;
     if (kind.size == 3) flags |= AEC_THREE_BYTES;
-    refs_status status = refs_buf_printf(
+    REFS_TRY(refs_buf_printf(
         &text, err, "{\"bitspersample\":%u,\"flags\":%u,\"blocksize\":%u,\"rsi\":%u}",
-        message->n_bits, flags, section[22], (unsigned)(section[23] << 8 | section[24]));
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &config, err);
+        message->n_bits, flags, section[22], (unsigned)(section[23] << 8 | section[24])));
+    REFS_TRY(refs_json_parse(refs_buf_text(&text), &config, err));
     refs_chain_step step = {"imagecodecs_aec", refs_json_root(config)};
-    if (status == REFS_OK) status = unpack_with(message, &step, kind, values, err);
-    refs_json_doc_free(config);
-    refs_buf_clear(&text);
-    return status;
+    return unpack_with(message, &step, kind, values, err);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

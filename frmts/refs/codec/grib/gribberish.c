@@ -97,14 +97,13 @@ static void reverse_rows(double *numbers, size_t ny, size_t nx, double *spare) {
 static refs_status turn(const gribberish_codec *codec, const refs_grib_message *message,
                         const grid *rows, double *numbers, refs_error *err) {
     size_t seam = 0;
-    double *longitudes = refs_calloc(rows->nx, sizeof *longitudes);
+    REFS_SCOPED double *longitudes = refs_calloc(rows->nx, sizeof *longitudes);
     if (longitudes == NULL) return refs_fail_nomem(err);
     if (codec->adjust_longitude_range && find_longitudes(message, rows, longitudes) &&
         find_seam(longitudes, rows->nx, &seam))
         for (size_t i = 0; i < rows->ny && seam > 0; i++)
             roll(numbers + i * rows->nx, rows->nx, seam, longitudes);
     if (codec->north_up && rows->is_upwards) reverse_rows(numbers, rows->ny, rows->nx, longitudes);
-    refs_free(longitudes);
     return REFS_OK;
 }
 
@@ -124,14 +123,13 @@ static refs_status read_axis(const gribberish_codec *codec, const refs_grib_mess
         }
         return REFS_OK;
     }
-    double *spare = refs_calloc(rows->nx, sizeof *spare);
+    REFS_SCOPED double *spare = refs_calloc(rows->nx, sizeof *spare);
     if (spare == NULL) return refs_fail_nomem(err);
     find_longitudes(message, rows, numbers);
     if (codec->adjust_longitude_range && find_seam(numbers, rows->nx, &seam)) {
         for (size_t i = 0; i < rows->nx; i++) numbers[i] = wrap(numbers[i]);
         roll(numbers, rows->nx, seam, spare);
     }
-    refs_free(spare);
     return REFS_OK;
 }
 
@@ -151,9 +149,8 @@ static bool find_grid(const refs_grib_message *message, grid *found) {
         rows.nx * rows.ny != message->n_points)
         return false;
     *found = (grid){(size_t)rows.nx, (size_t)rows.ny, (rows.mode & REFS_GRIB_UPWARDS) != 0, false};
-    double *longitudes = refs_calloc(found->nx, sizeof *longitudes);
+    REFS_SCOPED double *longitudes = refs_calloc(found->nx, sizeof *longitudes);
     found->has_axes = longitudes != NULL && find_longitudes(message, found, longitudes);
-    refs_free(longitudes);
     return true;
 }
 

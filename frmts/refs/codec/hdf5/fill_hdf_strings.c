@@ -50,10 +50,9 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 }
 
 static void close_codec(void *self) {
-    hdf_strings *codec = self;
+    REFS_SCOPED hdf_strings *codec = self;
     refs_intern_clear(&codec->ids);
     refs_codec__text_list_clear(&codec->strings);
-    refs_free(codec);
 }
 
 static refs_status put_text(const hdf_strings *codec, const uint8_t *address,

@@ -72,12 +72,6 @@ static uint64_t take_bits(const uint8_t *bytes, size_t *at, unsigned n_bits) {
     return number;
 }
 
-static uint64_t load(const uint8_t *bytes, size_t size) {
-    uint64_t number = 0;
-    for (size_t i = size; i-- > 0;) number = number << 8 | bytes[i];
-    return number;
-}
-
 static void store(uint64_t number, uint8_t *bytes, const uint32_t *parameters) {
     size_t size = parameters[SIZE];
     for (size_t i = 0; i < size; i++, number >>= 8)
@@ -110,7 +104,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a header", encoded.size);
     uint32_t n_bits = refs_load_le32(encoded.data);
     size_t least_size = encoded.data[4] < 8 ? encoded.data[4] : 8;
-    uint64_t least = load(encoded.data + 5, least_size);
+    uint64_t least = refs_load_le(encoded.data + 5, least_size);
     refs_bytes packed = refs_bytes_view(encoded.data + HEADER_SIZE, encoded.size - HEADER_SIZE);
     if (n_bits > 8 * size || !refs_mul_size(n, n_bits, &bits_needed) ||
         !refs_mul_size(n, size, &decoded_size) ||
@@ -123,8 +117,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     uint64_t most = is_whole ? UINT64_MAX : (UINT64_C(1) << n_bits) - 1;
     uint64_t fill = (uint64_t)parameters[FILL + 1] << 32 | parameters[FILL];
     for (size_t i = 0, at = 0; i < n; i++, dst += size) {
-        uint64_t number =
-            is_whole ? load(packed.data + i * size, size) : take_bits(packed.data, &at, n_bits);
+        uint64_t number = is_whole ? refs_load_le(packed.data + i * size, size)
+                                   : take_bits(packed.data, &at, n_bits);
         if (!is_whole && parameters[HAS_FILL] != 0 && number == most)
             number = fill;
         else if (!is_whole)

@@ -33,9 +33,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 }
 
 static void close_codec(void *self) {
-    categorize *codec = self;
+    REFS_SCOPED categorize *codec = self;
     refs_codec__text_list_clear(&codec->labels);
-    refs_free(codec);
 }
 
 static refs_str label_of(const categorize *codec, uint64_t code) {

@@ -66,11 +66,9 @@ static refs_status put_items(const json_codec *codec, const refs_json *list,
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)encoded.data, encoded.size), &doc, err));
-    refs_status status = put_items(self, refs_json_root(doc), output, err);
-    refs_json_doc_free(doc);
-    return status;
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_TRY(refs_json_parse(refs_bytes_text(encoded), &doc, err));
+    return put_items(self, refs_json_root(doc), output, err);
 }
 
 static const char *const aliases[] = {"json", NULL};

@@ -8,8 +8,7 @@ void refs_codec__text_list_clear(refs_text_list *list) {
 }
 
 refs_status refs_codec__text_list_add(refs_text_list *list, refs_str text, refs_error *err) {
-    if (!refs_grow((void **)&list->ends, &list->capacity, list->n, sizeof *list->ends))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->ends, list->capacity, list->n, err);
     REFS_TRY(refs_buf_append_str(&list->text, text, err));
     list->ends[list->n++] = list->text.size;
     return REFS_OK;

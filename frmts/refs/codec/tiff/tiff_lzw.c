@@ -87,15 +87,13 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     if (encoded.size > 1 && encoded.data[0] == 0 && (encoded.data[1] & 1) != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "codes with the lowest bit first (before TIFF 6.0) are not supported");
-    lzw *state = refs_alloc(sizeof *state);
+    REFS_SCOPED lzw *state = refs_alloc(sizeof *state);
     if (state == NULL) return refs_fail_nomem(err);
     state->encoded = encoded;
     state->at = 0;
     state->n_entries = FIRST_FREE;
     state->last = (entry){0, 0};
-    refs_status status = decode_codes(state, output, err);
-    refs_free(state);
-    return status;
+    return decode_codes(state, output, err);
 }
 
 const refs_codec_type refs_codec_tiff_lzw = {

@@ -96,7 +96,7 @@ static refs_status read_steps(const refs_json *codecs, sharding *codec, refs_cha
 
 static refs_status open_inner(const refs_codec_context *context, sharding *codec, refs_error *err) {
     const refs_json *codecs = refs_json_get(context->config, "codecs");
-    refs_chain_step *steps = refs_calloc(refs_json_size(codecs), sizeof *steps);
+    REFS_SCOPED refs_chain_step *steps = refs_calloc(refs_json_size(codecs), sizeof *steps);
     if (steps == NULL) return refs_fail_nomem(err);
     uint64_t shape[MAX_RANK];
     refs_chain_spec spec = *context->array;
@@ -107,7 +107,6 @@ static refs_status open_inner(const refs_codec_context *context, sharding *codec
     refs_status status = read_steps(codecs, codec, steps, &spec.n_steps, err);
     for (size_t i = 0; i < codec->rank; i++) shape[i] = codec->inner[codec->order[i]];
     if (status == REFS_OK) status = refs_chain_open(&spec, &codec->chain, err);
-    refs_free(steps);
     return status;
 }
 
@@ -159,11 +158,10 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 }
 
 static void close_codec(void *self) {
-    sharding *codec = self;
+    REFS_SCOPED sharding *codec = self;
     refs_chain_free(codec->chain);
     refs_chain_free(codec->index_chain);
     refs_free(codec->fill);
-    refs_free(codec);
 }
 
 /* -- decoding ---------------------------------------------------------------------------------- */

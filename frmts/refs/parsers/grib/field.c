@@ -23,10 +23,6 @@ void refs_scan__grib_list_clear(grib_list *list) {
     refs_free(list->fields);
 }
 
-static unsigned u16(const uint8_t *p) {
-    return (unsigned)(p[0] << 8 | p[1]);
-}
-
 /* Decodes a sign bit and a magnitude. */
 static int64_t signed_number(uint32_t number, unsigned n_bits) {
     uint32_t sign = UINT32_C(1) << (n_bits - 1);
@@ -59,14 +55,15 @@ static bool is_spectral_1(const uint8_t *section) {
 }
 
 static uint64_t count_harmonics(const uint8_t *section) {
-    const uint64_t j = u16(section + 6), k = u16(section + 8), m = u16(section + 10);
+    const uint64_t j = refs_load_be16(section + 6), k = refs_load_be16(section + 8),
+                   m = refs_load_be16(section + 10);
     return j == k && k == m ? (m + 1) * (m + 2) : 0;
 }
 
 static void measure_rows(grib_grid *grid) {
     const uint8_t *section = grid->section.data;
     size_t size = grid->section.size;
-    unsigned kind = grid->edition == 1 ? section[5] : u16(section + 12);
+    unsigned kind = grid->edition == 1 ? section[5] : refs_load_be16(section + 12);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if ((grid->edition == 1 ? kinds[i].of_1 : kinds[i].of_2) == kind) {
             grid->type = kinds[i].type;
@@ -131,8 +128,7 @@ static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes sec
     if (list->n_grids == MAX_GRIDS)
         return refs_fail(err, REFS_LIMIT, "the file has more grids than the limit of %d",
                          MAX_GRIDS);
-    if (!refs_grow((void **)&list->grids, &list->grid_capacity, list->n_grids, sizeof *list->grids))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->grids, list->grid_capacity, list->n_grids, err);
     grib_grid *grid = &list->grids[list->n_grids];
     *grid = (grib_grid){.edition = edition};
     REFS_TRY(refs_buf_append(&grid->section, section.data, section.size, err));
@@ -145,9 +141,7 @@ refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, 
     if (list->n_fields == MAX_FIELDS)
         return refs_fail(err, REFS_LIMIT, "the file has more fields than the limit of %d",
                          MAX_FIELDS);
-    if (!refs_grow((void **)&list->fields, &list->field_capacity, list->n_fields,
-                   sizeof *list->fields))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->fields, list->field_capacity, list->n_fields, err);
     list->fields[list->n_fields++] = *field;
     return REFS_OK;
 }
@@ -232,8 +226,8 @@ static refs_status cut_short(unsigned section, refs_error *err) {
 static refs_status read_identification(message *m, refs_error *err) {
     const uint8_t *p = m->section.data;
     if (m->section.size < 21) return cut_short(1, err);
-    const int64_t date[6] = {u16(p + 12), p[14], p[15], p[16], p[17], p[18]};
-    m->field.centre = u16(p + 5);
+    const int64_t date[6] = {refs_load_be16(p + 12), p[14], p[15], p[16], p[17], p[18]};
+    m->field.centre = refs_load_be16(p + 5);
     m->field.time_s = seconds_of(date);
     return REFS_OK;
 }
@@ -255,7 +249,7 @@ static bool is_date(const int64_t date[6]) {
 static void read_interval(message *m, size_t at) {
     const uint8_t *p = m->section.data + at;
     grib_field *field = &m->field;
-    const int64_t end[6] = {u16(p), p[2], p[3], p[4], p[5], p[6]};
+    const int64_t end[6] = {refs_load_be16(p), p[2], p[3], p[4], p[5], p[6]};
     const bool has_range = p[7] > 0;
     double begin = field->step_hours;
     double hours = is_date(end) ? (double)(seconds_of(end) - field->time_s) / 3600 : -1;
@@ -270,8 +264,8 @@ static void read_interval(message *m, size_t at) {
 static double forecast_hours(const uint8_t *p, const grib_product *product) {
     const uint8_t *time = p + product->unit + 1;
     if (product->unit == 0) return 0;
-    int64_t number =
-        product->time_size == 2 ? (int64_t)u16(time) : signed_number(refs_load_be32(time), 32);
+    int64_t number = product->time_size == 2 ? (int64_t)refs_load_be16(time)
+                                             : signed_number(refs_load_be32(time), 32);
     bool is_missing = product->time_size == 2 ? number == UINT16_MAX : number == -INT32_MAX;
     return is_missing ? 0 : (double)number * hours_of(p[product->unit], 2);
 }
@@ -294,7 +288,8 @@ static bool read_listed(refs_bytes section, size_t at, unsigned number, double *
 
 static void read_spectrum(refs_bytes section, const grib_product *product, grib_field *field) {
     const uint8_t *p = section.data + product->spectrum;
-    unsigned direction = u16(p), n_directions = u16(p + 2), frequency = u16(p + 4);
+    unsigned direction = refs_load_be16(p), n_directions = refs_load_be16(p + 2),
+             frequency = refs_load_be16(p + 4);
     size_t list = product->spectra + 2;
     double values[2];
     field->spectrum = GRIB_SPECTRUM_NUMBERS;
@@ -410,7 +405,7 @@ static void read_step_1(grib_field *field, const uint8_t *p) {
     unsigned indicator = p[20];
     double first = p[18], second = p[19];
     field->statistic = GRIB_NO_STATISTIC;
-    if (indicator == 10) first = u16(p + 18);
+    if (indicator == 10) first = refs_load_be16(p + 18);
     if (indicator == 1) first = 0;
     if (indicator >= 2 && indicator <= 5) {
         field->length_hours = (second - first) * unit;
@@ -423,7 +418,7 @@ static void read_step_1(grib_field *field, const uint8_t *p) {
 static void read_level_1(grib_field *field, const uint8_t *p) {
     static const uint8_t layers[] = {101, 104, 106, 108, 110, 112, 114, 116, 120, 121, 128, 141};
     field->level_type = p[9];
-    field->level = u16(p + 10);
+    field->level = refs_load_be16(p + 10);
     field->is_layer = memchr(layers, p[9], sizeof layers) != NULL;
     if (field->is_layer) {
         field->level = p[10];
@@ -513,7 +508,7 @@ static double number_at(const grib_grid *grid, const grid_number *number) {
     if (number->at + number->size > grid->section.size) return 0;
     uint32_t bits = number->size == 4   ? refs_load_be32(p)
                     : number->size == 3 ? refs_load_be24(p)
-                                        : u16(p);
+                                        : refs_load_be16(p);
     return (double)signed_number(bits, (unsigned)number->size * 8) * number->unit;
 }
 

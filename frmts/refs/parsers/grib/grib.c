@@ -94,11 +94,6 @@ typedef struct offsets {
     size_t n, capacity;
 } offsets;
 
-static int compare_u64(const void *left, const void *right) {
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Skips further lines of one message. False where a line is not of an index. */
 static bool read_offsets(refs_str text, offsets *found) {
     while (text.size > 0) {
@@ -113,7 +108,7 @@ static bool read_offsets(refs_str text, offsets *found) {
         found->n++;
     }
     if (found->n == 0) return false;
-    qsort(found->offsets, found->n, sizeof *found->offsets, compare_u64);
+    qsort(found->offsets, found->n, sizeof *found->offsets, refs_compare_u64);
     size_t n = 1;
     for (size_t i = 1; i < found->n; i++)
         if (found->offsets[i] != found->offsets[n - 1]) found->offsets[n++] = found->offsets[i];
@@ -122,13 +117,11 @@ static bool read_offsets(refs_str text, offsets *found) {
 }
 
 static refs_status want_heads(grib *self, const offsets *listed, refs_error *err) {
-    refs_source_range *ranges = refs_calloc(listed->n, sizeof *ranges);
+    REFS_SCOPED refs_source_range *ranges = refs_calloc(listed->n, sizeof *ranges);
     if (ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < listed->n; i++)
         ranges[i] = (refs_source_range){listed->offsets[i], GRIB_HEAD_BYTES};
-    refs_status status = refs_source_want(self->source, ranges, listed->n, err);
-    refs_free(ranges);
-    return status;
+    return refs_source_want(self->source, ranges, listed->n, err);
 }
 
 /* Adds the listed messages as long as the file has messages there, one after the other from `*end`
@@ -182,7 +175,7 @@ static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint
 static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     static const refs_source_ending endings[] = {
         {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
-    refs_buf text = REFS_BUF_INIT, name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT, name = REFS_BUF_INIT;
     refs_status status = REFS_NOT_FOUND;
     size_t i = 0;
     for (; i < sizeof endings / sizeof endings[0]; i++) {
@@ -191,11 +184,9 @@ static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     }
     if (status == REFS_OK) {
         status = refs_source_name_beside(self->source, &endings[i], &name, err);
-        const refs_str lines = refs_str_view((const char *)text.data, text.size);
+        const refs_str lines = refs_buf_text(&text);
         if (status == REFS_OK) status = use_sidecar(self, (const char *)name.data, lines, at, err);
     }
-    refs_buf_clear(&text);
-    refs_buf_clear(&name);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
@@ -303,8 +294,8 @@ static int compare_kind_texts(const void *left, const void *right) {
 static refs_status sort_kinds(grib_list *list, refs_error *err) {
     size_t n = list->kinds.count;
     if (n == 0) return REFS_OK;
-    kind_text *texts = refs_calloc(n, sizeof *texts);
-    uint32_t *places = refs_calloc(n, sizeof *places);
+    REFS_SCOPED kind_text *texts = refs_calloc(n, sizeof *texts);
+    REFS_SCOPED uint32_t *places = refs_calloc(n, sizeof *places);
     list->texts = refs_calloc(n, sizeof *list->texts);
     bool has_memory = texts != NULL && places != NULL && list->texts != NULL;
     for (uint32_t i = 0; i < n && has_memory; i++)
@@ -316,8 +307,6 @@ static refs_status sort_kinds(grib_list *list, refs_error *err) {
     }
     for (size_t i = 0; i < list->n_fields && has_memory; i++)
         if (list->fields[i].kind > 0) list->fields[i].kind = places[list->fields[i].kind - 1] + 1;
-    refs_free(texts);
-    refs_free(places);
     return has_memory ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -379,10 +368,8 @@ static refs_status add_array(grib *self, array *added, refs_scan_array *document
 
 static refs_status put_double(refs_buf *bytes, double number, refs_error *err) {
     uint64_t bits;
-    uint8_t little[8];
     memcpy(&bits, &number, sizeof bits);
-    for (size_t i = 0; i < 8; i++) little[i] = (uint8_t)(bits >> 8 * i);
-    return refs_buf_append(bytes, little, sizeof little, err);
+    return refs_buf_append_le(bytes, bits, sizeof bits, err);
 }
 
 /* A dimension without a name has that of the coordinate. */
@@ -467,8 +454,7 @@ static int compare_doubles(const void *left, const void *right) {
 
 static refs_status find_values(const grib_field *fields, size_t n, coordinate_kind kind,
                                value_axis *axis, refs_error *err) {
-    axis->values = refs_calloc(n, sizeof *axis->values);
-    if (axis->values == NULL) return refs_fail_nomem(err);
+    REFS_NEW(axis->values, n, err);
     for (size_t i = 0; i < n; i++) axis->values[i] = coordinate_of(&fields[i], kind);
     qsort(axis->values, n, sizeof *axis->values, compare_doubles);
     axis->n = 1;
@@ -889,11 +875,9 @@ static refs_status list(grib *self, list_fields find, refs_error *err) {
     sort_fields(&self->list);
     json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);
     REFS_TRY(refs_documents_add_group(self->job->documents, "", attributes, err));
-    grid_names *grids = refs_calloc(self->list.n_grids, sizeof *grids);
+    REFS_SCOPED grid_names *grids = refs_calloc(self->list.n_grids, sizeof *grids);
     if (grids == NULL) return refs_fail_nomem(err);
-    refs_status status = list_arrays(self, grids, err);
-    refs_free(grids);
-    return status;
+    return list_arrays(self, grids, err);
 }
 
 /* -- the format -------------------------------------------------------------------------------- */
@@ -921,12 +905,11 @@ static refs_status index_grib(void *self, size_t number, refs_chunk_index *index
 }
 
 static void close_grib(void *self) {
-    grib *opened = self;
+    REFS_SCOPED grib *opened = self;
     for (size_t i = 0; i < opened->n_arrays; i++) refs_buf_clear(&opened->arrays[i].bytes);
     refs_free(opened->arrays);
     refs_intern_clear(&opened->names);
     refs_scan__grib_list_clear(&opened->list);
-    refs_free(opened);
 }
 
 static refs_status open_with(const refs_scan_job *job, list_fields find, void **self,

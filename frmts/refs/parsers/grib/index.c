@@ -69,13 +69,11 @@ static refs_status name_file(const char *location, refs_buf *name, refs_error *e
 }
 
 static refs_status find_file(indexed *at, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = name_file(refs_source_location(at->job->source), &name, err);
-    if (status == REFS_OK)
-        status = refs_scan_files_add(at->job->files, (const char *)name.data, &at->number, err);
-    if (status == REFS_OK) at->location = refs_scan_files_location(at->job->files, at->number);
-    refs_buf_clear(&name);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(name_file(refs_source_location(at->job->source), &name, err));
+    REFS_TRY(refs_scan_files_add(at->job->files, (const char *)name.data, &at->number, err));
+    at->location = refs_scan_files_location(at->job->files, at->number);
+    return REFS_OK;
 }
 
 /* Whether the store that listed the file says its size. */
@@ -128,13 +126,10 @@ static refs_status read_index(indexed *at, refs_error *err) {
     if (size > MAX_INDEX_BYTES)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than %llu", (unsigned long long)size,
                          (unsigned long long)MAX_INDEX_BYTES);
-    char *text = refs_alloc((size_t)size + 1);
+    REFS_SCOPED char *text = refs_alloc((size_t)size + 1);
     if (text == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_source_read(at->job->source, 0, (size_t)size, (uint8_t *)text, err);
-    if (status == REFS_OK)
-        status = refs_scan__grib_index_parse(refs_str_view(text, (size_t)size), &at->index, err);
-    refs_free(text);
-    return status;
+    REFS_TRY(refs_source_read(at->job->source, 0, (size_t)size, (uint8_t *)text, err));
+    return refs_scan__grib_index_parse(refs_str_view(text, (size_t)size), &at->index, err);
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -254,7 +249,7 @@ static refs_status read_message(indexed *at, const grib_entry *entry, refs_error
 
 /* Marks the entries whose messages are to be read: the first of each key that is not known. */
 static refs_status choose(indexed *at, bool *is_chosen, refs_error *err) {
-    bool *is_seen = refs_calloc(at->index.keys.count, sizeof *is_seen);
+    REFS_SCOPED bool *is_seen = refs_calloc(at->index.keys.count, sizeof *is_seen);
     if (is_seen == NULL) return refs_fail_nomem(err);
     at->sample = NULL;
     for (size_t i = 0; i < at->index.n; i++) {
@@ -264,21 +259,19 @@ static refs_status choose(indexed *at, bool *is_chosen, refs_error *err) {
         if (is_chosen[i]) is_seen[entry->key] = true;
         if (entry->has_times && !is_chosen[i]) at->sample = entry;
     }
-    refs_free(is_seen);
     return REFS_OK;
 }
 
 static refs_status fetch_heads(indexed *at, const bool *is_chosen, refs_error *err) {
-    refs_source_range *ranges = refs_calloc(at->index.n, sizeof *ranges);
+    REFS_SCOPED refs_source_range *ranges = refs_calloc(at->index.n, sizeof *ranges);
     size_t n = 0;
     if (ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < at->index.n; i++)
         if (is_chosen[i])
             ranges[n++] = (refs_source_range){at->index.entries[i].offset, GRIB_HEAD_BYTES};
-    refs_status status = n > 0 ? open_file(at, err) : REFS_OK;
-    if (status == REFS_OK && n > 0) status = refs_source_want(at->file, ranges, n, err);
-    refs_free(ranges);
-    return status;
+    REFS_TRY(n > 0 ? open_file(at, err) : REFS_OK);
+    if (n > 0) REFS_TRY(refs_source_want(at->file, ranges, n, err));
+    return REFS_OK;
 }
 
 /* What of a message differs from what an entry and a field like it say; NULL: nothing. */
@@ -319,7 +312,7 @@ static refs_status learn(indexed *at, refs_error *err) {
 
 /* Entries in whose words no times are found are read from their messages. */
 static refs_status add_without_times(indexed *at, grib_list *list, refs_error *err) {
-    bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
+    REFS_SCOPED bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
     if (is_chosen == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < at->index.n; i++) is_chosen[i] = !at->index.entries[i].has_times;
     refs_status status = fetch_heads(at, is_chosen, err);
@@ -333,7 +326,6 @@ static refs_status add_without_times(indexed *at, grib_list *list, refs_error *e
         else
             list->n_left_out++;
     }
-    refs_free(is_chosen);
     return status;
 }
 

@@ -216,11 +216,9 @@ static bool read_line(refs_str line, grib_entry *entry, refs_buf *key, refs_erro
 }
 
 static bool read_place(refs_str line, grib_entry *entry) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     *entry = (grib_entry){.length_hours = -1, .member = -1};
-    bool is_line = read_line(line, entry, &key, NULL);
-    refs_buf_clear(&key);
-    return is_line;
+    return read_line(line, entry, &key, NULL);
 }
 
 bool refs_scan__grib_index_offset(refs_str line, uint64_t *offset) {
@@ -231,7 +229,7 @@ bool refs_scan__grib_index_offset(refs_str line, uint64_t *offset) {
 }
 
 bool refs_scan__grib_index_sniff(refs_bytes head) {
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_str text = refs_bytes_text(head);
     refs_str line = cut_line(&text), rest = line;
     grib_entry entry;
     if (line.size == 0 || memchr(line.data, '\0', line.size) != NULL) return false;
@@ -249,22 +247,17 @@ static int compare_entries(const void *left, const void *right) {
 }
 
 static refs_status add_line(refs_str line, size_t number, grib_index *index, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     grib_entry entry = {.line = number, .text = line, .length_hours = -1, .member = -1};
-    refs_status status = REFS_OK;
-    if (!refs_grow((void **)&index->entries, &index->capacity, index->n, sizeof *index->entries))
-        return refs_fail_nomem(err);
+    REFS_GROW(index->entries, index->capacity, index->n, err);
     if (!read_line(line, &entry, &key, err))
-        status = refs_fail(err, REFS_CORRUPT,
-                           "line %zu: expected one of wgrib2 (\"1:0:d=…\") or ECMWF "
-                           "({\"_offset\": 0, \"_length\": 1, …})",
-                           number);
-    if (status == REFS_OK)
-        status = refs_intern_add(&index->keys, refs_str_view((const char *)key.data, key.size),
-                                 &entry.key, err);
-    if (status == REFS_OK) index->entries[index->n++] = entry;
-    refs_buf_clear(&key);
-    return status;
+        return refs_fail(err, REFS_CORRUPT,
+                         "line %zu: expected one of wgrib2 (\"1:0:d=…\") or ECMWF "
+                         "({\"_offset\": 0, \"_length\": 1, …})",
+                         number);
+    REFS_TRY(refs_intern_add(&index->keys, refs_buf_text(&key), &entry.key, err));
+    index->entries[index->n++] = entry;
+    return REFS_OK;
 }
 
 static refs_status fail_both(const grib_entry *one, const grib_entry *other, refs_error *err) {

@@ -9,10 +9,6 @@
 
 enum { MISSING_TYPE = 255, MISSING_SCALE = 255, SCALED_BYTES = 5, MAX_HEX_BYTES = 24 };
 
-static unsigned u16(const uint8_t *p) {
-    return (unsigned)(p[0] << 8 | p[1]);
-}
-
 /* -- words ------------------------------------------------------------------------------------- */
 
 typedef struct code_word {
@@ -83,13 +79,11 @@ static const char *find_word(const code_word *words, size_t n, unsigned code) {
 
 static refs_status append_text(json_t *kind, const char *key, const char *text, refs_error *err) {
     const char *before = json_string_value(json_object_get(kind, key));
-    refs_buf all = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&all, err, "%s%s", before != NULL ? before : "", text);
-    if (status == REFS_OK &&
-        json_object_set_new(kind, key, json_stringn((const char *)all.data, all.size)) != 0)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&all);
-    return status;
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&all, err, "%s%s", before != NULL ? before : "", text));
+    if (json_object_set_new(kind, key, json_stringn((const char *)all.data, all.size)) != 0)
+        return refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 static refs_status set_key(json_t *kind, const char *key, json_t *value, refs_error *err) {
@@ -262,7 +256,7 @@ static refs_status add_derived(json_t *kind, unsigned code, refs_error *err) {
 
 static refs_status add_quantile(json_t *kind, const uint8_t *p, refs_error *err) {
     char text[64];
-    unsigned total = u16(p), value = u16(p + 2);
+    unsigned total = refs_load_be16(p), value = refs_load_be16(p + 2);
     REFS_TRY(set_key(kind, "GRIB_totalNumberOfQuantiles", json_integer((json_int_t)total), err));
     REFS_TRY(set_key(kind, "GRIB_quantileValue", json_integer((json_int_t)value), err));
     snprintf(text, sizeof text, "_q%uof%u", value, total);
@@ -312,7 +306,7 @@ static const char *label_of(grib_kind_part part) {
 
 static refs_status add_code(json_t *kind, grib_kind_part part, const uint8_t *p, refs_error *err) {
     const bool is_long = part == GRIB_KIND_CONSTITUENT || part == GRIB_KIND_AEROSOL;
-    const unsigned substance = is_long ? u16(p) : 0; /* all others are one byte */
+    const unsigned substance = is_long ? refs_load_be16(p) : 0; /* all others are one byte */
     const kind_number constituent = {"GRIB_constituentType", "constituent", NULL, substance,
                                      FIND_WORD(substances, substance)};
     const kind_number aerosol = {"GRIB_aerosolType", "aerosol", NULL, substance,

@@ -39,7 +39,7 @@ refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_
 
 refs_status refs_scan__grib_next(refs_source *source, uint64_t at, refs_source_range *place,
                                  refs_error *err) {
-    uint8_t *window = refs_alloc(GRIB_WINDOW_BYTES);
+    REFS_SCOPED uint8_t *window = refs_alloc(GRIB_WINDOW_BYTES);
     uint64_t end = at + MAX_GAP_BYTES;
     refs_status status = window != NULL ? REFS_OK : refs_fail_nomem(err);
     *place = (refs_source_range){at, 0};
@@ -57,7 +57,6 @@ refs_status refs_scan__grib_next(refs_source *source, uint64_t at, refs_source_r
         status = refs_scan__grib_length(source, place->offset, &place->length, err);
         at = place->offset + 1;
     }
-    refs_free(window);
     return status;
 }
 
@@ -100,7 +99,7 @@ static refs_status begin_walk(stretch *self, uint64_t at, uint8_t *window, refs_
 static refs_status begin_walks(stretch *self, size_t n, refs_error *err) {
     refs_source_range windows[MAX_WALKS];
     const uint64_t distance = (self->end - self->begin) / n;
-    uint8_t *window = refs_alloc((size_t)self->window);
+    REFS_SCOPED uint8_t *window = refs_alloc((size_t)self->window);
     self->walks[self->n_walks++] = (walk){self->begin, self->end};
     for (size_t i = 1; i < n; i++)
         windows[i - 1] = (refs_source_range){self->begin + i * distance, self->window};
@@ -108,7 +107,6 @@ static refs_status begin_walks(stretch *self, size_t n, refs_error *err) {
         window != NULL ? refs_source_want(self->source, windows, n - 1, err) : refs_fail_nomem(err);
     for (size_t i = 1; i < n && status == REFS_OK; i++)
         status = begin_walk(self, self->begin + i * distance, window, err);
-    refs_free(window);
     return status;
 }
 
@@ -144,7 +142,7 @@ refs_status refs_scan__grib_look_ahead(refs_source *source, uint64_t at, uint64_
     *end = self.end;
     const size_t n = count_walks(&self, length);
     if (n < 2) return REFS_OK;
-    refs_status status = begin_walks(&self, n, err);
-    while (status == REFS_OK && self.n_walks > 0) status = step(&self, err);
-    return status;
+    REFS_TRY(begin_walks(&self, n, err));
+    while (self.n_walks > 0) REFS_TRY(step(&self, err));
+    return REFS_OK;
 }

@@ -125,7 +125,7 @@ static refs_status learn(grib_prototypes *prototypes, refs_str key, const grib_l
 void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t size,
                            int64_t modified_s) {
     uint32_t id;
-    refs_lock(&shared->lock);
+    REFS_LOCKED(&shared->lock);
     const size_t n = shared->listed.count;
     if (n < REFS_SCAN_MAX_LISTED &&
         refs_grow((void **)&shared->states, &shared->state_capacity, n, sizeof *shared->states) &&
@@ -133,7 +133,6 @@ void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t
         shared->states[id].size = size;
         shared->states[id].modified_s = modified_s;
     }
-    refs_unlock(&shared->lock);
 }
 
 bool refs_scan__grib_listed(refs_scan_shared *shared, const char *location, uint64_t *size,
@@ -152,41 +151,34 @@ bool refs_scan__grib_listed(refs_scan_shared *shared, const char *location, uint
 
 refs_status refs_scan__grib_apply(refs_scan_shared *shared, const grib_index *index,
                                   grib_list *list, size_t *n_missing, refs_error *err) {
-    refs_status status = REFS_OK;
-    refs_lock(&shared->lock);
-    while ((*n_missing = count_missing(shared, index)) > 0 && shared->is_busy && status == REFS_OK)
-        status = refs_cancel_scope_wait(&shared->idle, &shared->lock, err);
-    if (status == REFS_OK && *n_missing == 0) status = add_entries(shared, index, list, err);
-    if (status == REFS_OK && *n_missing > 0) {
+    REFS_LOCKED(&shared->lock);
+    while ((*n_missing = count_missing(shared, index)) > 0 && shared->is_busy)
+        REFS_TRY(refs_cancel_scope_wait(&shared->idle, &shared->lock, err));
+    if (*n_missing == 0) REFS_TRY(add_entries(shared, index, list, err));
+    if (*n_missing > 0) {
         shared->is_busy = true;
         shared->learner = pthread_self();
     }
-    refs_unlock(&shared->lock);
-    return status;
+    return REFS_OK;
 }
 
 bool refs_scan__grib_is_missing(refs_scan_shared *shared, const grib_index *index,
                                 const grib_entry *entry) {
-    refs_lock(&shared->lock);
-    bool is = entry->has_times && find_key(shared, index, entry) == REFS_INTERN_NONE;
-    refs_unlock(&shared->lock);
-    return is;
+    REFS_LOCKED(&shared->lock);
+    return entry->has_times && find_key(shared, index, entry) == REFS_INTERN_NONE;
 }
 
 refs_status refs_scan__grib_learn(refs_scan_shared *shared, refs_str key, const grib_list *from,
                                   const grib_field *field, refs_error *err) {
-    refs_lock(&shared->lock);
-    refs_status status = learn(&shared->prototypes, key, from, field, err);
-    refs_unlock(&shared->lock);
-    return status;
+    REFS_LOCKED(&shared->lock);
+    return learn(&shared->prototypes, key, from, field, err);
 }
 
 void refs_scan__grib_learnt(refs_scan_shared *shared) {
-    refs_lock(&shared->lock);
+    REFS_LOCKED(&shared->lock);
     shared->is_busy = false;
     shared->has_learnt = true;
     pthread_cond_broadcast(&shared->idle);
-    refs_unlock(&shared->lock);
 }
 
 /* Forecasts on other grids are kept in other folders. */
@@ -200,7 +192,7 @@ static bool is_new_folder(refs_scan_shared *shared, const char *location) {
 }
 
 bool refs_scan__grib_is_sample(refs_scan_shared *shared, const char *location, size_t n) {
-    refs_lock(&shared->lock);
+    REFS_LOCKED(&shared->lock);
     shared->n_unchecked += n;
     bool is = is_new_folder(shared, location) || shared->has_learnt ||
               shared->n_unchecked >= SAMPLED_MESSAGES;
@@ -208,6 +200,5 @@ bool refs_scan__grib_is_sample(refs_scan_shared *shared, const char *location, s
         shared->has_learnt = false;
         shared->n_unchecked = 0;
     }
-    refs_unlock(&shared->lock);
     return is;
 }

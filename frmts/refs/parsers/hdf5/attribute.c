@@ -78,8 +78,8 @@ static refs_status read_parts(attribute_reader *reader, refs_bytes parts[3], uin
     enum { SHARED_TYPE = 1, SHARED_SPACE = 2 };
     refs_bytes bytes;
     refs_str name = refs_str_view((const char *)parts[0].data, parts[0].size);
-    attribute->name = refs_str_copy(refs_str_part(name, 0, refs_str_find(name, '\0')));
-    if (attribute->name == NULL) return refs_fail_nomem(err);
+    REFS_TRY(
+        refs_str_keep(refs_str_part(name, 0, refs_str_find(name, '\0')), &attribute->name, err));
     REFS_TRY(part_body(reader, parts[1], flags & SHARED_TYPE ? REFS_HDF5_DATATYPE : REFS_HDF5_NIL,
                        &bytes, err));
     REFS_TRY(refs_hdf5__read_type(bytes, &attribute->type, err));
@@ -123,8 +123,7 @@ static refs_status add_attribute(attribute_reader *reader, refs_bytes body, uint
                                  refs_error *err) {
     refs_hdf5_attributes *list = reader->attributes;
     refs_error why = REFS_ERROR_INIT;
-    if (!refs_grow((void **)&list->attributes, &list->capacity, list->n, sizeof *list->attributes))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->attributes, list->capacity, list->n, err);
     refs_hdf5_attribute *attribute = &list->attributes[list->n];
     memset(attribute, 0, sizeof *attribute);
     attribute->order = order;

@@ -11,26 +11,24 @@
 refs_status refs_hdf5__btree2_open(refs_hdf5_file *file, uint64_t address, refs_hdf5_btree2 *tree,
                                    refs_error *err) {
     static const char what[] = "B-tree header";
-    refs_buf buf = REFS_BUF_INIT;
+    REFS_SCOPED_BUF buf = REFS_BUF_INIT;
     uint64_t size = 22u + file->offset_size + file->length_size;
-    refs_status status = refs_hdf5__read(file, (refs_source_range){address, size}, &buf, what, err);
-    if (status == REFS_OK) status = refs_hdf5__check(refs_buf_view(&buf), "BTHD", address, err);
-    if (status == REFS_OK) {
-        refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&buf));
-        refs_hdf5__take(&cursor, 4);
-        uint8_t version = refs_hdf5__u8(&cursor);
-        tree->type = refs_hdf5__u8(&cursor);
-        tree->node_size = refs_hdf5__u32(&cursor);
-        tree->record_size = refs_hdf5__u16(&cursor);
-        tree->depth = refs_hdf5__u16(&cursor);
-        refs_hdf5__take(&cursor, 2); /* when nodes are split and merged */
-        tree->root = refs_hdf5__address(file, &cursor);
-        tree->n_root_records = refs_hdf5__u16(&cursor);
-        tree->n_records = refs_hdf5__length(file, &cursor);
-        if (version != 0) status = refs_hdf5__corrupt(err, what, address, "has no version 0");
-    }
-    refs_buf_clear(&buf);
-    return status;
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){address, size}, &buf, what, err));
+    REFS_TRY(refs_hdf5__check(refs_buf_view(&buf), "BTHD", address, err));
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&buf));
+    refs_hdf5__take(&cursor, 4);
+    uint8_t version = refs_hdf5__u8(&cursor);
+    tree->type = refs_hdf5__u8(&cursor);
+    tree->node_size = refs_hdf5__u32(&cursor);
+    tree->record_size = refs_hdf5__u16(&cursor);
+    tree->depth = refs_hdf5__u16(&cursor);
+    refs_hdf5__take(&cursor, 2);
+    /* when nodes are split and merged */
+    tree->root = refs_hdf5__address(file, &cursor);
+    tree->n_root_records = refs_hdf5__u16(&cursor);
+    tree->n_records = refs_hdf5__length(file, &cursor);
+    if (version != 0) REFS_TRY(refs_hdf5__corrupt(err, what, address, "has no version 0"));
+    return REFS_OK;
 }
 
 /* -- how nodes are laid out -------------------------------------------------------------------- */

@@ -28,8 +28,7 @@ static refs_status read_entry(const refs_hdf5_file *file, refs_hdf5_cursor *curs
             err, REFS_CORRUPT,
             "the metadata cache image has %llu bytes for address %llu, which lies outside the file",
             (unsigned long long)size, (unsigned long long)address);
-    if (!refs_grow((void **)&image->cached, &image->capacity, image->n, sizeof *image->cached))
-        return refs_fail_nomem(err);
+    REFS_GROW(image->cached, image->capacity, image->n, err);
     image->cached[image->n++] = (refs_hdf5_cached){address, size, at};
     return REFS_OK;
 }
@@ -84,15 +83,9 @@ refs_status refs_hdf5__read_cache_image(refs_hdf5_file *file, uint64_t address, 
 
 /* The first entry that ends behind `address`, or the number of them. */
 static size_t first_from(const refs_hdf5_cache_image *image, uint64_t address) {
-    size_t low = 0, high = image->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->cached[middle].address + image->cached[middle].size > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    size_t i = 0;
+    REFS_BISECT(i, image->n, image->cached[i].address + image->cached[i].size <= address);
+    return i;
 }
 
 bool refs_hdf5__is_cached(const refs_hdf5_cache_image *image, uint64_t address, uint64_t length) {

@@ -135,12 +135,10 @@ static refs_status add_block(refs_hdf5_chunks *chunks, const refs_hdf5_elements 
 refs_status refs_hdf5__chunks_add_blocks(refs_hdf5_chunks *chunks,
                                          const refs_hdf5_elements *elements,
                                          refs_hdf5_nodes *blocks, refs_error *err) {
-    refs_buf buf = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < blocks->n && status == REFS_OK; i++) {
-        status = refs_hdf5__nodes_want(chunks->file, blocks, i, err);
-        if (status == REFS_OK) status = add_block(chunks, elements, &blocks->nodes[i], &buf, err);
+    REFS_SCOPED_BUF buf = REFS_BUF_INIT;
+    for (size_t i = 0; i < blocks->n; i++) {
+        REFS_TRY(refs_hdf5__nodes_want(chunks->file, blocks, i, err));
+        REFS_TRY(add_block(chunks, elements, &blocks->nodes[i], &buf, err));
     }
-    refs_buf_clear(&buf);
-    return status;
+    return REFS_OK;
 }

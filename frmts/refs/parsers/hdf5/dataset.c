@@ -180,8 +180,7 @@ static refs_status read_filter(refs_hdf5_cursor *cursor, uint8_t version, refs_h
     refs_bytes values = refs_hdf5__take(cursor, 4 * (uint64_t)n);
     if (version == 1 && n % 2 != 0) refs_hdf5__take(cursor, 4);
     REFS_TRY(too_short(cursor, "filter pipeline", err));
-    filter->values = refs_calloc(n, sizeof *filter->values);
-    if (filter->values == NULL) return refs_fail_nomem(err);
+    REFS_NEW(filter->values, n, err);
     filter->n_values = n;
     for (uint32_t i = 0; i < n; i++) filter->values[i] = refs_load_le32(values.data + 4 * i);
     return REFS_OK;
@@ -197,8 +196,7 @@ static refs_status read_pipeline(refs_bytes body, refs_hdf5_layout *layout, refs
     if (n > REFS_HDF5_MAX_FILTERS)
         return refs_fail(err, REFS_CORRUPT, "a filter pipeline has too many filters: %zu", n);
     if (version == 1) refs_hdf5__take(&cursor, 6);
-    layout->filters = refs_calloc(n, sizeof *layout->filters);
-    if (layout->filters == NULL) return refs_fail_nomem(err);
+    REFS_NEW(layout->filters, n, err);
     layout->n_filters = n;
     for (size_t i = 0; i < n; i++)
         REFS_TRY(read_filter(&cursor, version, &layout->filters[i], err));
@@ -257,11 +255,10 @@ static json_t *zero_of(const refs_hdf5_type *type) {
 }
 
 static json_t *base64_of(refs_bytes bytes) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     json_t *value = NULL;
     if (refs_base64_encode(bytes, &text, NULL) == REFS_OK)
         value = refs_document_string((const char *)text.data, text.size);
-    refs_buf_clear(&text);
     return value;
 }
 

@@ -134,9 +134,7 @@ static refs_status add_to_kind(naming *names, size_t number, refs_error *err) {
         names->kinds[id].last = number;
         return REFS_OK;
     }
-    if (!refs_grow((void **)&names->kinds, &names->kind_capacity, names->n_kinds,
-                   sizeof *names->kinds))
-        return refs_fail_nomem(err);
+    REFS_GROW(names->kinds, names->kind_capacity, names->n_kinds, err);
     names->kinds[names->n_kinds++] = (kind){number, number};
     return REFS_OK;
 }
@@ -146,17 +144,13 @@ static refs_status add_to_ids(naming *names, size_t number, refs_error *err) {
     uint32_t id;
     REFS_TRY(refs_intern_add(&names->ids, bytes_of(&value, sizeof value), &id, err));
     if (id < names->n_ids) return REFS_OK;
-    if (!refs_grow((void **)&names->with_id, &names->id_capacity, names->n_ids,
-                   sizeof *names->with_id))
-        return refs_fail_nomem(err);
+    REFS_GROW(names->with_id, names->id_capacity, names->n_ids, err);
     names->with_id[names->n_ids++] = number;
     return REFS_OK;
 }
 
 static refs_status add_dimension(naming *names, dimension added, refs_error *err) {
-    if (!refs_grow((void **)&names->dimensions, &names->capacity, names->n,
-                   sizeof *names->dimensions))
-        return refs_fail_nomem(err);
+    REFS_GROW(names->dimensions, names->capacity, names->n, err);
     if (added.id < 0) added.id = names->next_id;
     if (added.id >= names->next_id && added.id < INT64_MAX) names->next_id = added.id + 1;
     added.next = NONE;
@@ -178,9 +172,7 @@ static refs_status add_scale(naming *names, size_t number, refs_error *err) {
     REFS_TRY(refs_intern_add(&names->addresses, bytes_of(&item->address, sizeof item->address), &id,
                              err));
     if (id != names->n_scales) return REFS_OK; /* another name of it */
-    if (!refs_grow((void **)&names->scales, &names->scale_capacity, names->n_scales,
-                   sizeof *names->scales))
-        return refs_fail_nomem(err);
+    REFS_GROW(names->scales, names->scale_capacity, names->n_scales, err);
     names->scales[names->n_scales++] = number;
     if (!item->scales.is_scale) return REFS_OK;
     bool has_size = layout->rank > 0;
@@ -380,8 +372,7 @@ static refs_status add_length(lengths *all, const char *name, uint64_t length, r
         if (length > all->lengths[id]) all->lengths[id] = length;
         return REFS_OK;
     }
-    if (!refs_grow((void **)&all->lengths, &all->capacity, all->n, sizeof *all->lengths))
-        return refs_fail_nomem(err);
+    REFS_GROW(all->lengths, all->capacity, all->n, err);
     all->lengths[all->n++] = length;
     return REFS_OK;
 }

@@ -13,8 +13,7 @@ refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body
         return refs_fail(err, REFS_UNSUPPORTED, "unknown version of the external file list: %u",
                          version);
     external->names = refs_hdf5__address(file, &cursor);
-    external->slots = refs_calloc(n, sizeof *external->slots);
-    if (external->slots == NULL) return refs_fail_nomem(err);
+    REFS_NEW(external->slots, n, err);
     external->n = n;
     for (size_t i = 0; i < n; i++) {
         refs_hdf5_slot *slot = &external->slots[i];
@@ -63,7 +62,7 @@ refs_status refs_hdf5__cut_external(const refs_hdf5_external *external, refs_hdf
 /* The files, in the order of the slots. */
 static refs_status find_files(refs_hdf5_scan *scan, const refs_hdf5_external *external,
                               uint32_t *ids, refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_status status = refs_hdf5__read_names(&scan->file, external->names, &names, err);
     for (size_t i = 0; status == REFS_OK && i < external->n; i++) {
         refs_file_name name = {
@@ -76,7 +75,6 @@ static refs_status find_files(refs_hdf5_scan *scan, const refs_hdf5_external *ex
         status = refs_fail(err, REFS_IO, "its external file %.*s does not exist",
                            REFS_STR_ARG(name.name));
     }
-    refs_buf_clear(&names);
     return status;
 }
 
@@ -115,10 +113,8 @@ refs_status refs_hdf5__index_external(refs_hdf5_scan *scan, const refs_hdf5_data
     if (!refs_hdf5__can_be_counted(layout))
         return refs_fail(err, REFS_CORRUPT, "it has more than 2^64 bytes");
     if (index->n_chunks == 0) return REFS_OK;
-    uint32_t *ids = refs_calloc(external->n, sizeof *ids);
+    REFS_SCOPED uint32_t *ids = refs_calloc(external->n, sizeof *ids);
     if (ids == NULL) return refs_fail_nomem(err);
-    refs_status status = find_files(scan, external, ids, err);
-    if (status == REFS_OK) status = add_chunks(external, layout, ids, index, err);
-    refs_free(ids);
-    return status;
+    REFS_TRY(find_files(scan, external, ids, err));
+    return add_chunks(external, layout, ids, index, err);
 }

@@ -49,9 +49,7 @@ static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err)
 /* Whether what is wanted can be read now; if not, notes it. */
 static refs_status check_at_hand(refs_hdf5_file *file, refs_source_range range, refs_error *err) {
     if (!file->is_collecting || refs_source_has(file->source, range)) return REFS_OK;
-    if (!refs_grow((void **)&file->missing, &file->missing_capacity, file->n_missing,
-                   sizeof *file->missing))
-        return refs_fail_nomem(err);
+    REFS_GROW(file->missing, file->missing_capacity, file->n_missing, err);
     file->missing[file->n_missing++] = range;
     file->is_missing = true;
     return REFS_NOT_FOUND;
@@ -208,9 +206,7 @@ refs_bytes refs_hdf5__take(refs_hdf5_cursor *cursor, uint64_t size) {
 
 uint64_t refs_hdf5__uint(refs_hdf5_cursor *cursor, size_t size) {
     refs_bytes bytes = refs_hdf5__take(cursor, size);
-    uint64_t value = 0;
-    for (size_t i = bytes.size < 8 ? bytes.size : 8; i-- > 0;) value = value << 8 | bytes.data[i];
-    return value;
+    return refs_load_le(bytes.data, bytes.size < 8 ? bytes.size : 8);
 }
 
 static uint64_t number_or_undefined(refs_hdf5_cursor *cursor, size_t size) {

@@ -84,16 +84,14 @@ static refs_status read_blocks(fixed_array *array, refs_buf *buf, refs_error *er
 
 refs_status refs_hdf5__read_fixed_array(refs_hdf5_chunks *chunks, refs_error *err) {
     fixed_array array = {.chunks = chunks};
-    refs_buf buf = REFS_BUF_INIT;
+    REFS_SCOPED_BUF buf = REFS_BUF_INIT;
     uint64_t n;
     REFS_TRY(refs_hdf5__chunks_order(chunks, 0, &n, err));
-    refs_status status = read_header(&array, &buf, err);
-    if (status == REFS_OK && array.n != n)
-        status = refs_fail(err, REFS_CORRUPT,
-                           "a fixed array has %llu elements: expected one for each of %llu chunks",
-                           (unsigned long long)array.n, (unsigned long long)n);
-    if (status == REFS_OK && array.block != REFS_HDF5_UNDEFINED && n > 0)
-        status = read_blocks(&array, &buf, err);
-    refs_buf_clear(&buf);
-    return status;
+    REFS_TRY(read_header(&array, &buf, err));
+    if (array.n != n)
+        return refs_fail(err, REFS_CORRUPT,
+                         "a fixed array has %llu elements: expected one for each of %llu chunks",
+                         (unsigned long long)array.n, (unsigned long long)n);
+    if (array.block != REFS_HDF5_UNDEFINED && n > 0) REFS_TRY(read_blocks(&array, &buf, err));
+    return REFS_OK;
 }

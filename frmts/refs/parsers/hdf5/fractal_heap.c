@@ -58,7 +58,7 @@ static void read_fields(refs_hdf5_file *file, refs_hdf5_cursor *cursor,
 
 refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
                                  refs_hdf5_fractal_heap *heap, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     uint64_t size = 26u + 12u * file->length_size + 3u * file->offset_size;
     *heap = (refs_hdf5_fractal_heap){.address = address};
     refs_status status =
@@ -73,7 +73,6 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
         if (status == REFS_OK && !heap->has_filters)
             status = refs_hdf5__check(refs_buf_view(&bytes), "FRHP", address, err);
     }
-    refs_buf_clear(&bytes);
     return status == REFS_OK ? check_sizes(heap, err) : status;
 }
 
@@ -136,7 +135,7 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
     uint64_t block_size = row_block_size(heap, row);
     size_t entry = (size_t)row * heap->width + (size_t)(in_row / block_size);
     uint64_t child = REFS_HDF5_UNDEFINED;
-    refs_buf block = REFS_BUF_INIT;
+    REFS_SCOPED_BUF block = REFS_BUF_INIT;
     refs_status status = refs_hdf5__read(file, (refs_source_range){at->address, size}, &block,
                                          "indirect block of a fractal heap", err);
     if (status == REFS_OK)
@@ -145,7 +144,6 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
         size_t begin = (size_t)prefix + entry * file->offset_size;
         status = read_entry(file, begin, &block, &child, err);
     }
-    refs_buf_clear(&block);
     at->address = child;
     at->offset += row_offset(heap, row) + in_row / block_size * block_size;
     at->size = block_size;
@@ -200,8 +198,7 @@ static refs_status get_block(refs_hdf5_file *file, refs_hdf5_fractal_heap *heap,
     *block = kept_block(heap, offset);
     if (*block != NULL) return REFS_OK;
     REFS_TRY(find_block(file, heap, offset, &at, err));
-    if (!refs_grow((void **)&heap->blocks, &heap->capacity, heap->n_blocks, sizeof *heap->blocks))
-        return refs_fail_nomem(err);
+    REFS_GROW(heap->blocks, heap->capacity, heap->n_blocks, err);
     refs_hdf5_heap_block read = {.offset = at.offset, .bytes = REFS_BUF_INIT};
     refs_status status = refs_hdf5__read(file, (refs_source_range){at.address, at.size},
                                          &read.bytes, "block of a fractal heap", err);

@@ -46,7 +46,7 @@ static refs_status add_link(refs_hdf5_links *links, refs_hdf5_link link, refs_st
 }
 
 static refs_str as_text(refs_bytes bytes) {
-    return refs_str_view((const char *)bytes.data, bytes.size);
+    return refs_bytes_text(bytes);
 }
 
 /* The text at the start of `bytes` that ends with NUL, or where they do. */
@@ -77,7 +77,7 @@ static refs_status read_external(refs_buf *text, refs_bytes value, size_t *file_
 static refs_status add_message_link(group_reader *reader, uint8_t kind, refs_hdf5_link link,
                                     refs_str name, refs_hdf5_cursor *cursor) {
     enum { HARD = 0, SOFT = 1, EXTERNAL = 64 };
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_bytes value = refs_bytes_view("", 0);
     if (kind == HARD)
         link.address = refs_hdf5__address(reader->file, cursor);
@@ -89,14 +89,11 @@ static refs_status add_message_link(group_reader *reader, uint8_t kind, refs_hdf
                 : kind == EXTERNAL ? REFS_HDF5_EXTERNAL_LINK
                                    : REFS_HDF5_OTHER_LINK;
     refs_str target = text_until_nul(value);
-    refs_status status = REFS_OK;
     if (kind == EXTERNAL) {
-        status = read_external(&text, value, &link.file_size, NULL);
-        target = refs_str_view((const char *)text.data, text.size);
+        REFS_TRY(read_external(&text, value, &link.file_size, NULL));
+        target = refs_buf_text(&text);
     }
-    if (status == REFS_OK) status = add_link(reader->links, link, name, target, NULL);
-    refs_buf_clear(&text);
-    return status;
+    return add_link(reader->links, link, name, target, NULL);
 }
 
 /* Specification IV.A.2.g. */
@@ -247,7 +244,7 @@ static refs_status read_children(const old_group *group, refs_hdf5_cursor *curso
 static refs_status read_tree(const old_group *group, uint64_t address, size_t level,
                              refs_error *err) {
     refs_hdf5_file *file = group->reader->file;
-    refs_buf node = REFS_BUF_INIT;
+    REFS_SCOPED_BUF node = REFS_BUF_INIT;
     uint64_t pair = (uint64_t)file->length_size + file->offset_size;
     uint64_t size =
         8 + 2u * file->offset_size + 2 * file->group_internal_k * pair + file->length_size;
@@ -264,7 +261,6 @@ static refs_status read_tree(const old_group *group, uint64_t address, size_t le
         else
             status = read_children(group, &cursor, n, its_level, err);
     }
-    refs_buf_clear(&node);
     return status;
 }
 

@@ -16,19 +16,17 @@ static refs_status look(refs_source *source, bool *is_it, refs_error *err) {
 }
 
 static void close_hdf5(void *self) {
-    refs_hdf5_scan *scan = self;
+    REFS_SCOPED refs_hdf5_scan *scan = self;
     refs_hdf5__tree_clear(&scan->tree);
     refs_hdf5__file_clear(&scan->file);
     refs_free(scan->arrays);
-    refs_free(scan);
 }
 
 /* -- documents --------------------------------------------------------------------------------- */
 
 static refs_status list_array(refs_hdf5_scan *scan, refs_scan *other, size_t number,
                               refs_error *err) {
-    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
-        return refs_fail_nomem(err);
+    REFS_GROW(scan->arrays, scan->capacity, scan->n_arrays, err);
     scan->arrays[scan->n_arrays++] = (refs_hdf5_listed){other, number};
     return REFS_OK;
 }

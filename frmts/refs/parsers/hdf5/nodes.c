@@ -10,8 +10,7 @@ void refs_hdf5__nodes_clear(refs_hdf5_nodes *nodes) {
 }
 
 refs_status refs_hdf5__nodes_add(refs_hdf5_nodes *nodes, refs_hdf5_node node, refs_error *err) {
-    if (!refs_grow((void **)&nodes->nodes, &nodes->capacity, nodes->n, sizeof *nodes->nodes))
-        return refs_fail_nomem(err);
+    REFS_GROW(nodes->nodes, nodes->capacity, nodes->n, err);
     nodes->nodes[nodes->n++] = node;
     return REFS_OK;
 }
@@ -28,11 +27,9 @@ refs_status refs_hdf5__nodes_want(refs_hdf5_file *file, refs_hdf5_nodes *nodes, 
     if (i < nodes->n_wanted) return REFS_OK;
     nodes->n_wanted = end_of_batch(nodes, i);
     size_t n = nodes->n_wanted - i;
-    refs_source_range *ranges = refs_calloc(n, sizeof *ranges);
+    REFS_SCOPED refs_source_range *ranges = refs_calloc(n, sizeof *ranges);
     if (ranges == NULL) return refs_fail_nomem(err);
     for (size_t k = 0; k < n; k++)
         ranges[k] = (refs_source_range){nodes->nodes[i + k].address, nodes->nodes[i + k].size};
-    refs_status status = refs_hdf5__want(file, ranges, n, err);
-    refs_free(ranges);
-    return status;
+    return refs_hdf5__want(file, ranges, n, err);
 }

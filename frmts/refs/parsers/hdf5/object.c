@@ -47,9 +47,7 @@ static refs_status add_block(header_reader *reader, refs_hdf5_cursor body, refs_
 
 static refs_status add_message(header_reader *reader, refs_hdf5_message message, refs_error *err) {
     refs_hdf5_object *object = reader->object;
-    if (!refs_grow((void **)&object->messages, &object->capacity, object->n_messages,
-                   sizeof *object->messages))
-        return refs_fail_nomem(err);
+    REFS_GROW(object->messages, object->capacity, object->n_messages, err);
     object->messages[object->n_messages++] = message;
     return REFS_OK;
 }
@@ -87,7 +85,7 @@ static refs_status read_messages(header_reader *reader, size_t begin, size_t end
 /* Appends a block to the object's bytes. */
 static refs_status append_block(header_reader *reader, refs_source_range range, size_t *begin,
                                 refs_error *err) {
-    refs_buf block = REFS_BUF_INIT;
+    REFS_SCOPED_BUF block = REFS_BUF_INIT;
     *begin = reader->object->bytes.size;
     refs_status status = refs_hdf5__read(reader->file, range, &block, "object header", err);
     if (status == REFS_OK && *begin + block.size > MAX_BYTES)
@@ -97,7 +95,6 @@ static refs_status append_block(header_reader *reader, refs_source_range range, 
                       (unsigned long long)reader->object->address, MAX_BYTES);
     if (status == REFS_OK)
         status = refs_buf_append(&reader->object->bytes, block.data, block.size, err);
-    refs_buf_clear(&block);
     return status;
 }
 

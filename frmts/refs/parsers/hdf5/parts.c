@@ -39,14 +39,13 @@ typedef struct parts {
 
 static refs_status find_dataset(const refs_hdf5_scan *scan, refs_str name,
                                 refs_hdf5_dataset **dataset, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status = refs_hdf5__clean_path(name, &path, err);
     *dataset = NULL;
     for (size_t i = 0; status == REFS_OK && *dataset == NULL && i < scan->tree.n; i++)
         if (scan->tree.items[i].kind == REFS_HDF5_ITEM_DATASET &&
             strcmp(scan->tree.items[i].path, (const char *)path.data) == 0)
             *dataset = scan->tree.items[i].dataset;
-    refs_buf_clear(&path);
     return status == REFS_OK && *dataset == NULL ? REFS_NOT_FOUND : status;
 }
 
@@ -262,8 +261,7 @@ static refs_status pair_chunks(parts *job, size_t i, const span_pair *spans, ref
         if (refs_hdf5__span_run(here, at) < run || refs_hdf5__span_run(source, at) < run ||
             spans->source_size - s < run)
             return do_not_fit("a source dataset ends within a chunk", err);
-        if (!refs_grow((void **)&along->pairs, &along->capacity, along->n, sizeof *along->pairs))
-            return refs_fail_nomem(err);
+        REFS_GROW(along->pairs, along->capacity, along->n, err);
         along->pairs[along->n++] = (chunk_pair){v / chunk, s / chunk};
     }
     return REFS_OK;
@@ -393,7 +391,7 @@ static refs_status visit_one(parts *job, refs_hdf5_mapping *mapping, refs_error 
 
 /* Parts that count, up to the first that is not there. */
 static refs_status visit_counted(parts *job, const refs_hdf5_mapping *mapping, refs_error *err) {
-    refs_buf file = REFS_BUF_INIT, dataset = REFS_BUF_INIT;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT, dataset = REFS_BUF_INIT;
     size_t dim = refs_hdf5__unlimited_dim(&mapping->here);
     refs_status status = REFS_OK;
     for (uint64_t i = 0; status == REFS_OK && i < REFS_SCAN_MAX_FILES; i++) {
@@ -404,14 +402,12 @@ static refs_status visit_counted(parts *job, const refs_hdf5_mapping *mapping, r
         }
         status = print_name(mapping->file, i, &file, err);
         if (status == REFS_OK) status = print_name(mapping->dataset, i, &dataset, err);
-        one.file = refs_str_view((const char *)file.data, file.size);
-        one.dataset = refs_str_view((const char *)dataset.data, dataset.size);
+        one.file = refs_buf_text(&file);
+        one.dataset = refs_buf_text(&dataset);
         if (status == REFS_OK) status = visit_one(job, &one, err);
         if (status == REFS_OK && dim < one.here.rank) extend(job, &one, dim);
         if (dim >= one.here.rank) break;
     }
-    refs_buf_clear(&file);
-    refs_buf_clear(&dataset);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 

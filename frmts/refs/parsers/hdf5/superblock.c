@@ -169,7 +169,7 @@ static refs_status read_versions(refs_hdf5_file *file, refs_bytes bytes, uint64_
 }
 
 refs_status refs_hdf5__read_superblock(refs_hdf5_file *file, uint64_t *root, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     file->group_leaf_k = 4;
     file->group_internal_k = 16;
     file->chunk_k = 32;
@@ -177,8 +177,6 @@ refs_status refs_hdf5__read_superblock(refs_hdf5_file *file, uint64_t *root, ref
     REFS_TRY(refs_hdf5__find_superblock(file->source, &file->base, err));
     if (file->base == REFS_HDF5_UNDEFINED)
         return refs_fail(err, REFS_CORRUPT, "has no HDF5 superblock");
-    refs_status status = refs_hdf5__read_some(file, 0, MAX_SUPERBLOCK_BYTES, &bytes, err);
-    if (status == REFS_OK) status = read_versions(file, refs_buf_view(&bytes), root, err);
-    refs_buf_clear(&bytes);
-    return status;
+    REFS_TRY(refs_hdf5__read_some(file, 0, MAX_SUPERBLOCK_BYTES, &bytes, err));
+    return read_versions(file, refs_buf_view(&bytes), root, err);
 }

@@ -65,8 +65,7 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     }
     refs_buf_clear(&path);
     if (status != REFS_OK) return status;
-    const char *slash = strrchr(item.path, '/');
-    item.name = slash != NULL ? slash + 1 : item.path;
+    item.name = refs_path_leaf(item.path);
     if (link->kind == REFS_HDF5_SOFT) item.kind = REFS_HDF5_ITEM_SOFT;
     if (link->kind == REFS_HDF5_EXTERNAL_LINK) item.kind = REFS_HDF5_ITEM_EXTERNAL;
     tree->items[tree->n++] = item;
@@ -310,7 +309,7 @@ static refs_status find_target(const refs_hdf5_tree *tree, const refs_intern *pa
         refs_status status = full_path(tree->items[item->parent].path, item->target, &path, err);
         if (status == REFS_OK && rest->size > 0) status = refs_buf_append(&path, "/", 1, err);
         if (status == REFS_OK) status = refs_buf_append(&path, rest->data, rest->size, err);
-        const refs_str whole = refs_str_view((const char *)path.data, path.size);
+        const refs_str whole = refs_buf_text(&path);
         if (status == REFS_OK) id = find_nearest(tree, paths, whole, &size);
         rest->size = 0;
         if (status == REFS_OK && size < whole.size)
@@ -351,15 +350,13 @@ static refs_status link_elsewhere(refs_hdf5_item *item, const refs_hdf5_item *ta
 /* A soft link to a dataset becomes another name of it: its header is read again. */
 static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs_error *err) {
     size_t target = number;
-    refs_buf rest = REFS_BUF_INIT;
+    REFS_SCOPED_BUF rest = REFS_BUF_INIT;
     refs_status status = find_target(w->tree, paths, &target, &rest, err);
     refs_hdf5_item *item = &w->tree->items[number];
     const refs_hdf5_item *found = &w->tree->items[target];
     item->kind = REFS_HDF5_ITEM_NOTHING;
     if (status == REFS_OK && found->kind == REFS_HDF5_ITEM_EXTERNAL)
-        status =
-            link_elsewhere(item, found, refs_str_view((const char *)rest.data, rest.size), err);
-    refs_buf_clear(&rest);
+        status = link_elsewhere(item, found, refs_buf_text(&rest), err);
     if (status != REFS_OK || item->kind == REFS_HDF5_ITEM_EXTERNAL) return status;
     if (found->kind == REFS_HDF5_ITEM_DATASET) {
         item->kind = REFS_HDF5_ITEM_NEW;

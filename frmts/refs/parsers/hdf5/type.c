@@ -33,8 +33,7 @@ static refs_status read_type(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_t
 
 static refs_status read_inner(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_type **inner,
                               refs_error *err) {
-    *inner = refs_calloc(1, sizeof **inner);
-    if (*inner == NULL) return refs_fail_nomem(err);
+    REFS_NEW(*inner, 1, err);
     return read_type(cursor, level + 1, *inner, err);
 }
 
@@ -101,8 +100,7 @@ static void read_float(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf
 static refs_status add_members(refs_hdf5_type *type, size_t n, refs_error *err) {
     if (n > MAX_MEMBERS)
         return refs_fail(err, REFS_LIMIT, "a datatype has too many members: %zu", n);
-    type->members = refs_calloc(n, sizeof *type->members);
-    if (type->members == NULL) return refs_fail_nomem(err);
+    REFS_NEW(type->members, n, err);
     type->n_members = n;
     return REFS_OK;
 }
@@ -141,8 +139,7 @@ static refs_status read_member(refs_hdf5_cursor *cursor, const type_head *head,
                                refs_error *err) {
     refs_hdf5_type shape = {.rank = 0};
     refs_str name = read_name(cursor, head->version);
-    member->name = refs_str_copy(name);
-    if (member->name == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(name, &member->name, err));
     size_t offset_size = head->version < 3 ? 4 : refs_hdf5__bytes_for(type->size);
     member->offset = (uint32_t)refs_hdf5__uint(cursor, offset_size);
     if (head->version == 1) REFS_TRY(read_member_shape(cursor, &shape, err));
@@ -169,8 +166,7 @@ static refs_status read_enum(refs_hdf5_cursor *cursor, const type_head *head, re
         return refs_fail(err, REFS_CORRUPT, "an enumeration and its base type differ in size");
     REFS_TRY(add_members(type, head->flags & 0xFFFF, err));
     for (size_t i = 0; i < type->n_members && !cursor->is_short; i++) {
-        type->members[i].name = refs_str_copy(read_name(cursor, head->version));
-        if (type->members[i].name == NULL) return refs_fail_nomem(err);
+        REFS_TRY(refs_str_keep(read_name(cursor, head->version), &type->members[i].name, err));
     }
     refs_bytes values = refs_hdf5__take(cursor, (uint64_t)type->n_members * type->size);
     return refs_buf_append(&type->values, values.data, values.size, err);

@@ -238,8 +238,7 @@ static refs_status read_names(mapping_list *list, refs_hdf5_mapping *mapping, re
     mapping->file = names.file;
     mapping->dataset = names.dataset;
     if (list->version == 0) return REFS_OK;
-    if (!refs_grow((void **)&list->names, &list->capacity, list->n, sizeof *list->names))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->names, list->capacity, list->n, err);
     list->names[list->n++] = names;
     return REFS_OK;
 }

@@ -82,12 +82,11 @@ static void free_variable(variable *var) {
 }
 
 static void close_netcdf3(void *self) {
-    netcdf3 *file = self;
+    REFS_SCOPED netcdf3 *file = self;
     for (size_t i = 0; i < file->n_dims; i++) refs_free(file->dims[i].name);
     for (size_t i = 0; i < file->n_vars; i++) free_variable(&file->vars[i]);
     refs_free(file->dims);
     refs_free(file->vars);
-    refs_free(file);
 }
 
 /* -- the header -------------------------------------------------------------------------------- */
@@ -170,7 +169,7 @@ static json_t *text_of(const refs_buf *bytes) {
 }
 
 static refs_status read_name(netcdf3 *file, char **name, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     uint64_t size;
     json_t *text = NULL;
     *name = NULL;
@@ -182,7 +181,6 @@ static refs_status read_name(netcdf3 *file, char **name, refs_error *err) {
         if (*name == NULL) status = refs_fail_nomem(err);
     }
     json_decref(text);
-    refs_buf_clear(&bytes);
     return status;
 }
 
@@ -208,16 +206,12 @@ static json_t *load_u64(const uint8_t *bytes) {
     return refs_document_number("%llu", (unsigned long long)number);
 }
 
-static int load_16(const uint8_t *bytes) {
-    return bytes[0] << 8 | bytes[1];
-}
-
 static json_t *number_of(const uint8_t *bytes, uint32_t type) {
     switch (type) {
     case 1:
         return json_integer((int8_t)bytes[0]);
     case 3:
-        return json_integer((int16_t)load_16(bytes));
+        return json_integer((int16_t)refs_load_be16(bytes));
     case 4:
         return json_integer((int32_t)refs_load_be32(bytes));
     case 5:
@@ -227,7 +221,7 @@ static json_t *number_of(const uint8_t *bytes, uint32_t type) {
     case 7:
         return json_integer(bytes[0]);
     case 8:
-        return json_integer(load_16(bytes));
+        return json_integer(refs_load_be16(bytes));
     case 9:
         return json_integer(refs_load_be32(bytes));
     case 10:
@@ -255,7 +249,7 @@ static refs_status read_type(netcdf3 *file, uint32_t *type, refs_error *err) {
 
 static refs_status read_value(netcdf3 *file, uint32_t *type, uint64_t *n, json_t **value,
                               refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     uint64_t size;
     REFS_TRY(read_type(file, type, err));
     REFS_TRY(read_count(file, n, err));
@@ -266,7 +260,6 @@ static refs_status read_value(netcdf3 *file, uint32_t *type, uint64_t *n, json_t
         *value = value_of(&bytes, *type, *n);
         if (*value == NULL) status = refs_fail_nomem(err);
     }
-    refs_buf_clear(&bytes);
     return status;
 }
 
@@ -307,8 +300,7 @@ static refs_status read_attributes(netcdf3 *file, attribute_list *list, refs_err
 /* -- dimensions and variables ------------------------------------------------------------------ */
 
 static refs_status read_dimension(netcdf3 *file, refs_error *err) {
-    if (!refs_grow((void **)&file->dims, &file->dims_capacity, file->n_dims, sizeof *file->dims))
-        return refs_fail_nomem(err);
+    REFS_GROW(file->dims, file->dims_capacity, file->n_dims, err);
     dimension *dim = &file->dims[file->n_dims];
     memset(dim, 0, sizeof *dim);
     REFS_TRY(read_name(file, &dim->name, err));
@@ -373,8 +365,7 @@ static refs_status read_rest(netcdf3 *file, variable *var, refs_error *err) {
 }
 
 static refs_status read_variable(netcdf3 *file, refs_error *err) {
-    if (!refs_grow((void **)&file->vars, &file->vars_capacity, file->n_vars, sizeof *file->vars))
-        return refs_fail_nomem(err);
+    REFS_GROW(file->vars, file->vars_capacity, file->n_vars, err);
     variable *var = &file->vars[file->n_vars];
     *var = (variable){.name = NULL};
     REFS_TRY(read_name(file, &var->name, err));

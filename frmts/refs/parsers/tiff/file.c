@@ -25,10 +25,7 @@ bool refs_scan__tiff_sniff(refs_bytes head) {
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 static uint64_t load(const tiff_file *file, const uint8_t *bytes, size_t size) {
-    uint64_t number = 0;
-    for (size_t i = 0; i < size; i++)
-        number = number << 8 | bytes[file->is_big_endian ? i : size - 1 - i];
-    return number;
+    return file->is_big_endian ? refs_load_be(bytes, size) : refs_load_le(bytes, size);
 }
 
 uint16_t refs_scan__tiff_load_16(const tiff_file *file, const uint8_t *bytes) {

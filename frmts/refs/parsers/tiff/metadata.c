@@ -43,16 +43,13 @@ static refs_status add_strings(const tiff_file *file, const tiff_directory *dire
                    {TIFF_ARTIST, "TIFFTAG_ARTIST"},
                    {TIFF_HOST_COMPUTER, "TIFFTAG_HOSTCOMPUTER"},
                    {TIFF_COPYRIGHT, "TIFFTAG_COPYRIGHT"}};
-    refs_buf bytes = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < sizeof strings / sizeof strings[0] && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
         if (refs_scan__tiff_find(directory, strings[i].tag) == NULL) continue;
-        status = read_tag(file, directory, strings[i].tag, &bytes, err);
-        if (status == REFS_OK)
-            json_object_set_new(attributes, strings[i].name, text_until_nul(&bytes));
+        REFS_TRY(read_tag(file, directory, strings[i].tag, &bytes, err));
+        json_object_set_new(attributes, strings[i].name, text_until_nul(&bytes));
     }
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 /* -- georeferencing ---------------------------------------------------------------------------- */
@@ -73,15 +70,12 @@ static refs_status add_doubles(const tiff_file *file, const tiff_directory *dire
     } tags[] = {{TIFF_PIXEL_SCALE, "ModelPixelScale"},
                 {TIFF_TIE_POINTS, "ModelTiepoint"},
                 {TIFF_TRANSFORMATION, "ModelTransformation"}};
-    refs_buf bytes = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0] && status == REFS_OK; i++) {
-        status = read_tag(file, directory, tags[i].tag, &bytes, err);
-        if (status == REFS_OK && bytes.size > 0)
-            json_object_set_new(attributes, tags[i].name, doubles_of(file, &bytes));
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        REFS_TRY(read_tag(file, directory, tags[i].tag, &bytes, err));
+        if (bytes.size > 0) json_object_set_new(attributes, tags[i].name, doubles_of(file, &bytes));
     }
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 /* The three tags that hold keys. */
@@ -198,43 +192,38 @@ static char entity(refs_str name) {
 }
 
 static refs_status unescape(refs_str escaped, refs_buf *text) {
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < escaped.size && status == REFS_OK; i++) {
+    for (size_t i = 0; i < escaped.size; i++) {
         refs_str rest = refs_str_part(escaped, i + 1, escaped.size);
         size_t end = escaped.data[i] == '&' ? refs_str_find(rest, ';') : SIZE_MAX;
         char c = end != SIZE_MAX ? entity(refs_str_part(rest, 0, end)) : '\0';
         if (c != '\0') i += end + 1;
-        status = refs_buf_append(text, c != '\0' ? &c : &escaped.data[i], 1, NULL);
+        REFS_TRY(refs_buf_append(text, c != '\0' ? &c : &escaped.data[i], 1, NULL));
     }
-    return status;
+    return REFS_OK;
 }
 
 /* GDAL escapes values before it makes an XML file of them, which escapes them again. */
 static json_t *plain_text(refs_str escaped) {
-    refs_buf once = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF once = REFS_BUF_INIT, text = REFS_BUF_INIT;
     json_t *string = NULL;
-    if (unescape(escaped, &once) == REFS_OK &&
-        unescape(refs_str_view((const char *)once.data, once.size), &text) == REFS_OK)
+    if (unescape(escaped, &once) == REFS_OK && unescape(refs_buf_text(&once), &text) == REFS_OK)
         string = refs_document_string((const char *)text.data, text.size);
-    refs_buf_clear(&once);
-    refs_buf_clear(&text);
     return string;
 }
 
 static refs_status add_gdal_items(const tiff_file *file, const tiff_directory *directory,
                                   json_t *attributes, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     gdal_item item;
     char name[256];
-    refs_status status = read_tag(file, directory, TIFF_GDAL_METADATA, &bytes, err);
-    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
-    while (status == REFS_OK && next_item(&text, &item)) {
+    REFS_TRY(read_tag(file, directory, TIFF_GDAL_METADATA, &bytes, err));
+    refs_str text = refs_buf_text(&bytes);
+    while (next_item(&text, &item)) {
         if (item.sample.size > 0 || item.domain.size > 0 || item.name.size == 0) continue;
         snprintf(name, sizeof name, "%.*s", REFS_STR_ARG(item.name));
         json_object_set_new(attributes, name, plain_text(item.value));
     }
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
@@ -297,7 +286,7 @@ static bool fits(const json_t *number, const tiff_image *image) {
 
 static refs_status add_nodata(const tiff_file *file, const tiff_image *image, json_t *attributes,
                               json_t **fill, refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     refs_status status = read_tag(file, image->directory, TIFF_GDAL_NODATA, &bytes, err);
     if (status == REFS_OK && bytes.size == 0)
         status = read_tag(file, image->full, TIFF_GDAL_NODATA, &bytes, err);
@@ -305,7 +294,6 @@ static refs_status add_nodata(const tiff_file *file, const tiff_image *image, js
     json_t *number = status == REFS_OK && size > 0
                          ? number_of(refs_str_view((const char *)bytes.data, size), image)
                          : NULL;
-    refs_buf_clear(&bytes);
     if (number != NULL && fits(number, image)) *fill = json_incref(number);
     if (number != NULL) json_object_set_new(attributes, "_FillValue", number);
     return status;
@@ -365,17 +353,17 @@ static refs_status add_roles(const tiff_file *file, const tiff_image *image, jso
         [OFFSET] = {"offset", "add_offset", true, {NULL, 0}, 0, false},
         [UNIT] = {"unittype", "units", false, {NULL, 0}, 0, false},
         [DESCRIPTION] = {"description", "long_name", false, {NULL, 0}, 0, false}};
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     json_t *samples = NULL;
     gdal_item item;
     role *of;
     refs_status status = read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err);
-    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
+    refs_str text = refs_buf_text(&bytes);
     while (status == REFS_OK && next_item(&text, &item))
         if ((of = role_of(&item, roles, N_ROLES)) != NULL) see_item(&item, of);
     for (size_t i = 0; i < N_ROLES && status == REFS_OK; i++)
         if (is_of_all(image, &roles[i])) add_role(&roles[i], roles[i].value, attributes);
-    text = refs_str_view((const char *)bytes.data, bytes.size);
+    text = refs_buf_text(&bytes);
     while (status == REFS_OK && next_item(&text, &item)) {
         of = role_of(&item, roles, N_ROLES);
         if (of == NULL || (is_of_all(image, of) && of != &roles[DESCRIPTION])) continue;
@@ -383,7 +371,6 @@ static refs_status add_roles(const tiff_file *file, const tiff_image *image, jso
         if (sample != NULL) add_role(of, item.value, sample);
     }
     if (samples != NULL) json_object_set_new(attributes, "tiff_samples", samples);
-    refs_buf_clear(&bytes);
     return status;
 }
 
@@ -402,10 +389,10 @@ static json_t *opaque(unsigned red, unsigned green, unsigned blue) {
 /* All reds, all greens, all blues, of 16 bits each. */
 static refs_status read_palette(const tiff_file *file, const tiff_image *image, json_t **colors,
                                 refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     size_t n = (size_t)1 << image->bits;
-    refs_status status = read_tag(file, image->full, TIFF_COLOR_MAP, &bytes, err);
-    if (status == REFS_OK && bytes.size == 6 * n) {
+    REFS_TRY(read_tag(file, image->full, TIFF_COLOR_MAP, &bytes, err));
+    if (bytes.size == 6 * n) {
         *colors = json_array();
         for (size_t i = 0; i < n; i++) {
             unsigned parts[3];
@@ -414,21 +401,19 @@ static refs_status read_palette(const tiff_file *file, const tiff_image *image, 
             json_array_append_new(*colors, opaque(parts[0], parts[1], parts[2]));
         }
     }
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 /* Whether GDAL says that an image of shades of gray is something else. */
 static refs_status is_called_gray(const tiff_file *file, const tiff_image *image, bool *is_gray,
                                   refs_error *err) {
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     gdal_item item;
-    refs_status status = read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err);
-    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
-    while (status == REFS_OK && next_item(&text, &item))
+    REFS_TRY(read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err));
+    refs_str text = refs_buf_text(&bytes);
+    while (next_item(&text, &item))
         if (refs_str_is(item.role, "colorinterp")) *is_gray = refs_str_is(item.value, "Gray");
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 /* For images of one sample; those of several have them from GDAL's own driver. Bilevel images are

@@ -68,7 +68,7 @@ static bool heeds_predictor(const tiff_image *image) {
 static refs_status read_tables(const tiff *self, const tiff_image *image, json_t *codec,
                                refs_error *err) {
     const tiff_field *field = refs_scan__tiff_find(image->directory, TIFF_JPEG_TABLES);
-    refs_buf bytes = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT, text = REFS_BUF_INIT;
     if (field == NULL) return REFS_OK;
     refs_status status =
         refs_scan__tiff_bytes(&self->file, field, MAX_JPEG_TABLES_BYTES, &bytes, err);
@@ -76,8 +76,6 @@ static refs_status read_tables(const tiff *self, const tiff_image *image, json_t
     if (status == REFS_OK)
         json_object_set_new(codec, "tables",
                             refs_document_string((const char *)text.data, text.size));
-    refs_buf_clear(&bytes);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -502,10 +500,9 @@ static refs_status list(tiff *self, refs_error *err) {
 }
 
 static void close_tiff(void *self) {
-    tiff *opened = self;
+    REFS_SCOPED tiff *opened = self;
     refs_scan__tiff_close(&opened->file);
     refs_free(opened->arrays);
-    refs_free(opened);
 }
 
 static refs_status open_tiff(const refs_scan_job *job, void **self, refs_error *err) {

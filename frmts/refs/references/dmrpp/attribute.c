@@ -10,7 +10,7 @@ void refs_references__attribute_clear(refs_dmrpp_attribute *attribute) {
 }
 
 static refs_str text_of(const refs_buf *buf) {
-    return refs_str_view((const char *)buf->data, buf->size);
+    return refs_buf_text(buf);
 }
 
 bool refs_references__attribute_is(const refs_dmrpp_attribute *attribute, const char *name) {

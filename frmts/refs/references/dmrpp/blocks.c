@@ -30,8 +30,7 @@ struct refs_blocks {
 
 refs_status refs_references__blocks_new(const refs_vfs *vfs, refs_blocks **blocks,
                                         refs_error *err) {
-    *blocks = refs_calloc(1, sizeof **blocks);
-    if (*blocks == NULL) return refs_fail_nomem(err);
+    REFS_NEW(*blocks, 1, err);
     (*blocks)->vfs = vfs;
     return REFS_OK;
 }
@@ -61,8 +60,7 @@ static refs_status add_to_array(refs_blocks *blocks, refs_str key, uint32_t id, 
     const refs_str prefix = refs_str_part(key, 0, refs_str_find_last(key, '/') + 1);
     const size_t n_known = blocks->prefixes.count;
     uint32_t array;
-    if (!refs_grow((void **)&blocks->last, &blocks->last_capacity, n_known, sizeof *blocks->last))
-        return refs_fail_nomem(err);
+    REFS_GROW(blocks->last, blocks->last_capacity, n_known, err);
     REFS_TRY(refs_intern_add(&blocks->prefixes, prefix, &array, err));
     if (array == n_known) blocks->last[array] = REFS_INTERN_NONE;
     blocks->chunks[id].before = blocks->last[array];
@@ -75,16 +73,12 @@ refs_status refs_references__blocks_add(refs_blocks *blocks, refs_str key,
     uint32_t id;
     uint64_t bytes = 0;
     size_t known = blocks->keys.count;
-    if (!refs_grow((void **)&blocks->chunks, &blocks->chunk_capacity, known,
-                   sizeof *blocks->chunks))
-        return refs_fail_nomem(err);
+    REFS_GROW(blocks->chunks, blocks->chunk_capacity, known, err);
     REFS_TRY(refs_intern_add(&blocks->keys, key, &id, err));
     if (id == known) REFS_TRY(add_to_array(blocks, key, id, err));
     blocks->chunks[id] = (in_pieces){blocks->n_pieces, n, 0, blocks->chunks[id].before};
     for (size_t i = 0; i < n; i++) {
-        if (!refs_grow((void **)&blocks->pieces, &blocks->piece_capacity, blocks->n_pieces,
-                       sizeof *blocks->pieces))
-            return refs_fail_nomem(err);
+        REFS_GROW(blocks->pieces, blocks->piece_capacity, blocks->n_pieces, err);
         blocks->pieces[blocks->n_pieces++] = pieces[i];
         if (!refs_add_u64(bytes, pieces[i].length, &bytes) || bytes > REFS_BLOCKS_MAX_BYTES)
             return refs_fail(err, REFS_LIMIT,
@@ -159,15 +153,13 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
 
 static refs_status visit_at(refs_blocks *blocks, const refs_chunk_keys *keys, const uint64_t *index,
                             const refs_chunk_visitor *visitor, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref = {0};
     refs_status status = refs_buf_append_str(&key, keys->prefix, err);
     for (size_t dim = 0; status == REFS_OK && (dim == 0 || dim < keys->rank); dim++)
         status = refs_buf_printf(&key, err, "%.*s%llu", dim > 0, &keys->separator,
                                  (unsigned long long)index[dim]);
-    if (status == REFS_OK)
-        status = find_key(blocks, refs_str_view((const char *)key.data, key.size), &ref, err);
-    refs_buf_clear(&key);
+    if (status == REFS_OK) status = find_key(blocks, refs_buf_text(&key), &ref, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
     refs_ref_release(&ref);
@@ -207,12 +199,11 @@ static void free_blocks(void *self) {
 
 static refs_status map_url(refs_blocks *blocks, uint32_t id, const refs_url_context *context,
                            refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status =
         refs_url_map(refs_intern_get(&blocks->urls, id), context, &location, &blocks->problems[id]);
     if (status == REFS_OK) blocks->locations[id] = refs_buf_take_text(&location);
     bool is_short = status == REFS_NOMEM || (status == REFS_OK && blocks->locations[id] == NULL);
-    refs_buf_clear(&location);
     return is_short ? refs_fail_nomem(err) : REFS_OK;
 }
 

@@ -44,8 +44,7 @@ static refs_status make_key(putting *put, const uint64_t *index, refs_error *err
 static refs_status find_slot(putting *put, const uint64_t *index, refs_slot *slot,
                              refs_error *err) {
     REFS_TRY(make_key(put, index, err));
-    return refs_references__builder_slot(
-        put->set->builder, refs_str_view((const char *)put->key.data, put->key.size), slot, err);
+    return refs_references__builder_slot(put->set->builder, refs_buf_text(&put->key), slot, err);
 }
 
 static refs_status put_range(putting *put, const uint64_t *index, const refs_dmrpp_chunk *chunk,
@@ -64,17 +63,15 @@ static refs_status add_piece(putting *put, const refs_dmrpp_chunk *chunk, uint64
     REFS_TRY(refs_references__blocks_file(
         put->set->blocks, refs_references__builder_url_text(put->set->builder, chunk->url),
         &piece.file, err));
-    if (!refs_grow((void **)&put->pieces, &put->piece_capacity, put->n_pieces, sizeof *put->pieces))
-        return refs_fail_nomem(err);
+    REFS_GROW(put->pieces, put->piece_capacity, put->n_pieces, err);
     put->pieces[put->n_pieces++] = piece;
     return REFS_OK;
 }
 
 static refs_status put_pieces(putting *put, const uint64_t *index, refs_error *err) {
     REFS_TRY(make_key(put, index, err));
-    return refs_references__blocks_add(put->set->blocks,
-                                       refs_str_view((const char *)put->key.data, put->key.size),
-                                       put->pieces, put->n_pieces, err);
+    return refs_references__blocks_add(put->set->blocks, refs_buf_text(&put->key), put->pieces,
+                                       put->n_pieces, err);
 }
 
 /* -- chunked ----------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ typedef refs_status (*on_begin)(refs_dmrpp_document *document, const char *name,
 typedef refs_status (*on_end)(refs_dmrpp_document *document, refs_error *err);
 
 static refs_str text_of(const refs_buf *buf) {
-    return buf->size > 0 ? refs_str_view((const char *)buf->data, buf->size) : refs_str_from("");
+    return buf->size > 0 ? refs_buf_text(buf) : refs_str_from("");
 }
 
 static const char *get(const char *const *attributes, const char *name) {
@@ -84,12 +84,9 @@ static void blame_text(refs_dmrpp_document *document, const char *what, const ch
 
 static refs_status add_url(refs_dmrpp_document *document, const char *href, uint32_t *id,
                            refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_references__dmrpp_url(&document->names, href, &url, err);
-    if (status == REFS_OK)
-        status = refs_references__builder_url(document->job->builder, text_of(&url), id, err);
-    refs_buf_clear(&url);
-    return status;
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
+    REFS_TRY(refs_references__dmrpp_url(&document->names, href, &url, err));
+    return refs_references__builder_url(document->job->builder, text_of(&url), id, err);
 }
 
 static refs_status begin_root(refs_dmrpp_document *document, const char *const *attributes,
@@ -178,18 +175,12 @@ static refs_status end_variable(refs_dmrpp_document *document, refs_error *err) 
     return refs_references__dmrpp_variable_put(&document->variable, &set, err);
 }
 
-/* "/group/name" as "name". */
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static refs_status name_dim(refs_dmrpp_variable *variable, const char *name, refs_error *err) {
     variable->dim_name[variable->rank] = variable->dim_names.size;
     if (name == NULL)
         return refs_buf_printf(&variable->dim_names, err, "phony_dim_%zu%c", variable->rank, '\0');
     variable->has_named_dims = true;
-    name = last_part(name);
+    name = refs_path_leaf(name);
     return refs_buf_append(&variable->dim_names, name, strlen(name) + 1, err);
 }
 
@@ -239,7 +230,7 @@ static refs_status begin_map(refs_dmrpp_document *document, const char *name,
     refs_dmrpp_variable *variable = &document->variable;
     const char *path = get(attributes, "name");
     (void)name;
-    if (path == NULL || is_own_dim(variable, last_part(path))) return REFS_OK;
+    if (path == NULL || is_own_dim(variable, refs_path_leaf(path))) return REFS_OK;
     return refs_buf_printf(&variable->maps, err, "%s%s", variable->maps.size > 0 ? " " : "", path);
 }
 
@@ -398,9 +389,7 @@ static refs_status add_chunk(refs_dmrpp_document *document, const char *const *a
     if (href != NULL && *href != '\0') REFS_TRY(add_url(document, href, &chunk.url, err));
     chunk.filter_mask = (uint32_t)filter_mask;
     chunk.goes_on = piece != NULL && strcmp(piece, "0") != 0 && variable->n_chunks > 0;
-    if (!refs_grow((void **)&variable->chunks, &variable->chunk_capacity, variable->n_chunks,
-                   sizeof *variable->chunks))
-        return refs_fail_nomem(err);
+    REFS_GROW(variable->chunks, variable->chunk_capacity, variable->n_chunks, err);
     variable->chunks[variable->n_chunks++] = chunk;
     return REFS_OK;
 }
@@ -463,8 +452,7 @@ static refs_status begin_strings(refs_dmrpp_document *document, const char *name
 static refs_status end_strings(refs_dmrpp_document *document, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     (void)err;
-    for (size_t i = 0; i < 4; i++)
-        variable->bytes.data[i] = (uint8_t)(variable->n_strings >> 8 * i);
+    refs_store_le(variable->bytes.data, 4, variable->n_strings);
     return REFS_OK;
 }
 
@@ -584,8 +572,7 @@ static refs_status end(void *user, refs_error *err) {
 
 refs_status refs_references__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
                                         refs_error *err) {
-    *document = refs_calloc(1, sizeof **document);
-    if (*document == NULL) return refs_fail_nomem(err);
+    REFS_NEW(*document, 1, err);
     (*document)->job = job;
     return REFS_OK;
 }

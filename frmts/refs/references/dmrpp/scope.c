@@ -33,35 +33,27 @@ refs_status refs_references__scope_enter(refs_dmrpp_scope *scope, const char *na
 }
 
 static refs_str path_of(const refs_dmrpp_scope *scope) {
-    return scope->path.size > 0 ? refs_str_view((const char *)scope->path.data, scope->path.size)
-                                : refs_str_from("");
+    return scope->path.size > 0 ? refs_buf_text(&scope->path) : refs_str_from("");
 }
 
 static refs_status put(refs_set_builder *builder, refs_str path, const char *name,
                        const refs_buf *json, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&key, path, err);
-    if (status == REFS_OK)
-        status = refs_buf_printf(&key, err, "%s%s", path.size > 0 ? "/" : "", name);
-    if (status == REFS_OK)
-        status = refs_set_builder_inline(builder, refs_str_view((const char *)key.data, key.size),
-                                         refs_buf_view(json), err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&key, path, err));
+    REFS_TRY(refs_buf_printf(&key, err, "%s%s", path.size > 0 ? "/" : "", name));
+    return refs_set_builder_inline(builder, refs_buf_text(&key), refs_buf_view(json), err);
 }
 
 static refs_status list_group(refs_dmrpp_scope *scope, refs_str path, refs_set_builder *builder,
                               refs_error *err) {
     static const char document[] = "{\"zarr_format\":2}";
-    refs_buf json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
     uint32_t id;
     size_t known = scope->listed.count;
     REFS_TRY(refs_intern_add(&scope->listed, path, &id, err));
     if (id < known) return REFS_OK;
-    refs_status status = refs_buf_append(&json, document, sizeof document - 1, err);
-    if (status == REFS_OK) status = put(builder, path, ".zgroup", &json, err);
-    refs_buf_clear(&json);
-    return status;
+    REFS_TRY(refs_buf_append(&json, document, sizeof document - 1, err));
+    return put(builder, path, ".zgroup", &json, err);
 }
 
 refs_status refs_references__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
@@ -74,14 +66,11 @@ refs_status refs_references__scope_list_above(refs_dmrpp_scope *scope, refs_str 
 
 static refs_status put_attributes(const refs_dmrpp_group *group, refs_str path,
                                   refs_set_builder *builder, refs_error *err) {
-    refs_buf json = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&json, "{", 1, err);
-    if (status == REFS_OK)
-        status = refs_buf_append(&json, group->attributes.data, group->attributes.size, err);
-    if (status == REFS_OK) status = refs_buf_append(&json, "}", 1, err);
-    if (status == REFS_OK) status = put(builder, path, ".zattrs", &json, err);
-    refs_buf_clear(&json);
-    return status;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append(&json, "{", 1, err));
+    REFS_TRY(refs_buf_append(&json, group->attributes.data, group->attributes.size, err));
+    REFS_TRY(refs_buf_append(&json, "}", 1, err));
+    return put(builder, path, ".zattrs", &json, err);
 }
 
 refs_status refs_references__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
@@ -124,20 +113,15 @@ static refs_status full_name(refs_str group, const char *name, refs_buf *full, r
 
 static refs_status declare(const refs_dmrpp_scope *scope, const char *name, refs_intern *names,
                            uint32_t *id, refs_error *err) {
-    refs_buf full = REFS_BUF_INIT;
-    refs_status status = full_name(path_of(scope), name, &full, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(names, refs_str_view((const char *)full.data, full.size), id, err);
-    refs_buf_clear(&full);
-    return status;
+    REFS_SCOPED_BUF full = REFS_BUF_INIT;
+    REFS_TRY(full_name(path_of(scope), name, &full, err));
+    return refs_intern_add(names, refs_buf_text(&full), id, err);
 }
 
 refs_status refs_references__scope_add_dimension(refs_dmrpp_scope *scope, const char *name,
                                                  uint64_t size, refs_error *err) {
     uint32_t id;
-    if (!refs_grow((void **)&scope->of_dimensions, &scope->dimension_capacity,
-                   scope->dimensions.count, sizeof *scope->of_dimensions))
-        return refs_fail_nomem(err);
+    REFS_GROW(scope->of_dimensions, scope->dimension_capacity, scope->dimensions.count, err);
     REFS_TRY(declare(scope, name, &scope->dimensions, &id, err));
     scope->of_dimensions[id] = (refs_dmrpp_declared){size, NULL};
     return REFS_OK;
@@ -146,20 +130,17 @@ refs_status refs_references__scope_add_dimension(refs_dmrpp_scope *scope, const 
 refs_status refs_references__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
                                                    const refs_dmrpp_type *type, refs_error *err) {
     uint32_t id;
-    if (!refs_grow((void **)&scope->of_enumerations, &scope->enumeration_capacity,
-                   scope->enumerations.count, sizeof *scope->of_enumerations))
-        return refs_fail_nomem(err);
+    REFS_GROW(scope->of_enumerations, scope->enumeration_capacity, scope->enumerations.count, err);
     REFS_TRY(declare(scope, name, &scope->enumerations, &id, err));
     scope->of_enumerations[id] = (refs_dmrpp_declared){0, type};
     return REFS_OK;
 }
 
 static uint32_t find_in(refs_str group, const char *name, const refs_intern *names) {
-    refs_buf full = REFS_BUF_INIT;
+    REFS_SCOPED_BUF full = REFS_BUF_INIT;
     uint32_t id = REFS_INTERN_NONE;
     if (full_name(group, name, &full, NULL) == REFS_OK)
-        id = refs_intern_find(names, refs_str_view((const char *)full.data, full.size));
-    refs_buf_clear(&full);
+        id = refs_intern_find(names, refs_buf_text(&full));
     return id;
 }
 

@@ -12,21 +12,15 @@ refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *e
     return refs_buf_append_str(location, refs_str_part(name, end, name.size), err);
 }
 
-static bool holds(refs_str text, const char *part) {
-    size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.data + i, part, size) == 0) return true;
-    return false;
-}
-
 /* Some begin with what their maker said while it worked. */
 bool refs_references__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_str text = refs_bytes_text(head);
     (void)input;
-    return holds(text, "<Dataset") && holds(text, "dmrpp");
+    return refs_str_has(text, "<Dataset") && refs_str_has(text, "dmrpp");
 }
 
 bool refs_references__is_dmr(refs_bytes head) {
-    const refs_str text = refs_str_view((const char *)head.data, head.size);
-    return holds(text, "<Dataset") && holds(text, "opendap.org") && !holds(text, "dmrpp");
+    const refs_str text = refs_bytes_text(head);
+    return refs_str_has(text, "<Dataset") && refs_str_has(text, "opendap.org") &&
+           !refs_str_has(text, "dmrpp");
 }

@@ -44,14 +44,9 @@ static refs_status append_times(refs_str text, uint64_t count, refs_buf *bytes, 
 
 refs_status refs_references__dmrpp_append_string(const refs_dmrpp_string *string, refs_str text,
                                                  refs_buf *bytes, refs_error *err) {
-    refs_buf packed = REFS_BUF_INIT, unpacked = REFS_BUF_INIT;
+    REFS_SCOPED_BUF packed = REFS_BUF_INIT, unpacked = REFS_BUF_INIT;
     if (!string->is_packed) return append_times(text, string->count, bytes, err);
-    refs_status status = refs_base64_decode(text, &packed, err);
-    if (status == REFS_OK) status = unpack(refs_buf_view(&packed), string->size, &unpacked, err);
-    if (status == REFS_OK)
-        status = append_times(refs_str_view((const char *)unpacked.data, unpacked.size),
-                              string->count, bytes, err);
-    refs_buf_clear(&packed);
-    refs_buf_clear(&unpacked);
-    return status;
+    REFS_TRY(refs_base64_decode(text, &packed, err));
+    REFS_TRY(unpack(refs_buf_view(&packed), string->size, &unpacked, err));
+    return append_times(refs_buf_text(&unpacked), string->count, bytes, err);
 }

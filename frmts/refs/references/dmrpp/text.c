@@ -117,11 +117,9 @@ refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str t
 
 /* A number of JSON. */
 static bool to_double(refs_str json, double *number) {
-    refs_json_doc *doc = NULL;
-    bool is_number = json.size > 0 && refs_json_parse(json, &doc, NULL) == REFS_OK &&
-                     refs_json_double(refs_json_root(doc), number);
-    refs_json_doc_free(doc);
-    return is_number;
+    REFS_SCOPED_JSON *doc = NULL;
+    return json.size > 0 && refs_json_parse(json, &doc, NULL) == REFS_OK &&
+           refs_json_double(refs_json_root(doc), number);
 }
 
 /* Whether the server, which prints six digits, may have printed `number` as `text`. */
@@ -146,18 +144,14 @@ static refs_str with_all_digits(const refs_dmrpp_fill *fill) {
 
 /* Strings that are shorter than those of the array end with NULs. */
 static refs_status append_padded(const refs_dmrpp_fill *fill, refs_buf *json, refs_error *err) {
-    refs_buf padded = REFS_BUF_INIT;
-    refs_status status = refs_buf_resize(&padded, fill->size, err);
-    if (status == REFS_OK) {
-        memset(padded.data, 0, padded.size);
-        memcpy(padded.data, fill->text.data,
-               fill->text.size < padded.size ? fill->text.size : padded.size);
-        status = refs_buf_append(json, "\"", 1, err);
-    }
-    if (status == REFS_OK) status = refs_base64_encode(refs_buf_view(&padded), json, err);
-    if (status == REFS_OK) status = refs_buf_append(json, "\"", 1, err);
-    refs_buf_clear(&padded);
-    return status;
+    REFS_SCOPED_BUF padded = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_resize(&padded, fill->size, err));
+    memset(padded.data, 0, padded.size);
+    memcpy(padded.data, fill->text.data,
+           fill->text.size < padded.size ? fill->text.size : padded.size);
+    REFS_TRY(refs_buf_append(json, "\"", 1, err));
+    REFS_TRY(refs_base64_encode(refs_buf_view(&padded), json, err));
+    return refs_buf_append(json, "\"", 1, err);
 }
 
 refs_status refs_references__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,

@@ -15,7 +15,7 @@ void refs_references__dmrpp_variable_clear(refs_dmrpp_variable *variable) {
 }
 
 static refs_str text_of(const refs_buf *buf) {
-    return buf->size > 0 ? refs_str_view((const char *)buf->data, buf->size) : refs_str_from("");
+    return buf->size > 0 ? refs_buf_text(buf) : refs_str_from("");
 }
 
 bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n) {
@@ -129,24 +129,22 @@ static refs_status append_filters(const refs_dmrpp_variable *variable, bool are_
 static refs_status append_codecs(const refs_dmrpp_variable *variable, bool are_old,
                                  uint64_t element_size, refs_buf *json, refs_error *err) {
     uint64_t n = 0;
-    refs_buf list = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF list = REFS_BUF_INIT;
     if (variable->storage == REFS_DMRPP_STRINGS)
-        status = refs_buf_printf(&list, err, "{\"id\":\"vlen-utf8\"}");
+        REFS_TRY(refs_buf_printf(&list, err, "{\"id\":\"vlen-utf8\"}"));
     else if (variable->storage == REFS_DMRPP_MISSING)
-        status = refs_references__dmrpp_n_elements(variable, &n) && n == 1
+        REFS_TRY(refs_references__dmrpp_n_elements(variable, &n) && n == 1
                      ? REFS_OK
-                     : refs_buf_printf(&list, err, "{\"id\":\"zlib\"}");
+                     : refs_buf_printf(&list, err, "{\"id\":\"zlib\"}"));
     else if (variable->storage != REFS_DMRPP_COMPACT)
-        status = append_filters(variable, are_old, element_size, &list, err);
-    if (status == REFS_OK && list.size == 0) status = refs_buf_append(json, "null", 4, err);
-    if (status == REFS_OK && list.size > 0) {
-        status = refs_buf_append(json, "[", 1, err);
-        if (status == REFS_OK) status = refs_buf_append_str(json, text_of(&list), err);
-        if (status == REFS_OK) status = refs_buf_append(json, "]", 1, err);
+        REFS_TRY(append_filters(variable, are_old, element_size, &list, err));
+    if (list.size == 0) REFS_TRY(refs_buf_append(json, "null", 4, err));
+    if (list.size > 0) {
+        REFS_TRY(refs_buf_append(json, "[", 1, err));
+        REFS_TRY(refs_buf_append_str(json, text_of(&list), err));
+        REFS_TRY(refs_buf_append(json, "]", 1, err));
     }
-    refs_buf_clear(&list);
-    return status;
+    return REFS_OK;
 }
 
 /* -- documents --------------------------------------------------------------------------------- */
@@ -221,7 +219,7 @@ typedef struct array_document {
 static refs_status put_document(const refs_dmrpp_variable *variable, array_document document,
                                 const refs_dmrpp_set *set, refs_error *err) {
     refs_slot slot;
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_status status = refs_buf_append_str(&key, text_of(&variable->path), err);
     if (status == REFS_OK) status = refs_buf_printf(&key, err, "/%s", document.name);
     if (status == REFS_OK)
@@ -232,7 +230,6 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
                 ? refs_references__builder_put_broken(set->builder, &slot, document.problem, err)
                 : refs_references__builder_put_inline(set->builder, &slot,
                                                       refs_buf_view(document.json), err);
-    refs_buf_clear(&key);
     return status;
 }
 
@@ -252,7 +249,7 @@ static refs_status put_array(refs_dmrpp_variable *variable, const refs_dmrpp_set
 
 refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
                                                 const refs_dmrpp_set *set, refs_error *err) {
-    refs_buf json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = put_array(variable, set, &json, &problem);
     bool is_readable = !concerns_array(status);
@@ -268,6 +265,5 @@ refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
     if (status == REFS_OK) status = write_zattrs(variable, &json, err);
     if (status == REFS_OK)
         status = put_document(variable, (array_document){".zattrs", &json, NULL}, set, err);
-    refs_buf_clear(&json);
     return status;
 }

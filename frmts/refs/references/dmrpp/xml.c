@@ -99,7 +99,7 @@ static refs_status read_parts(reading *xml, const refs_vfs *vfs, void *handle, u
 static refs_status read_with(reading *xml, const refs_vfs *vfs, const char *location,
                              refs_error *err) {
     void *handle;
-    uint8_t *memory = refs_alloc(PART_BYTES);
+    REFS_SCOPED uint8_t *memory = refs_alloc(PART_BYTES);
     if (memory == NULL) return refs_fail_nomem(err);
     XML_SetUserData(xml->parser, xml);
     XML_SetElementHandler(xml->parser, on_begin, on_end);
@@ -110,7 +110,6 @@ static refs_status read_with(reading *xml, const refs_vfs *vfs, const char *loca
         status = read_parts(xml, vfs, handle, memory, err);
         vfs->close(vfs->self, handle);
     }
-    refs_free(memory);
     return status;
 }
 

@@ -45,39 +45,31 @@ static refs_status append_backup(const refs_repo_info *info, const refs_info_cha
 /* Replaces a file that an earlier attempt left. */
 static refs_status write_file(const char *folder, const char *name, refs_bytes flatbuffer,
                               refs_error *err) {
-    refs_buf file = REFS_BUF_INIT, path = REFS_BUF_INIT;
-    refs_status status = refs_icechunk__pack(REFS_ICECHUNK_REPO, flatbuffer, &file, err);
-    if (status == REFS_OK) status = refs_write__make_folders(folder, refs_str_from(name), err);
-    if (status == REFS_OK) status = refs_buf_printf(&path, err, "%s/%s", folder, name);
-    if (status == REFS_OK) (void)unlink((const char *)path.data);
-    if (status == REFS_OK)
-        status = refs_write__file((const char *)path.data, refs_buf_view(&file), err);
-    refs_buf_clear(&path);
-    refs_buf_clear(&file);
-    return status;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT, path = REFS_BUF_INIT;
+    REFS_TRY(refs_icechunk__pack(REFS_ICECHUNK_REPO, flatbuffer, &file, err));
+    REFS_TRY(refs_write__make_folders(folder, refs_str_from(name), err));
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s", folder, name));
+    (void)unlink((const char *)path.data);
+    return refs_write__file((const char *)path.data, refs_buf_view(&file), err);
 }
 
 static refs_status write_backup(const char *folder, const char *backup, const refs_repo_info *info,
                                 refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&name, err, OLD_INFOS "/%s", backup);
-    if (status == REFS_OK)
-        status = write_file(folder, (const char *)name.data, refs_buf_view(&info->buffer), err);
-    refs_buf_clear(&name);
-    return status;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, OLD_INFOS "/%s", backup));
+    return write_file(folder, (const char *)name.data, refs_buf_view(&info->buffer), err);
 }
 
 static refs_status write_info(const char *folder, const refs_icechunk_tip *tip,
                               refs_info_change *change, refs_error *err) {
     refs_flat_writer flat = {.n_vtables = 0};
-    refs_buf backup = REFS_BUF_INIT;
+    REFS_SCOPED_BUF backup = REFS_BUF_INIT;
     refs_status status = append_backup(&tip->info, change, &backup, err);
     change->backup = (const char *)backup.data;
     change->at_us = refs_icechunk__now_us();
     if (status == REFS_OK) status = write_backup(folder, change->backup, &tip->info, err);
     if (status == REFS_OK) status = refs_icechunk__info_change(&tip->info, change, &flat, err);
     if (status == REFS_OK) status = write_file(folder, INFO_NAME, refs_buf_view(&flat.bytes), err);
-    refs_buf_clear(&backup);
     refs_icechunk__flat_clear(&flat);
     return status;
 }
@@ -148,12 +140,10 @@ static refs_status sync_folder(const char *path, refs_error *err) {
 
 static refs_status move_file(void *user, int folder, const char *name, refs_error *err) {
     const moving *at = user;
-    refs_buf to = REFS_BUF_INIT;
+    REFS_SCOPED_BUF to = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&to, err, "%s/%s", at->to, name));
     const bool is_done = renameat(folder, name, AT_FDCWD, (const char *)to.data) == 0;
-    const refs_status status = is_done ? REFS_OK : refs_staged_fail((const char *)to.data, err);
-    refs_buf_clear(&to);
-    return status;
+    return is_done ? REFS_OK : refs_staged_fail((const char *)to.data, err);
 }
 
 static refs_status move_folder(const char *from, const char *to, refs_error *err) {
@@ -168,25 +158,19 @@ static refs_status move_folder(const char *from, const char *to, refs_error *err
 /* The folders of the commit; "repo" stays. */
 static refs_status move_one(void *user, int folder, const char *name, refs_error *err) {
     const moving *at = user;
-    refs_buf from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
     (void)folder;
     if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
-    refs_status status = refs_buf_printf(&from, err, "%s/%s", at->from, name);
-    if (status == REFS_OK) status = refs_buf_printf(&to, err, "%s/%s", at->to, name);
-    if (status == REFS_OK)
-        status = move_folder((const char *)from.data, (const char *)to.data, err);
-    refs_buf_clear(&from);
-    refs_buf_clear(&to);
-    return status;
+    REFS_TRY(refs_buf_printf(&from, err, "%s/%s", at->from, name));
+    REFS_TRY(refs_buf_printf(&to, err, "%s/%s", at->to, name));
+    return move_folder((const char *)from.data, (const char *)to.data, err);
 }
 
 static refs_status move_info(const char *folder, const char *info, refs_error *err) {
-    refs_buf from = REFS_BUF_INIT;
+    REFS_SCOPED_BUF from = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&from, err, "%s/" INFO_NAME, folder));
     const bool is_done = rename((const char *)from.data, info) == 0;
-    const refs_status status = is_done ? REFS_OK : refs_staged_fail(info, err);
-    refs_buf_clear(&from);
-    return status;
+    return is_done ? REFS_OK : refs_staged_fail(info, err);
 }
 
 static refs_status move_all(const char *folder, const char *repository, const char *info,
@@ -202,7 +186,7 @@ static refs_status move_all(const char *folder, const char *repository, const ch
  * file, and locks the file that it replaces. */
 static bool is_unchanged(int file, const char *path, const refs_repo_info *info) {
     struct stat locked, named;
-    refs_buf bytes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     const refs_icechunk_source source = {refs_vfs_posix(), path, 2, REFS_ICECHUNK_LIMITS_INIT};
     bool is_same = fstat(file, &locked) == 0 && stat(path, &named) == 0 &&
                    locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
@@ -210,7 +194,6 @@ static bool is_unchanged(int file, const char *path, const refs_repo_info *info)
     is_same = is_same && refs_icechunk__file_read(&source, &which, &bytes, NULL) == REFS_OK &&
               bytes.size == info->buffer.size &&
               memcmp(bytes.data, info->buffer.data, bytes.size) == 0;
-    refs_buf_clear(&bytes);
     return is_same;
 }
 
@@ -240,12 +223,9 @@ static refs_status move_locked(const char *folder, const char *repository, const
 
 refs_status refs_icechunk__commit_move(const char *folder, const char *repository,
                                        const refs_repo_info *info, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&path, err, "%s/" INFO_NAME, repository);
-    if (status == REFS_OK)
-        status = move_locked(folder, repository, (const char *)path.data, info, err);
-    refs_buf_clear(&path);
-    return status;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, repository));
+    return move_locked(folder, repository, (const char *)path.data, info, err);
 }
 
 /* -- sending ----------------------------------------------------------------------------------- */
@@ -267,7 +247,7 @@ static refs_status find_named(const refs_repo_info *info, const char *id, refs_e
 
 static refs_status send_file(void *user, int folder, const char *name, refs_error *err) {
     const sending *at = user;
-    refs_buf path = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT, to = REFS_BUF_INIT;
     (void)folder;
     refs_status status = refs_buf_printf(&path, err, "%s/%s/%s", at->folder, at->kind, name);
     if (status == REFS_OK) status = refs_buf_printf(&to, err, "%s/%s", at->kind, name);
@@ -277,15 +257,13 @@ static refs_status send_file(void *user, int folder, const char *name, refs_erro
     else if (status == REFS_OK &&
              find_named(at->there, name, NULL) != REFS_OK) /* all have one first snapshot */
         at->store->remove(at->store->self, (const char *)to.data);
-    refs_buf_clear(&path);
-    refs_buf_clear(&to);
     return status;
 }
 
 static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
     sending inner = *(const sending *)user;
     const refs_folder_visitor visitor = {send_file, &inner};
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     (void)folder;
     inner.kind = name;
     if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
@@ -293,9 +271,7 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     if (inner.there != NULL && (strcmp(name, "chunks") == 0 || strcmp(name, "manifests") == 0))
         return REFS_OK;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", inner.folder, name));
-    const refs_status status = refs_folder_each((const char *)path.data, &visitor, err);
-    refs_buf_clear(&path);
-    return status;
+    return refs_folder_each((const char *)path.data, &visitor, err);
 }
 
 /* The id of the snapshot whose info lies in `folder`: its newest. */
@@ -345,12 +321,11 @@ refs_status refs_icechunk__commit_send(const char *folder, const refs_write_stor
     sending at = {folder, NULL, store, NULL};
     const refs_folder_visitor visitor = {send_folder, &at};
     refs_error problem = REFS_ERROR_INIT;
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     REFS_TRY(refs_folder_each(folder, &visitor, err));
     REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, folder));
     const refs_status status =
         store->replace(store->self, (const char *)path.data, INFO_NAME, &problem);
-    refs_buf_clear(&path);
     if (status == REFS_INVALID) return conclude(folder, store, err);
     return status == REFS_OK ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }

@@ -15,9 +15,7 @@
 
 static refs_status add(refs_containers *containers, refs_str name, refs_str prefix,
                        refs_error *err) {
-    if (!refs_grow((void **)&containers->items, &containers->capacity, containers->n,
-                   sizeof *containers->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(containers->items, containers->capacity, containers->n, err);
     refs_container *added = &containers->items[containers->n++];
     *added = (refs_container){refs_str_copy(name), refs_str_copy(prefix)};
     return added->name != NULL && added->prefix != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -114,35 +112,29 @@ static bool has_name(const refs_containers *containers, refs_str name) {
 /* A name that no other one has: "bucket", "bucket-2". */
 static refs_status add_named(refs_containers *containers, refs_str base, refs_str prefix,
                              refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_percent_append(base, "", &name, err);
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_percent_append(base, "", &name, err));
     const size_t size = name.size;
-    for (unsigned i = 2; status == REFS_OK &&
-                         has_name(containers, refs_str_view((const char *)name.data, name.size));
-         i++) {
+    for (unsigned i = 2; has_name(containers, refs_buf_text(&name)); i++) {
         name.size = size;
-        status = refs_buf_printf(&name, err, "-%u", i);
+        REFS_TRY(refs_buf_printf(&name, err, "-%u", i));
     }
-    if (status == REFS_OK)
-        status = add(containers, refs_str_view((const char *)name.data, name.size), prefix, err);
-    refs_buf_clear(&name);
-    return status;
+    return add(containers, refs_buf_text(&name), prefix, err);
 }
 
 /* Local files without sources to tell their folder: all of "/data/…" is one. */
 static refs_status add_files(refs_containers *containers, refs_str url, refs_error *err) {
     const size_t root = strlen("file:///");
     const size_t slash = refs_str_find(refs_str_part(url, root, url.size), '/');
-    refs_buf folder = REFS_BUF_INIT;
+    REFS_SCOPED_BUF folder = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (containers->folder != NULL)
         status = append_url(refs_str_from(containers->folder), &folder, err);
-    const refs_str own = refs_str_view((const char *)folder.data, folder.size);
+    const refs_str own = refs_buf_text(&folder);
     const bool is_inside = own.size > 0 && refs_str_equal(refs_str_part(url, 0, own.size), own);
     const refs_str first = refs_str_part(url, 0, slash == SIZE_MAX ? root : root + slash + 1);
     if (status == REFS_OK)
         status = add_named(containers, refs_str_from("files"), is_inside ? own : first, err);
-    refs_buf_clear(&folder);
     return status;
 }
 
@@ -174,13 +166,9 @@ static refs_status locate(refs_containers *containers, refs_str url, refs_buf *l
 
 refs_status refs_icechunk__containers_locate(refs_containers *containers, refs_str url,
                                              refs_buf *location, refs_error *err) {
-    refs_buf whole = REFS_BUF_INIT;
-    refs_status status = append_url(url, &whole, err);
-    if (status == REFS_OK)
-        status =
-            locate(containers, refs_str_view((const char *)whole.data, whole.size), location, err);
-    refs_buf_clear(&whole);
-    return status;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
+    REFS_TRY(append_url(url, &whole, err));
+    return locate(containers, refs_buf_text(&whole), location, err);
 }
 
 refs_status refs_icechunk__containers_source(refs_containers *containers, refs_str url,
@@ -188,8 +176,7 @@ refs_status refs_icechunk__containers_source(refs_containers *containers, refs_s
     if (!is_local(url)) return REFS_OK;
     if (containers->folder == NULL) {
         const size_t slash = refs_str_find_last(url, '/');
-        containers->folder = refs_str_copy(refs_str_part(url, 0, slash + 1));
-        return containers->folder != NULL ? REFS_OK : refs_fail_nomem(err);
+        return refs_str_keep(refs_str_part(url, 0, slash + 1), &containers->folder, err);
     }
     size_t common = 0;
     for (size_t i = 0; i < url.size && containers->folder[i] == url.data[i]; i++)
@@ -210,15 +197,12 @@ static refs_status write_store(const refs_container *container, refs_buf *json, 
                                "\"allow_http\":false,\"force_path_style\":false,"
                                "\"network_stream_timeout_seconds\":60,\"requester_pays\":false,"
                                "\"checksum_algorithm\":null}}");
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status =
         refs_buf_append_str(&path, refs_str_part(prefix, strlen("file://"), prefix.size), err);
     if (status == REFS_OK) path.size = refs_percent_decode((char *)path.data, path.size);
     if (status == REFS_OK) status = refs_buf_printf(json, err, "{\"local_file_system\":");
-    if (status == REFS_OK)
-        status =
-            refs_json_write_string(refs_str_view((const char *)path.data, path.size), json, err);
-    refs_buf_clear(&path);
+    if (status == REFS_OK) status = refs_json_write_string(refs_buf_text(&path), json, err);
     return status == REFS_OK ? refs_buf_append(json, "}", 1, err) : status;
 }
 
@@ -274,33 +258,28 @@ static refs_status check_member(const refs_json *was, refs_error *err) {
 }
 
 static refs_status read_was(refs_bytes was, refs_json_doc **doc, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_flex_value root;
     *doc = NULL;
     if (was.size == 0) return REFS_OK;
     REFS_TRY(refs_icechunk__flex_root(was, &root, err));
-    refs_status status = refs_icechunk__flex_to_json(&root, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), doc, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_icechunk__flex_to_json(&root, &text, err));
+    return refs_json_parse(refs_buf_text(&text), doc, err);
 }
 
 refs_status refs_icechunk__containers_write(const refs_containers *containers, refs_bytes was,
                                             refs_buf *config, refs_error *err) {
     refs_json_doc *doc = NULL, *made = NULL;
-    refs_buf json = REFS_BUF_INIT;
+    REFS_SCOPED_BUF json = REFS_BUF_INIT;
     config->size = 0;
     if (containers->n == containers->n_old) return REFS_OK;
     refs_status status = read_was(was, &doc, err);
     if (status == REFS_OK) status = check_member(refs_json_root(doc), err);
     if (status == REFS_OK) status = write_json(containers, refs_json_root(doc), &json, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)json.data, json.size), &made, err);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&json), &made, err);
     if (status == REFS_OK)
         status = refs_icechunk__flex_from_json(refs_json_root(made), config, err);
     refs_json_doc_free(doc);
     refs_json_doc_free(made);
-    refs_buf_clear(&json);
     return status;
 }

@@ -55,7 +55,7 @@ static refs_status unpack(refs_bytes file, size_t max_size, refs_buf *buffer, re
 
 refs_status refs_icechunk__file_read(const refs_icechunk_source *source, refs_icechunk_file *which,
                                      refs_buf *buffer, refs_error *err) {
-    refs_buf file = REFS_BUF_INIT;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, which->location,
                                              source->limits.max_file_bytes, &file, err);
     if (status != REFS_OK) return status;
@@ -64,6 +64,5 @@ refs_status refs_icechunk__file_read(const refs_icechunk_source *source, refs_ic
     if (status == REFS_OK)
         status = unpack(refs_buf_view(&file), source->limits.max_unpacked_bytes, buffer, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", which->location);
-    refs_buf_clear(&file);
     return status;
 }

@@ -11,20 +11,12 @@
 /* Offsets have 32 bits, and readers of some languages take them for signed. */
 #define MAX_BYTES ((size_t)INT32_MAX)
 
-static void store(uint8_t *to, size_t size, uint64_t value) {
-    for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));
-}
-
-static size_t load16(const uint8_t *p) {
-    return (size_t)p[0] | (size_t)p[1] << 8;
-}
-
 /* -- drafts ------------------------------------------------------------------------------------ */
 
 void refs_icechunk__draft_number(refs_flat_draft *draft, unsigned field, size_t size,
                                  uint64_t value) {
     draft->sizes[field] = draft->aligned[field] = (uint8_t)size;
-    store(draft->data[field], size, value);
+    refs_store_le(draft->data[field], size, value);
 }
 
 void refs_icechunk__draft_struct(refs_flat_draft *draft, unsigned field, const void *data,
@@ -69,7 +61,7 @@ refs_status refs_icechunk__flat_begin(refs_flat_writer *writer, refs_error *err)
 }
 
 void refs_icechunk__flat_set_root(refs_flat_writer *writer, size_t table) {
-    store(writer->bytes.data, 4, table);
+    refs_store_le(writer->bytes.data, 4, table);
 }
 
 void refs_icechunk__flat_clear(refs_flat_writer *writer) {
@@ -94,13 +86,13 @@ static layout lay_out(const refs_flat_draft *draft) {
         for (unsigned field = 0; field < REFS_FLAT_MAX_FIELDS; field++) {
             if (draft->sizes[field] == 0 || draft->aligned[field] != alignments[pass]) continue;
             const size_t vtable = VTABLE_HEAD + 2 * (field + (size_t)1);
-            store(laid.bytes + vtable - 2, 2, end);
+            refs_store_le(laid.bytes + vtable - 2, 2, end);
             if (vtable > laid.size) laid.size = vtable;
             end += draft->sizes[field];
             laid.has_wide = laid.has_wide || alignments[pass] == 8;
         }
-    store(laid.bytes, 2, laid.size);
-    store(laid.bytes + 2, 2, end);
+    refs_store_le(laid.bytes, 2, laid.size);
+    refs_store_le(laid.bytes + 2, 2, end);
     return laid;
 }
 
@@ -109,7 +101,7 @@ static refs_status find_vtable(refs_flat_writer *writer, const layout *laid, siz
     for (size_t i = 0; i < writer->n_vtables; i++) {
         *at = writer->vtables[i];
         const uint8_t *known = writer->bytes.data + *at;
-        if (load16(known) == laid->size && memcmp(known, laid->bytes, laid->size) == 0)
+        if (refs_load_le16(known) == laid->size && memcmp(known, laid->bytes, laid->size) == 0)
             return REFS_OK;
     }
     REFS_TRY(align(writer, 2, 0, err));
@@ -129,12 +121,12 @@ refs_status refs_icechunk__flat_add_table(refs_flat_writer *writer, const refs_f
     /* Fields of 8 bytes follow the 4 bytes of the vtable's offset. */
     REFS_TRY(align(writer, laid.has_wide ? 8 : 4, laid.has_wide ? 4 : 0, err));
     *at = writer->bytes.size;
-    REFS_TRY(grow(writer, load16(laid.bytes + 2), err));
+    REFS_TRY(grow(writer, refs_load_le16(laid.bytes + 2), err));
     uint8_t *table = writer->bytes.data + *at;
-    store(table, 4, *at - vtable);
+    refs_store_le(table, 4, *at - vtable);
     for (unsigned field = 0; VTABLE_HEAD + 2 * (size_t)field < laid.size; field++)
-        memcpy(table +
-                   load16(laid.bytes + VTABLE_HEAD + 2 * (size_t)field) * (draft->sizes[field] > 0),
+        memcpy(table + refs_load_le16(laid.bytes + VTABLE_HEAD + 2 * (size_t)field) *
+                           (draft->sizes[field] > 0),
                draft->data[field], draft->sizes[field]);
     return REFS_OK;
 }
@@ -143,13 +135,13 @@ refs_status refs_icechunk__flat_add_table(refs_flat_writer *writer, const refs_f
 static uint8_t *field_of(refs_flat_writer *writer, size_t table, unsigned field) {
     uint8_t *bytes = writer->bytes.data;
     const size_t vtable = table - refs_load_le32(bytes + table);
-    return bytes + table + load16(bytes + vtable + VTABLE_HEAD + 2 * (size_t)field);
+    return bytes + table + refs_load_le16(bytes + vtable + VTABLE_HEAD + 2 * (size_t)field);
 }
 
 void refs_icechunk__flat_link(refs_flat_writer *writer, size_t table, unsigned field,
                               size_t target) {
     uint8_t *from = field_of(writer, table, field);
-    store(from, 4, target - (size_t)(from - writer->bytes.data));
+    refs_store_le(from, 4, target - (size_t)(from - writer->bytes.data));
 }
 
 void refs_icechunk__flat_set_struct(refs_flat_writer *writer, size_t table, unsigned field,
@@ -159,7 +151,7 @@ void refs_icechunk__flat_set_struct(refs_flat_writer *writer, size_t table, unsi
 
 void refs_icechunk__flat_set_number(refs_flat_writer *writer, size_t table, unsigned field,
                                     size_t size, uint64_t value) {
-    store(field_of(writer, table, field), size, value);
+    refs_store_le(field_of(writer, table, field), size, value);
 }
 
 /* -- vectors ----------------------------------------------------------------------------------- */
@@ -175,7 +167,7 @@ refs_status refs_icechunk__flat_add_vector(refs_flat_writer *writer,
     REFS_TRY(align(writer, alignment, alignment - 4, err));
     *at = writer->bytes.size;
     REFS_TRY(grow(writer, 4 + size, err));
-    store(writer->bytes.data + *at, 4, elements->n);
+    refs_store_le(writer->bytes.data + *at, 4, elements->n);
     if (elements->data != NULL && size > 0)
         memcpy(writer->bytes.data + *at + 4, elements->data, size);
     return REFS_OK;
@@ -197,7 +189,7 @@ refs_status refs_icechunk__flat_add_string(refs_flat_writer *writer, refs_str te
 void refs_icechunk__flat_link_element(refs_flat_writer *writer, size_t vector, size_t i,
                                       size_t target) {
     const size_t from = vector + 4 + 4 * i;
-    store(writer->bytes.data + from, 4, target - from);
+    refs_store_le(writer->bytes.data + from, 4, target - from);
 }
 
 refs_status refs_icechunk__flat_put_string(refs_flat_writer *writer, size_t table, unsigned field,

@@ -15,10 +15,6 @@ static bool is_inside(refs_bytes buffer, size_t at, size_t size) {
     return at <= buffer.size && size <= buffer.size - at;
 }
 
-static size_t load_le16(const uint8_t *p) {
-    return (size_t)p[0] | (size_t)p[1] << 8;
-}
-
 /* The target of the offset at `at`, a position in the buffer. Offsets are positive. */
 static refs_status follow(refs_bytes buffer, size_t at, size_t *to, refs_error *err) {
     uint32_t offset = refs_load_le32(buffer.data + at);
@@ -36,8 +32,8 @@ static refs_status open_table(refs_bytes buffer, size_t at, refs_flat_table *tab
     if (vtable < 0 || (uint64_t)vtable > SIZE_MAX ||
         !is_inside(buffer, (size_t)vtable, VTABLE_HEAD))
         return fail("the vtable of the table", at, err);
-    const size_t vtable_size = load_le16(buffer.data + vtable);
-    const size_t size = load_le16(buffer.data + vtable + 2);
+    const size_t vtable_size = refs_load_le16(buffer.data + vtable);
+    const size_t size = refs_load_le16(buffer.data + vtable + 2);
     if (vtable_size < VTABLE_HEAD || !is_inside(buffer, (size_t)vtable, vtable_size))
         return fail("the vtable of the table", at, err);
     if (size < OFFSET_SIZE || !is_inside(buffer, at, size)) return fail("the table", at, err);
@@ -59,7 +55,7 @@ static refs_status find_field(const refs_flat_table *table, unsigned field, size
     *at = 0;
     if (field >= table->n_fields) return REFS_OK;
     const size_t offset =
-        load_le16(table->buffer.data + table->vtable + VTABLE_HEAD + 2 * (size_t)field);
+        refs_load_le16(table->buffer.data + table->vtable + VTABLE_HEAD + 2 * (size_t)field);
     if (offset == 0) return REFS_OK;
     if (offset < OFFSET_SIZE || offset > table->size || size > table->size - offset)
         return fail("a field of the table", table->at, err);
@@ -72,8 +68,7 @@ refs_status refs_icechunk__flat_number(const refs_flat_table *table, unsigned fi
     size_t at;
     REFS_TRY(find_field(table, field, size, &at, err));
     if (at == 0) return REFS_OK;
-    *value = 0;
-    for (size_t i = 0; i < size; i++) *value |= (uint64_t)table->buffer.data[at + i] << (8 * i);
+    *value = refs_load_le(table->buffer.data + at, size);
     return REFS_OK;
 }
 
@@ -120,7 +115,7 @@ refs_status refs_icechunk__flat_string(const refs_flat_table *table, unsigned fi
                                        refs_error *err) {
     refs_bytes bytes;
     REFS_TRY(refs_icechunk__flat_bytes(table, field, &bytes, err));
-    *text = refs_str_view((const char *)bytes.data, bytes.size);
+    *text = refs_bytes_text(bytes);
     return REFS_OK;
 }
 

@@ -26,10 +26,7 @@ enum {
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static uint64_t load(const refs_flex_value *value) {
-    uint64_t number = 0;
-    for (unsigned i = 0; i < value->width; i++)
-        number |= (uint64_t)value->buffer.data[value->at + i] << (8 * i);
-    return number;
+    return refs_load_le(value->buffer.data + value->at, value->width);
 }
 
 static refs_status write_integer(const refs_flex_value *value, refs_buf *json, refs_error *err) {
@@ -132,14 +129,9 @@ typedef struct slot {
     uint8_t type;
 } slot;
 
-static refs_status put_number(refs_buf *flex, uint64_t number, refs_error *err) {
-    uint8_t bytes[WIDTH];
-    for (size_t i = 0; i < WIDTH; i++) bytes[i] = (uint8_t)(number >> (8 * i));
-    return refs_buf_append(flex, bytes, WIDTH, err);
-}
-
 static refs_status put_slot(refs_buf *flex, const slot *value, refs_error *err) {
-    return put_number(flex, value->is_offset ? flex->size - value->number : value->number, err);
+    return refs_buf_append_le(flex, value->is_offset ? flex->size - value->number : value->number,
+                              WIDTH, err);
 }
 
 static refs_status align(refs_buf *flex, refs_error *err) {
@@ -155,7 +147,7 @@ static refs_status align_behind(refs_buf *flex, refs_error *err) {
 
 static refs_status put_text(refs_buf *flex, refs_str text, slot *value, refs_error *err) {
     REFS_TRY(align(flex, err));
-    REFS_TRY(put_number(flex, text.size, err));
+    REFS_TRY(refs_buf_append_le(flex, text.size, WIDTH, err));
     *value = (slot){flex->size, true, TYPE_STRING};
     REFS_TRY(refs_buf_append_str(flex, text, err));
     return refs_buf_append(flex, "", 1, err);
@@ -193,13 +185,13 @@ static refs_status put_vectors(const refs_json *value, member *members, refs_buf
     const size_t n = refs_json_size(value);
     if (is_map) {
         if (n > 1) qsort(members, n, sizeof *members, by_name);
-        REFS_TRY(put_number(flex, n, err));
+        REFS_TRY(refs_buf_append_le(flex, n, WIDTH, err));
         const slot keys = {flex->size, true, 0};
         for (size_t i = 0; i < n; i++) REFS_TRY(put_slot(flex, &members[i].key, err));
         REFS_TRY(put_slot(flex, &keys, err));
-        REFS_TRY(put_number(flex, WIDTH, err));
+        REFS_TRY(refs_buf_append_le(flex, WIDTH, WIDTH, err));
     }
-    REFS_TRY(put_number(flex, n, err));
+    REFS_TRY(refs_buf_append_le(flex, n, WIDTH, err));
     *made = (slot){flex->size, true, is_map ? TYPE_MAP : TYPE_VECTOR};
     for (size_t i = 0; i < n; i++) REFS_TRY(put_slot(flex, &members[i].value, err));
     for (size_t i = 0; i < n; i++) {
@@ -212,12 +204,10 @@ static refs_status put_vectors(const refs_json *value, member *members, refs_buf
 static refs_status put_container(const refs_json *value, refs_buf *flex, slot *made,
                                  refs_error *err) {
     const size_t n = refs_json_size(value);
-    member *members = refs_calloc(n, sizeof *members);
+    REFS_SCOPED member *members = refs_calloc(n, sizeof *members);
     if (members == NULL) return refs_fail_nomem(err);
-    refs_status status = put_members(value, flex, members, err);
-    if (status == REFS_OK) status = put_vectors(value, members, flex, made, err);
-    refs_free(members);
-    return status;
+    REFS_TRY(put_members(value, flex, members, err));
+    return put_vectors(value, members, flex, made, err);
 }
 
 static slot number_slot(const refs_json *value) {

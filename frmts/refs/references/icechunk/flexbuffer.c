@@ -17,9 +17,8 @@ static bool is_inside(refs_bytes buffer, size_t at, size_t size) {
 /* The number of `width` bytes at `at`. */
 static refs_status load(refs_bytes buffer, size_t at, unsigned width, size_t *number,
                         refs_error *err) {
-    uint64_t value = 0;
     if (!is_inside(buffer, at, width)) return fail(err);
-    for (unsigned i = 0; i < width; i++) value |= (uint64_t)buffer.data[at + i] << (8 * i);
+    const uint64_t value = refs_load_le(buffer.data + at, width);
     if (value > SIZE_MAX) return fail(err);
     *number = (size_t)value;
     return REFS_OK;

@@ -11,17 +11,15 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
 
 /* The record of sources, in the form that other sets have it. */
 static refs_status add_sources(refs_set_builder *builder, refs_bytes metadata, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    refs_buf text = REFS_BUF_INIT;
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)metadata.data, metadata.size), &doc, err));
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(refs_bytes_text(metadata), &doc, err));
     const refs_json *attributes = refs_json_get(refs_json_root(doc), "attributes");
-    refs_status status = attributes != NULL ? refs_json_write(attributes, &text, err) : REFS_OK;
-    if (status == REFS_OK && text.size > 0)
-        status = refs_set_builder_inline(builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
-                                         refs_buf_view(&text), err);
-    refs_buf_clear(&text);
-    refs_json_doc_free(doc);
-    return status;
+    REFS_TRY(attributes != NULL ? refs_json_write(attributes, &text, err) : REFS_OK);
+    if (text.size > 0)
+        REFS_TRY(refs_set_builder_inline(builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                         refs_buf_view(&text), err));
+    return REFS_OK;
 }
 
 /* The set that is built, and what it is of. */
@@ -33,30 +31,24 @@ typedef struct building {
 static refs_status add_document(const building *at, refs_str path, refs_bytes metadata,
                                 refs_error *err) {
     static const char name[] = "zarr.json";
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&key, refs_str_part(path, 1, path.size), err);
-    if (status == REFS_OK && key.size > 0) status = refs_buf_append(&key, "/", 1, err);
-    if (status == REFS_OK) status = refs_buf_append(&key, name, sizeof name - 1, err);
-    if (status == REFS_OK)
-        status = refs_set_builder_inline(
-            at->builder, refs_str_view((const char *)key.data, key.size), metadata, err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&key, refs_str_part(path, 1, path.size), err));
+    if (key.size > 0) REFS_TRY(refs_buf_append(&key, "/", 1, err));
+    REFS_TRY(refs_buf_append(&key, name, sizeof name - 1, err));
+    return refs_set_builder_inline(at->builder, refs_buf_text(&key), metadata, err);
 }
 
 /* Holes that have got values since are none. */
 static refs_status add_metadata(void *user, refs_str path, refs_bytes metadata, refs_error *err) {
     const building *at = user;
     char seal[REFS_SEAL_TEXT + 1];
-    refs_buf checked = REFS_BUF_INIT;
+    REFS_SCOPED_BUF checked = REFS_BUF_INIT;
     if (metadata.size == 0) return REFS_OK;
     if (refs_str_is(path, "/" REFS_SOURCES_GROUP)) return add_sources(at->builder, metadata, err);
     if (!refs_icechunk__has_holes(metadata)) return add_document(at, path, metadata, err);
-    refs_status status = refs_icechunk_seal(at->repository, path, seal, err);
-    if (status == REFS_OK) status = refs_icechunk__check_seal(metadata, seal, &checked, err);
-    if (status == REFS_OK) status = add_document(at, path, refs_buf_view(&checked), err);
-    refs_buf_clear(&checked);
-    return status;
+    REFS_TRY(refs_icechunk_seal(at->repository, path, seal, err));
+    REFS_TRY(refs_icechunk__check_seal(metadata, seal, &checked, err));
+    return add_document(at, path, refs_buf_view(&checked), err);
 }
 
 static refs_status build(const refs_set_input *input, refs_icechunk *repository, refs_set **set,

@@ -59,8 +59,7 @@ static refs_status read_snapshot(refs_icechunk *repository, refs_error *err) {
 static refs_status open_repository(refs_icechunk *opened, const refs_icechunk_source *source,
                                    const refs_icechunk_version *version, refs_error *err) {
     REFS_TRY(check_version(version, err));
-    opened->folder = refs_str_copy(refs_str_from(source->folder));
-    if (opened->folder == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(refs_str_from(source->folder), &opened->folder, err));
     opened->source = *source;
     opened->source.folder = opened->folder;
     REFS_TRY(choose(opened, version, err));
@@ -102,17 +101,15 @@ refs_status refs_icechunk_seal(const refs_icechunk *repository, refs_str path, c
     const refs_icechunk_snapshot *snapshot = &repository->snapshot;
     const uint32_t number =
         refs_icechunk__snapshot_find(snapshot, refs_str_part(path, 1, path.size));
-    refs_buf ids = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF ids = REFS_BUF_INIT;
     *seal = '\0';
     if (number == REFS_INTERN_NONE) return REFS_OK;
     const refs_icechunk_node *node = &snapshot->nodes[number];
-    for (size_t i = node->begin; i < node->end && status == REFS_OK; i++)
-        status = refs_buf_append_str(
-            &ids, refs_intern_get(&snapshot->manifests, snapshot->refs[i].manifest), err);
-    if (status == REFS_OK) refs_icechunk__seal_of(ids.data, node->end - node->begin, seal);
-    refs_buf_clear(&ids);
-    return status;
+    for (size_t i = node->begin; i < node->end; i++)
+        REFS_TRY(refs_buf_append_str(
+            &ids, refs_intern_get(&snapshot->manifests, snapshot->refs[i].manifest), err));
+    refs_icechunk__seal_of(ids.data, node->end - node->begin, seal);
+    return REFS_OK;
 }
 
 size_t refs_icechunk_memory(const refs_icechunk *repository) {

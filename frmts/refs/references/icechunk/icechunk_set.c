@@ -63,46 +63,40 @@ static refs_status append_expanded(const icechunk_set *set, refs_str url, refs_b
 /* Appends a location as other sets have it: whole, and local files by their paths. */
 static refs_status append_plain(const icechunk_set *set, refs_str location, refs_buf *url,
                                 refs_error *err) {
-    refs_buf whole = REFS_BUF_INIT;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (refs_str_starts(location, CONTAINER_SCHEME) && !is_rewritten(set, location)) {
         status = append_expanded(set, location, &whole, err);
-        location = refs_str_view((const char *)whole.data, whole.size);
+        location = refs_buf_text(&whole);
     }
     if (refs_str_starts(location, FILE_SCHEME "/") && !is_rewritten(set, location))
         location = refs_str_part(location, sizeof FILE_SCHEME - 1, location.size);
     if (status == REFS_OK)
         status = refs_url_is_http(location) ? refs_buf_append_str(url, location, err)
                                             : append_decoded(location, url, err);
-    refs_buf_clear(&whole);
     return status;
 }
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
 static refs_status number_location(icechunk_set *set, refs_ref *ref, refs_error *err) {
-    refs_lock(&set->lock);
-    refs_status status =
-        refs_intern_add(&set->locations, refs_str_from(ref->location), &ref->location_id, err);
-    refs_unlock(&set->lock);
-    return status;
+    REFS_LOCKED(&set->lock);
+    return refs_intern_add(&set->locations, refs_str_from(ref->location), &ref->location_id, err);
 }
 
 /* Later failures have the manifest's name before their message. */
 static refs_status set_virtual(icechunk_set *set, const refs_icechunk_chunk *chunk, refs_ref *ref,
                                refs_error *err) {
-    refs_buf location = REFS_BUF_INIT, plain = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, plain = REFS_BUF_INIT;
     refs_status status = append_plain(set, chunk->url, &plain, err);
-    const refs_str url = refs_str_view((const char *)plain.data, plain.size);
+    const refs_str url = refs_buf_text(&plain);
     if (status == REFS_OK) status = refs_url_map(url, &set->urls, &location, err);
     if (status == REFS_OK) {
-        const refs_str name = refs_str_view((const char *)location.data, location.size);
+        const refs_str name = refs_buf_text(&location);
         status = refs_references__own_strings(ref, name, url, chunk->etag, err);
     }
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(chunk->url));
     ref->modified_s = chunk->modified_s;
-    refs_buf_clear(&location);
-    refs_buf_clear(&plain);
     return status;
 }
 
@@ -215,10 +209,8 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
 
 static uint32_t n_locations(void *self) {
     icechunk_set *set = self;
-    refs_lock(&set->lock);
-    const uint32_t n = (uint32_t)set->locations.count;
-    refs_unlock(&set->lock);
-    return n;
+    REFS_LOCKED(&set->lock);
+    return (uint32_t)set->locations.count;
 }
 
 /* -- history ----------------------------------------------------------------------------------- */
@@ -264,18 +256,16 @@ static size_t memory(const void *self) {
 }
 
 static void free_set(void *self) {
-    icechunk_set *set = self;
+    REFS_SCOPED icechunk_set *set = self;
     refs_icechunk_free(set->repository);
     refs_intern_clear(&set->locations);
     refs_references__rewrites_free(set->rewrites);
     refs_free(set->base);
     pthread_mutex_destroy(&set->lock);
-    refs_free(set);
 }
 
 static refs_status fill(icechunk_set *set, const refs_set_input *input, refs_error *err) {
-    set->base = refs_str_copy(refs_str_from(input->location));
-    if (set->base == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_str_keep(refs_str_from(input->location), &set->base, err));
     REFS_TRY(refs_references__rewrites_copy(input->options->rewrites, &set->rewrites, err));
     set->urls = (refs_url_context){set->base, (const char *const *)set->rewrites,
                                    input->options->remote_to_local};

@@ -22,12 +22,11 @@ typedef struct manifest {
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static void free_manifest(void *user, size_t size) {
-    manifest *freed = user;
+    REFS_SCOPED manifest *freed = user;
     (void)size;
     refs_icechunk__dictionary_free(freed->dictionary);
     refs_buf_clear(&freed->buffer);
     refs_free(freed->known);
-    refs_free(freed);
 }
 
 static manifest *manifest_of(refs_block *block) {
@@ -90,7 +89,7 @@ static refs_status read_manifest(const refs_icechunk_source *source,
                                  manifest *read, refs_error *err) {
     const uint8_t *id = (const uint8_t *)refs_intern_get(&snapshot->manifests, number).data;
     const refs_manifest_file *file = &snapshot->files[number];
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status = refs_icechunk__object_location(source, "manifests", id, &location, err);
     const char *name = (const char *)location.data;
     refs_icechunk_file which = {name, REFS_ICECHUNK_MANIFEST, 0};
@@ -103,7 +102,6 @@ static refs_status read_manifest(const refs_icechunk_source *source,
                       (unsigned long long)which.size, (unsigned long long)file->size);
     if (status == REFS_OK) status = check_count(read, file, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -335,17 +333,15 @@ static refs_status own_url(refs_icechunk_chunk *chunk, const refs_buf *text, ref
 
 static refs_status set_native(const refs_icechunk_source *source, const uint8_t *id,
                               refs_icechunk_chunk *chunk, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     chunk->kind = REFS_ICECHUNK_NATIVE;
-    refs_status status = refs_icechunk__object_location(source, "chunks", id, &location, err);
-    if (status == REFS_OK) status = own_url(chunk, &location, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_icechunk__object_location(source, "chunks", id, &location, err));
+    return own_url(chunk, &location, err);
 }
 
 static refs_status unpack_location(const refs_icechunk_source *source, const manifest *held,
                                    refs_bytes packed, refs_icechunk_chunk *chunk, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_icechunk_dictionary *plain = NULL;
     refs_status status = REFS_OK;
     if (held->dictionary == NULL)
@@ -355,7 +351,6 @@ static refs_status unpack_location(const refs_icechunk_source *source, const man
                                             source->limits.max_location_bytes, &text, err);
     if (status == REFS_OK) status = own_url(chunk, &text, err);
     refs_icechunk__dictionary_free(plain);
-    refs_buf_clear(&text);
     return status;
 }
 

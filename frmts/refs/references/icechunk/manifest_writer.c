@@ -6,9 +6,7 @@
 
 refs_status refs_icechunk__manifest_add(refs_written_manifest *manifest, refs_written_ref *ref,
                                         refs_bytes text, refs_error *err) {
-    if (!refs_grow((void **)&manifest->refs, &manifest->capacity, manifest->n,
-                   sizeof *manifest->refs))
-        return refs_fail_nomem(err);
+    REFS_GROW(manifest->refs, manifest->capacity, manifest->n, err);
     const refs_written_ref *last = manifest->n > 0 ? &manifest->refs[manifest->n - 1] : NULL;
     ref->text_size = text.size;
     const bool is_same = last != NULL && last->text_size == text.size &&

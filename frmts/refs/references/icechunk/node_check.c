@@ -95,11 +95,10 @@ static refs_status check(const refs_node_fields *fields, const refs_json *metada
 
 refs_status refs_icechunk__check_node(const refs_node_fields *fields, refs_bytes metadata,
                                       refs_error *err) {
-    refs_json_doc *document = NULL;
-    const refs_str text = refs_str_view((const char *)metadata.data, metadata.size);
+    REFS_SCOPED_JSON *document = NULL;
+    const refs_str text = refs_bytes_text(metadata);
     refs_status status = refs_json_parse(text, &document, NULL);
     if (status != REFS_OK) return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
     status = check(fields, refs_json_root(document), err);
-    refs_json_doc_free(document);
     return status;
 }

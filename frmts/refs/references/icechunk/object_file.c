@@ -55,27 +55,21 @@ refs_status refs_icechunk__pack(refs_icechunk_file_type type, refs_bytes flatbuf
 refs_status refs_icechunk__write_plain(refs_object_file *object, refs_bytes bytes,
                                        refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_icechunk__id_format(object->id, id);
     object->size = bytes.size;
     REFS_TRY(refs_buf_printf(&path, err, "%s/", object->kind));
-    refs_status status = refs_write__make_folders(
-        object->folder, refs_str_view((const char *)path.data, path.size), err);
+    REFS_TRY(refs_write__make_folders(object->folder, refs_buf_text(&path), err));
     path.size = 0;
-    if (status == REFS_OK)
-        status = refs_buf_printf(&path, err, "%s/%s/%s", object->folder, object->kind, id);
-    if (status == REFS_OK) status = refs_write__file((const char *)path.data, bytes, err);
-    refs_buf_clear(&path);
-    return status;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s/%s", object->folder, object->kind, id));
+    return refs_write__file((const char *)path.data, bytes, err);
 }
 
 refs_status refs_icechunk__write_object(refs_object_file *object, refs_bytes flatbuffer,
                                         refs_error *err) {
-    refs_buf file = REFS_BUF_INIT;
-    refs_status status = refs_icechunk__pack(object->type, flatbuffer, &file, err);
-    if (status == REFS_OK) status = refs_icechunk__write_plain(object, refs_buf_view(&file), err);
-    refs_buf_clear(&file);
-    return status;
+    REFS_SCOPED_BUF file = REFS_BUF_INIT;
+    REFS_TRY(refs_icechunk__pack(object->type, flatbuffer, &file, err));
+    return refs_icechunk__write_plain(object, refs_buf_view(&file), err);
 }
 
 void refs_icechunk__id_of(refs_bytes content, uint8_t *id, size_t size) {

@@ -36,26 +36,24 @@ refs_status refs_icechunk_old_reference(refs_str folder, const refs_icechunk_ver
 }
 
 static refs_status parse_ref(refs_str text, refs_object_id *id, refs_error *err) {
-    refs_json_doc *document = NULL;
+    REFS_SCOPED_JSON *document = NULL;
     REFS_TRY(refs_json_parse(text, &document, err));
     const refs_str snapshot = refs_json_text(refs_json_get(refs_json_root(document), "snapshot"));
     const bool is_id = refs_icechunk__id_parse(snapshot, id);
-    refs_json_doc_free(document);
     return is_id ? REFS_OK : refs_fail(err, REFS_CORRUPT, "expected {\"snapshot\": \"<id>\"}");
 }
 
 /* REFS_NOT_FOUND: there is no such file, or a server answers each name with a page. */
 static refs_status read_ref(const refs_icechunk_source *source, const char *location,
                             refs_object_id *id, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, location, MAX_REF_BYTES, &text, err);
     if (status == REFS_OK && text.size > 0 && text.data[0] == '<')
         status =
             refs_fail(err, REFS_NOT_FOUND, "%s: expected a ref, found a web page (HTML)", location);
     const bool was_read = status == REFS_OK;
-    if (was_read) status = parse_ref(refs_str_view((const char *)text.data, text.size), id, err);
+    if (was_read) status = parse_ref(refs_buf_text(&text), id, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", location);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -70,15 +68,13 @@ static refs_status read_if_there(const refs_icechunk_source *source, const char 
 
 static refs_status is_deleted(const refs_icechunk_source *source, const char *ref, bool *deleted,
                               refs_error *err) {
-    refs_buf location = REFS_BUF_INIT, mark = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, mark = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = refs_buf_printf(&location, err, "%s.deleted", ref);
     if (status == REFS_OK)
         status = refs_vfs_read_whole(source->vfs, (const char *)location.data, MAX_REF_BYTES, &mark,
                                      &problem);
     *deleted = status == REFS_OK;
-    refs_buf_clear(&mark);
-    refs_buf_clear(&location);
     return status == REFS_NOT_FOUND ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }
 
@@ -87,14 +83,13 @@ static refs_status is_deleted(const refs_icechunk_source *source, const char *re
 /* A snapshot's file, of which only the head is looked at. */
 static refs_status read_head(const refs_icechunk_source *source, const refs_object_id *id,
                              refs_buf *buffer, refs_snapshot_head *head, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     buffer->size = 0;
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     refs_icechunk_file which = {(const char *)location.data, REFS_ICECHUNK_SNAPSHOT, 0};
     if (status == REFS_OK) status = refs_icechunk__file_read(source, &which, buffer, err);
     if (status == REFS_OK) status = refs_icechunk__snapshot_head(refs_buf_view(buffer), head, err);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -158,7 +153,7 @@ static refs_str name_in_folder(refs_str folder, const char *kind) {
 static refs_status look_at(const other_names *others, refs_str name, bool *is_there,
                            refs_error *err) {
     const refs_icechunk_source *source = others->source;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_object_id id;
     bool deleted = false;
     refs_status status =
@@ -168,7 +163,6 @@ static refs_status look_at(const other_names *others, refs_str name, bool *is_th
     if (status == REFS_OK && *is_there && strcmp(others->kind, "tag") == 0)
         status = is_deleted(source, ref, &deleted, err);
     if (deleted) *is_there = false;
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -179,24 +173,18 @@ static refs_status hear_of_folder(void *user, refs_str folder, refs_error *err) 
     if (name.size == 0) return REFS_OK;
     if (others->n_looked_at++ < MAX_MARKS) REFS_TRY(look_at(others, name, &is_there, err));
     if (!is_there) return REFS_OK;
-    char *text = refs_icechunk__ref_decode(name);
-    refs_status status =
-        text != NULL ? refs_icechunk__ref_names_add(&others->names, refs_str_from(text), err)
-                     : refs_fail_nomem(err);
-    refs_free(text);
-    return status;
+    REFS_SCOPED char *text = refs_icechunk__ref_decode(name);
+    return text != NULL ? refs_icechunk__ref_names_add(&others->names, refs_str_from(text), err)
+                        : refs_fail_nomem(err);
 }
 
 static refs_status list_others(other_names *others, refs_error *err) {
     const refs_vfs *vfs = others->source->vfs;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     if (vfs->list == NULL) return REFS_UNSUPPORTED;
-    refs_status status = refs_buf_printf(&location, err, "%s/refs", others->source->folder);
-    if (status == REFS_OK)
-        status = vfs->list(vfs->self, (const char *)location.data,
-                           &(refs_vfs_listing){hear_of_folder, others}, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_buf_printf(&location, err, "%s/refs", others->source->folder));
+    return vfs->list(vfs->self, (const char *)location.data,
+                     &(refs_vfs_listing){hear_of_folder, others}, err);
 }
 
 /* REFS_NOT_FOUND where no names can be said. */
@@ -218,12 +206,11 @@ static refs_status fail_with_names(const refs_icechunk_source *source,
 static refs_status choose_written(const refs_icechunk_source *source,
                                   const refs_icechunk_version *version, const destination *to,
                                   refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status =
         refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, err);
     if (status == REFS_OK)
         status = choose_ref(source, version, (const char *)location.data, to, err);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -233,7 +220,7 @@ static refs_status choose_encoded(const refs_icechunk_source *source,
                                   refs_error *err) {
     const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
     const char *name = tag != NULL ? tag : version->branch;
-    char *written = name != NULL ? refs_icechunk__ref_encode(name) : NULL;
+    REFS_SCOPED char *written = name != NULL ? refs_icechunk__ref_encode(name) : NULL;
     refs_icechunk_version other = {.as_of = version->as_of};
     if (name != NULL && written == NULL) return refs_fail_nomem(err);
     if (tag != NULL)
@@ -241,9 +228,7 @@ static refs_status choose_encoded(const refs_icechunk_source *source,
     else
         other.branch = written;
     const bool is_other = name != NULL && strcmp(written, name) != 0;
-    refs_status status = is_other ? choose_written(source, &other, to, err) : REFS_NOT_FOUND;
-    refs_free(written);
-    return status;
+    return is_other ? choose_written(source, &other, to, err) : REFS_NOT_FOUND;
 }
 
 refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
@@ -307,11 +292,9 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
 /* The name that users know. */
 static refs_status visit_named(history *all, refs_str written, const char *location,
                                refs_error *err) {
-    char *name = refs_icechunk__ref_decode(written);
-    refs_status status = name != NULL ? visit_located(all, refs_str_from(name), location, err)
-                                      : refs_fail_nomem(err);
-    refs_free(name);
-    return status;
+    REFS_SCOPED char *name = refs_icechunk__ref_decode(written);
+    return name != NULL ? visit_located(all, refs_str_from(name), location, err)
+                        : refs_fail_nomem(err);
 }
 
 static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
@@ -319,28 +302,24 @@ static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
     const char *kind = all->kind == REFS_ICECHUNK_IS_BRANCH ? "branch" : "tag";
     const refs_str name = name_in_folder(folder, kind);
     if (name.size == 0) return REFS_OK;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status =
         ref_location(refs_str_from(all->source->folder), kind, name, &location, err);
     if (status == REFS_OK) status = visit_named(all, name, (const char *)location.data, err);
-    refs_buf_clear(&location);
     return status;
 }
 
 static refs_status list_refs(history *all, refs_icechunk_entry_kind kind, refs_error *err) {
     const refs_vfs *vfs = all->source->vfs;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     all->kind = kind;
     if (vfs->list == NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "cannot list branches and tags: in format 1 they are files, and this "
                          "server cannot list folders");
-    refs_status status = refs_buf_printf(&location, err, "%s/refs", all->source->folder);
-    if (status == REFS_OK)
-        status = vfs->list(vfs->self, (const char *)location.data,
-                           &(refs_vfs_listing){visit_ref, all}, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(refs_buf_printf(&location, err, "%s/refs", all->source->folder));
+    return vfs->list(vfs->self, (const char *)location.data, &(refs_vfs_listing){visit_ref, all},
+                     err);
 }
 
 static refs_status visit_snapshot(history *all, const refs_object_id *id, refs_buf *buffer,
@@ -365,15 +344,13 @@ static refs_status visit_snapshot(history *all, const refs_object_id *id, refs_b
 
 /* Each snapshot once, and then its parent: those of branches and tags first. */
 static refs_status visit_snapshots(history *all, refs_error *err) {
-    refs_buf buffer = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint32_t i = 0; i < all->snapshots.count && i < MAX_STEPS && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF buffer = REFS_BUF_INIT;
+    for (uint32_t i = 0; i < all->snapshots.count && i < MAX_STEPS; i++) {
         refs_object_id id;
         memcpy(id.bytes, refs_intern_get(&all->snapshots, i).data, sizeof id.bytes);
-        status = visit_snapshot(all, &id, &buffer, err);
+        REFS_TRY(visit_snapshot(all, &id, &buffer, err));
     }
-    refs_buf_clear(&buffer);
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_icechunk__old_each_entry(const refs_icechunk_source *source,

@@ -51,7 +51,7 @@ static refs_status open_info(refs_repo_info *info, refs_error *err) {
 
 refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_repo_info *info,
                                      refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status = refs_icechunk_info_file(refs_str_from(source->folder), &location, err);
     const char *name = (const char *)location.data;
     refs_icechunk_file which = {name, REFS_ICECHUNK_REPO, 0};
@@ -59,7 +59,6 @@ refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_re
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_info(info, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -268,16 +267,12 @@ static refs_status visit_snapshot(const refs_repo_info *info, const listed *snap
 static refs_status visit_snapshots(const refs_repo_info *info, const refs_object_id *current,
                                    const refs_icechunk_entry_visitor *visitor, refs_error *err) {
     const uint32_t n = info->snapshots.n;
-    listed *all = refs_calloc(n, sizeof *all);
+    REFS_SCOPED listed *all = refs_calloc(n, sizeof *all);
     if (all == NULL) return refs_fail_nomem(err);
-    refs_status status = REFS_OK;
-    for (uint32_t i = 0; i < n && status == REFS_OK; i++)
-        status = snapshot_at(info, i, &all[i], err);
-    if (status == REFS_OK) qsort(all, n, sizeof *all, newest_first);
-    for (uint32_t i = 0; i < n && status == REFS_OK; i++)
-        status = visit_snapshot(info, &all[i], current, visitor, err);
-    refs_free(all);
-    return status;
+    for (uint32_t i = 0; i < n; i++) REFS_TRY(snapshot_at(info, i, &all[i], err));
+    qsort(all, n, sizeof *all, newest_first);
+    for (uint32_t i = 0; i < n; i++) REFS_TRY(visit_snapshot(info, &all[i], current, visitor, err));
+    return REFS_OK;
 }
 
 static refs_status visit_flags(const refs_flat_vector *flags, bool is_enabled,

@@ -70,7 +70,7 @@ static refs_status put_all(const refs_json *root, const char *seal, refs_buf *te
 }
 
 static refs_status parse(refs_bytes metadata, refs_json_doc **doc, refs_error *err) {
-    return refs_json_parse(refs_str_view((const char *)metadata.data, metadata.size), doc, err);
+    return refs_json_parse(refs_bytes_text(metadata), doc, err);
 }
 
 refs_status refs_icechunk__seal_holes(refs_bytes metadata, const char *seal, refs_buf *sealed,

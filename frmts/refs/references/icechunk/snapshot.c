@@ -119,7 +119,7 @@ static int compare(const void *one, const void *other) {
 
 static refs_status sort_refs(refs_manifest_ref *refs, size_t n, size_t dim, refs_error *err) {
     uint32_t farthest = 0;
-    sortable *sorted = refs_calloc(n, sizeof *sorted);
+    REFS_SCOPED sortable *sorted = refs_calloc(n, sizeof *sorted);
     if (sorted == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) sorted[i] = (sortable){first_of(&refs[i], dim), refs[i]};
     qsort(sorted, n, sizeof *sorted, compare);
@@ -128,7 +128,6 @@ static refs_status sort_refs(refs_manifest_ref *refs, size_t n, size_t dim, refs
         if (end_of(&refs[i], dim) > farthest) farthest = end_of(&refs[i], dim);
         refs[i].farthest = farthest;
     }
-    refs_free(sorted);
     return REFS_OK;
 }
 
@@ -141,9 +140,7 @@ static refs_status read_refs(const refs_icechunk_source *source, refs_icechunk_s
                          (unsigned long long)source->limits.max_manifests);
     for (uint32_t i = 0; i < manifests->n; i++) {
         refs_flat_table table;
-        if (!refs_grow((void **)&snapshot->refs, &snapshot->ref_capacity, snapshot->n_refs,
-                       sizeof *snapshot->refs))
-            return refs_fail_nomem(err);
+        REFS_GROW(snapshot->refs, snapshot->ref_capacity, snapshot->n_refs, err);
         REFS_TRY(refs_icechunk__flat_table_at(manifests, i, &table, err));
         REFS_TRY(read_ref(snapshot, &table, node->rank, &snapshot->refs[snapshot->n_refs], err));
         node->end = ++snapshot->n_refs;
@@ -194,9 +191,7 @@ static refs_status read_node(const refs_icechunk_source *source, refs_icechunk_s
     if (type == NODE_IS_ARRAY) REFS_TRY(read_array(source, snapshot, table, &node, err));
     if (type == NODE_IS_GROUP)
         REFS_TRY(check_metadata(&(refs_node_fields){.is_array = false}, table, err));
-    if (!refs_grow((void **)&snapshot->nodes, &snapshot->node_capacity, known,
-                   sizeof *snapshot->nodes))
-        return refs_fail_nomem(err);
+    REFS_GROW(snapshot->nodes, snapshot->node_capacity, known, err);
     REFS_TRY(refs_intern_add(&snapshot->paths, path, &number, err));
     if (number < known) return refs_fail(err, REFS_CORRUPT, "the snapshot lists it twice");
     snapshot->nodes[number] = node;
@@ -361,7 +356,7 @@ static refs_status check_id(const refs_icechunk_snapshot *snapshot, const refs_o
 refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
                                          const refs_object_id *id, refs_icechunk_snapshot *snapshot,
                                          refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     const char *name = (const char *)location.data;
@@ -373,7 +368,6 @@ refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
     if (status == REFS_OK) status = read_nodes(source, snapshot, err);
     if (status == REFS_OK) status = read_files(snapshot, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -402,15 +396,9 @@ static bool covers(const refs_manifest_ref *ref, size_t rank, const uint64_t *in
 /* How many of the references begin at the chunk or before it. */
 static size_t count_before(const refs_icechunk_snapshot *snapshot, const refs_icechunk_node *node,
                            uint64_t place) {
-    size_t low = node->begin, high = node->end;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (first_of(&snapshot->refs[middle], node->sorted_by) <= place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i = node->begin;
+    REFS_BISECT(i, node->end, first_of(&snapshot->refs[i], node->sorted_by) <= place);
+    return i;
 }
 
 refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *snapshot,

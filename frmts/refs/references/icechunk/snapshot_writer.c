@@ -8,10 +8,6 @@
 
 #define EXTENT_SIZE 8
 
-static void store32(uint8_t *to, uint32_t value) {
-    for (unsigned i = 0; i < 4; i++) to[i] = (uint8_t)(value >> (8 * i));
-}
-
 /* -- order ------------------------------------------------------------------------------------- */
 
 /* A thing that is sorted by some bytes of its own: nodes by path or id, files by id. */
@@ -33,8 +29,7 @@ typedef struct sorted_list {
 } sorted_list;
 
 static refs_status add_sorted(sorted_list *list, refs_str key, const void *item, refs_error *err) {
-    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->items, list->capacity, list->n, err);
     list->items[list->n++] = (sorted){key, item};
     return REFS_OK;
 }
@@ -90,7 +85,7 @@ static refs_status put_manifest(refs_flat_writer *flat, const refs_written_file 
     refs_icechunk__draft_struct(&draft, MANIFEST_REF_ID, file->id, REFS_OBJECT_ID_SIZE);
     refs_icechunk__draft_offset(&draft, MANIFEST_REF_EXTENTS);
     REFS_TRY(refs_icechunk__flat_add_table(flat, &draft, at, err));
-    for (size_t i = 0; i < 2 * rank; i++) store32(bytes + 4 * i, file->extents[i]);
+    for (size_t i = 0; i < 2 * rank; i++) refs_store_le(bytes + 4 * i, 4, file->extents[i]);
     const refs_flat_elements elements = {bytes, file->is_everything ? 0 : rank, EXTENT_SIZE, 4};
     REFS_TRY(refs_icechunk__flat_add_vector(flat, &elements, &extents, err));
     refs_icechunk__flat_link(flat, *at, MANIFEST_REF_EXTENTS, extents);
@@ -131,19 +126,17 @@ static refs_status put_array(refs_flat_writer *flat, const refs_written_node *no
 static refs_status put_data(refs_flat_writer *flat, const refs_written_node *node, size_t table,
                             refs_error *err) {
     const refs_flat_draft group = {{0}, {0}, {{0}}};
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     size_t at = 0;
     if (!node->is_array) {
         REFS_TRY(refs_icechunk__flat_add_table(flat, &group, &at, err));
         refs_icechunk__flat_link(flat, table, NODE_DATA, at);
         return REFS_OK;
     }
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)node->metadata.data, node->metadata.size),
-                             &doc, err));
+    REFS_TRY(refs_json_parse(refs_buf_text(&node->metadata), &doc, err));
     const refs_status status =
         put_array(flat, node, refs_json_get(refs_json_root(doc), "dimension_names"), &at, err);
     if (status == REFS_OK) refs_icechunk__flat_link(flat, table, NODE_DATA, at);
-    refs_json_doc_free(doc);
     return status;
 }
 
@@ -298,7 +291,7 @@ refs_status refs_icechunk__nodes_build(const refs_written_nodes *nodes,
 
 static refs_status put_ids(refs_flat_writer *flat, size_t root, unsigned field, sorted_list *list,
                            refs_error *err) {
-    refs_buf ids = REFS_BUF_INIT;
+    REFS_SCOPED_BUF ids = REFS_BUF_INIT;
     size_t at;
     refs_status status = REFS_OK;
     sort(list);
@@ -307,7 +300,6 @@ static refs_status put_ids(refs_flat_writer *flat, size_t root, unsigned field, 
     const refs_flat_elements elements = {ids.data, list->n, REFS_NODE_ID_SIZE, 1};
     if (status == REFS_OK) status = refs_icechunk__flat_add_vector(flat, &elements, &at, err);
     if (status == REFS_OK) refs_icechunk__flat_link(flat, root, field, at);
-    refs_buf_clear(&ids);
     list->n = 0;
     return status;
 }

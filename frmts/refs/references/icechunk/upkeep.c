@@ -46,7 +46,7 @@ static refs_status tag_named(const refs_named_version *named, const char *tag, r
     refs_staged staged = {.wanted = NULL};
     REFS_TRY(check_tag(tag, err));
     REFS_TRY(refs_references__version_choose(named, &nothing, &version, err));
-    char *folder = refs_str_copy(named->folder);
+    REFS_SCOPED char *folder = refs_str_copy(named->folder);
     if (folder == NULL) return refs_fail_nomem(err);
     refs_status status = access(folder, F_OK) == 0
                              ? refs_staged_open(folder, REFS_STAGED_FOLDER, &staged, err)
@@ -56,7 +56,6 @@ static refs_status tag_named(const refs_named_version *named, const char *tag, r
         if (status != REFS_OK) refs_error_prefix(err, "%s", folder);
     }
     refs_staged_clear(&staged);
-    refs_free(folder);
     return status;
 }
 
@@ -78,14 +77,10 @@ typedef struct needed {
 } needed;
 
 static refs_status need(needed *all, const char *kind, const char *name, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     uint32_t number;
-    refs_status status = refs_buf_printf(&text, err, "%s/%s", kind, name);
-    if (status == REFS_OK)
-        status = refs_intern_add(&all->names, refs_str_view((const char *)text.data, text.size),
-                                 &number, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_buf_printf(&text, err, "%s/%s", kind, name));
+    return refs_intern_add(&all->names, refs_buf_text(&text), &number, err);
 }
 
 static refs_status need_id(needed *all, const char *kind, const uint8_t *id, refs_error *err) {
@@ -126,16 +121,13 @@ static refs_status need_chunks_in(needed *all, refs_bytes manifest, refs_error *
 static refs_status need_manifest(needed *all, const uint8_t *id, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
     const size_t known = all->names.count;
-    refs_buf location = REFS_BUF_INIT, manifest = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, manifest = REFS_BUF_INIT;
     REFS_TRY(need_id(all, "manifests", id, err));
     if (all->names.count == known || !all->has_chunks) return REFS_OK;
-    refs_status status = refs_icechunk__object_location(&source, "manifests", id, &location, err);
+    REFS_TRY(refs_icechunk__object_location(&source, "manifests", id, &location, err));
     refs_icechunk_file which = {(const char *)location.data, REFS_ICECHUNK_MANIFEST, 0};
-    if (status == REFS_OK) status = refs_icechunk__file_read(&source, &which, &manifest, err);
-    if (status == REFS_OK) status = need_chunks_in(all, refs_buf_view(&manifest), err);
-    refs_buf_clear(&location);
-    refs_buf_clear(&manifest);
-    return status;
+    REFS_TRY(refs_icechunk__file_read(&source, &which, &manifest, err));
+    return need_chunks_in(all, refs_buf_view(&manifest), err);
 }
 
 static refs_status need_snapshot(needed *all, const refs_object_id *id, refs_error *err) {
@@ -202,25 +194,21 @@ static refs_status need_updates(needed *all, refs_bytes info, refs_buf *older, r
 /* From the newest info to the oldest. Each name is new, or the walk ends. */
 static refs_status need_infos(needed *all, const refs_repo_info *info, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
-    refs_buf older = REFS_BUF_INIT, path = REFS_BUF_INIT, bytes = REFS_BUF_INIT;
-    refs_status status = need_updates(all, refs_buf_view(&info->buffer), &older, err);
-    while (status == REFS_OK && older.size > 0) {
+    REFS_SCOPED_BUF older = REFS_BUF_INIT, path = REFS_BUF_INIT, bytes = REFS_BUF_INIT;
+    REFS_TRY(need_updates(all, refs_buf_view(&info->buffer), &older, err));
+    while (older.size > 0) {
         const size_t known = all->names.count;
         path.size = bytes.size = 0;
-        status = refs_buf_append(&older, "", 1, err);
-        if (status == REFS_OK) status = need(all, "overwritten", (const char *)older.data, err);
-        if (status == REFS_OK && all->names.count == known) break;
-        if (status == REFS_OK)
-            status = refs_buf_printf(&path, err, "%s/overwritten/%s", all->folder,
-                                     (const char *)older.data);
+        REFS_TRY(refs_buf_append(&older, "", 1, err));
+        REFS_TRY(need(all, "overwritten", (const char *)older.data, err));
+        if (all->names.count == known) break;
+        REFS_TRY(refs_buf_printf(&path, err, "%s/overwritten/%s", all->folder,
+                                 (const char *)older.data));
         refs_icechunk_file which = {(const char *)path.data, REFS_ICECHUNK_REPO, 0};
-        if (status == REFS_OK) status = refs_icechunk__file_read(&source, &which, &bytes, err);
-        if (status == REFS_OK) status = need_updates(all, refs_buf_view(&bytes), &older, err);
+        REFS_TRY(refs_icechunk__file_read(&source, &which, &bytes, err));
+        REFS_TRY(need_updates(all, refs_buf_view(&bytes), &older, err));
     }
-    refs_buf_clear(&older);
-    refs_buf_clear(&path);
-    refs_buf_clear(&bytes);
-    return status;
+    return REFS_OK;
 }
 
 /* -- what is there ----------------------------------------------------------------------------- */
@@ -242,14 +230,11 @@ static refs_status show(const listing *at, int folder, const char *name, const c
 
 static refs_status show_unused(void *user, int folder, const char *name, refs_error *err) {
     const listing *at = user;
-    refs_buf path = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&path, err, "%s/%s", at->kind, name);
-    if (status == REFS_OK &&
-        refs_intern_find(&at->all->names, refs_str_view((const char *)path.data, path.size)) ==
-            REFS_INTERN_NONE)
-        status = show(at, folder, name, (const char *)path.data, err);
-    refs_buf_clear(&path);
-    return status;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s", at->kind, name));
+    if (refs_intern_find(&at->all->names, refs_buf_text(&path)) == REFS_INTERN_NONE)
+        REFS_TRY(show(at, folder, name, (const char *)path.data, err));
+    return REFS_OK;
 }
 
 /* "a.icechunk.tmp-…", beside "a.icechunk". */
@@ -280,17 +265,15 @@ static refs_status list_all(const needed *all, const refs_unused_visitor *visito
     }
     listing beside = {all, NULL, refs_file_name_last(folder), visitor};
     const refs_folder_visitor each = {show_unfinished, &beside};
-    char *parent = refs_str_copy(refs_file_name_folder(folder));
+    REFS_SCOPED char *parent = refs_str_copy(refs_file_name_folder(folder));
     if (parent == NULL) return refs_fail_nomem(err);
-    const refs_status status = refs_folder_each(parent, &each, err);
-    refs_free(parent);
-    return status;
+    return refs_folder_each(parent, &each, err);
 }
 
 static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
     refs_repo_info info = {.availability = 0};
-    refs_buf chunks = REFS_BUF_INIT;
+    REFS_SCOPED_BUF chunks = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&chunks, err, "%s/chunks%c", all->folder, '\0');
     all->has_chunks = status == REFS_OK && access((const char *)chunks.data, F_OK) == 0;
     if (status == REFS_OK) status = refs_icechunk__info_read(&source, &info, err);
@@ -298,7 +281,6 @@ static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, 
     if (status == REFS_OK) status = need_infos(all, &info, err);
     if (status == REFS_OK) status = list_all(all, visitor, err);
     refs_icechunk__info_clear(&info);
-    refs_buf_clear(&chunks);
     return status;
 }
 
@@ -306,11 +288,10 @@ refs_status refs_icechunk_list_unused(const char *folder, const refs_unused_visi
                                       refs_error *err) {
     refs_str name = refs_str_from(folder);
     while (name.size > 1 && refs_str_ends(name, "/")) name.size--;
-    char *plain = refs_str_copy(name);
+    REFS_SCOPED char *plain = refs_str_copy(name);
     if (plain == NULL) return refs_fail_nomem(err);
     needed all = {.folder = plain};
     const refs_status status = list_unused(&all, visitor, err);
     refs_intern_clear(&all.names);
-    refs_free(plain);
     return status;
 }

@@ -187,13 +187,11 @@ static refs_status write_configuration(const refs_json *codec, refs_buf *v3, ref
 }
 
 static refs_status write_codec(const refs_json *codec, refs_buf *v3, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     const refs_str id = refs_json_text(refs_json_get(codec, "id"));
     if (id.size == 0) return refs_fail(err, REFS_INVALID, "a codec of it has no id");
     refs_status status = refs_buf_printf(&name, err, "numcodecs.%.*s", REFS_STR_WHOLE(id));
-    if (status == REFS_OK)
-        status = begin_codec(refs_str_view((const char *)name.data, name.size), v3, err);
-    refs_buf_clear(&name);
+    if (status == REFS_OK) status = begin_codec(refs_buf_text(&name), v3, err);
     return status == REFS_OK ? write_configuration(codec, v3, err) : status;
 }
 
@@ -284,7 +282,7 @@ static refs_status write_fill_attribute(const refs_json *value, refs_buf *v3, re
     if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
     if (!refs_json_double(value, &number)) return refs_json_write(value, v3, err);
     memcpy(&bits, &number, sizeof bits);
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(bits >> 8 * i);
+    refs_store_le(bytes, sizeof bytes, bits);
     REFS_TRY(refs_buf_append(v3, "\"", 1, err));
     REFS_TRY(refs_base64_encode(refs_bytes_view(bytes, sizeof bytes), v3, err));
     return refs_buf_append(v3, "\"", 1, err);
@@ -354,7 +352,7 @@ static refs_status write_array(const refs_json *array, const refs_json *attribut
 static refs_status parse(refs_bytes document, refs_json_doc **doc, refs_error *err) {
     *doc = NULL;
     if (document.size == 0) return REFS_OK;
-    return refs_json_parse(refs_str_view((const char *)document.data, document.size), doc, err);
+    return refs_json_parse(refs_bytes_text(document), doc, err);
 }
 
 refs_status refs_icechunk__group_v3(refs_bytes attributes, refs_buf *v3, refs_error *err) {

@@ -64,7 +64,7 @@ typedef struct icechunk_writer {
 } icechunk_writer;
 
 static void free_icechunk(void *self) {
-    icechunk_writer *writer = self;
+    REFS_SCOPED icechunk_writer *writer = self;
     refs_icechunk__tip_clear(&writer->tip);
     refs_icechunk__nodes_clear(&writer->nodes);
     refs_icechunk__containers_clear(&writer->containers);
@@ -75,7 +75,6 @@ static void free_icechunk(void *self) {
     refs_free(writer->repository);
     refs_free(writer->own);
     refs_free(writer->message);
-    refs_free(writer);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -94,16 +93,13 @@ static refs_status fail_found(const char *path, refs_str found, refs_error *err)
 }
 
 refs_status refs_icechunk__check_replaced(const char *path, refs_error *err) {
-    refs_buf info = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    REFS_SCOPED_BUF info = REFS_BUF_INIT, other = REFS_BUF_INIT;
     const refs_folder_visitor visitor = {find_entry, &other};
     refs_status status = refs_buf_printf(&info, err, "%s/repo%c", path, '\0');
     const bool is_repository = status == REFS_OK && access((const char *)info.data, F_OK) == 0;
     if (status == REFS_OK && !is_repository) status = refs_folder_each(path, &visitor, NULL);
-    if (status == REFS_CANCELLED)
-        status = fail_found(path, refs_str_view((const char *)other.data, other.size), err);
+    if (status == REFS_CANCELLED) status = fail_found(path, refs_buf_text(&other), err);
     if (status == REFS_NOT_FOUND) status = REFS_OK;
-    refs_buf_clear(&info);
-    refs_buf_clear(&other);
     return status;
 }
 
@@ -121,8 +117,7 @@ static refs_status find_own(icechunk_writer *writer, refs_error *err) {
     const char *own =
         writer->store != NULL ? writer->store->location : realpath(writer->repository, path);
     if (own == NULL) return refs_staged_fail(writer->repository, err);
-    writer->own = refs_str_copy(refs_str_from(own));
-    return writer->own != NULL ? REFS_OK : refs_fail_nomem(err);
+    return refs_str_keep(refs_str_from(own), &writer->own, err);
 }
 
 static refs_status check_absent(const refs_write_store *store, const char *name, refs_error *err) {
@@ -192,9 +187,7 @@ static refs_status write_source(void *self, const refs_source_state *state, refs
     uint32_t number;
     REFS_TRY(refs_icechunk__containers_source(&writer->containers, state->url, err));
     REFS_TRY(refs_intern_add(&writer->urls, state->url, &number, err));
-    if (!refs_grow((void **)&writer->sources, &writer->source_capacity, number,
-                   sizeof *writer->sources))
-        return refs_fail_nomem(err);
+    REFS_GROW(writer->sources, writer->source_capacity, number, err);
     const bool is_known = modified_s > 0 && modified_s <= UINT32_MAX;
     writer->sources[number] = (source){state->size, is_known ? (uint32_t)modified_s : 0};
     return REFS_OK;
@@ -291,8 +284,7 @@ static refs_status write_manifest(icechunk_writer *writer, refs_written_node *no
 static refs_status flush(icechunk_writer *writer, refs_error *err) {
     if (writer->manifest.n == 0) return REFS_OK;
     refs_written_node *node = &writer->nodes.items[writer->node];
-    if (!refs_grow((void **)&node->files, &node->file_capacity, node->n_files, sizeof *node->files))
-        return refs_fail_nomem(err);
+    REFS_GROW(node->files, node->file_capacity, node->n_files, err);
     refs_written_file *file = &node->files[node->n_files++];
     *file = (refs_written_file){.size = 0};
     REFS_TRY(write_manifest(writer, node, file, err));
@@ -305,11 +297,11 @@ static refs_status flush(icechunk_writer *writer, refs_error *err) {
  */
 static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t rank,
                               refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&path, err, "/%.*s", REFS_STR_WHOLE(prefix)));
     writer->node = REFS_INTERN_NONE;
     for (unsigned i = 0; i < 2 && writer->node == REFS_INTERN_NONE; i++) {
-        refs_str text = refs_str_view((const char *)path.data, path.size);
+        refs_str text = refs_buf_text(&path);
         const size_t slash = refs_str_find_last(text, '/');
         path.size = slash == SIZE_MAX ? 0 : slash;
         text.size = path.size > 0 ? path.size : 1;
@@ -318,7 +310,6 @@ static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t r
             writer->nodes.items[found].rank == rank)
             writer->node = found;
     }
-    refs_buf_clear(&path);
     if (writer->node != REFS_INTERN_NONE) return REFS_OK;
     return refs_fail(
         err, REFS_UNSUPPORTED,
@@ -342,7 +333,7 @@ static void choose_split(icechunk_writer *writer) {
 
 static refs_status begin_array(void *self, const refs_write_array *array, refs_error *err) {
     icechunk_writer *writer = self;
-    const refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
+    const refs_str prefix = refs_buf_text(&array->prefix);
     REFS_TRY(complete(writer, err));
     REFS_TRY(flush(writer, err));
     REFS_TRY(find_array(writer, prefix, array->rank, err));
@@ -371,12 +362,11 @@ static refs_status write_native(icechunk_writer *writer, refs_bytes bytes, uint8
                                 refs_error *err) {
     refs_object_file object = {writer->folder, "chunks", id, REFS_ICECHUNK_MANIFEST, 0};
     char text[REFS_OBJECT_ID_TEXT + 1];
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_icechunk__id_of(bytes, id, REFS_OBJECT_ID_SIZE);
     refs_icechunk__id_format(id, text);
     REFS_TRY(refs_buf_printf(&path, err, "%s/chunks/%s", writer->folder, text));
     const bool is_there = access((const char *)path.data, F_OK) == 0;
-    refs_buf_clear(&path);
     return is_there ? REFS_OK : refs_icechunk__write_plain(&object, bytes, err);
 }
 
@@ -456,14 +446,13 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
 /* -- the commit -------------------------------------------------------------------------------- */
 
 static refs_status write_commit(icechunk_writer *writer, refs_error *err) {
-    refs_buf config = REFS_BUF_INIT;
+    REFS_SCOPED_BUF config = REFS_BUF_INIT;
     refs_status status =
         refs_icechunk__containers_write(&writer->containers, writer->tip.info.config, &config, err);
     const refs_commit commit = {writer->folder, REFS_ICECHUNK_WRITTEN_BRANCH, writer->message,
                                 refs_buf_view(&config)};
     if (status == REFS_OK)
         status = refs_icechunk__commit_write(&commit, &writer->tip, &writer->nodes, err);
-    refs_buf_clear(&config);
     return status;
 }
 

@@ -12,8 +12,7 @@ refs_status refs_icechunk__node_at(refs_written_nodes *nodes, refs_str path,
                                    refs_written_node **node, refs_error *err) {
     const size_t known = nodes->paths.count;
     uint32_t number;
-    if (!refs_grow((void **)&nodes->items, &nodes->capacity, known, sizeof *nodes->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(nodes->items, nodes->capacity, known, err);
     REFS_TRY(refs_intern_add(&nodes->paths, path, &number, err));
     *node = &nodes->items[number];
     if (number == known) **node = (refs_written_node){.is_array = false};
@@ -70,17 +69,14 @@ static refs_status take_document(refs_written_node *node, refs_str name, refs_by
 refs_status refs_icechunk__nodes_document(refs_written_nodes *nodes, refs_str key,
                                           refs_bytes document, refs_error *err) {
     const size_t slash = refs_str_find_last(key, '/');
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_written_node *node = NULL;
     refs_status status = append_path(key, slash, &path, err);
-    if (status == REFS_OK)
-        status = refs_icechunk__node_at(nodes, refs_str_view((const char *)path.data, path.size),
-                                        &node, err);
+    if (status == REFS_OK) status = refs_icechunk__node_at(nodes, refs_buf_text(&path), &node, err);
     if (status == REFS_OK)
         status = take_document(
             node, refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size), document, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -119,8 +115,7 @@ static refs_status read_shape(const refs_json *root, refs_written_node *node, re
 
 static refs_status read_metadata(refs_written_node *node, refs_error *err) {
     refs_json_doc *doc;
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)node->metadata.data, node->metadata.size),
-                             &doc, err));
+    REFS_TRY(refs_json_parse(refs_buf_text(&node->metadata), &doc, err));
     const refs_json *root = refs_json_root(doc);
     node->is_array = refs_str_is(refs_json_text(refs_json_get(root, "node_type")), "array");
     const refs_status status = node->is_array ? read_shape(root, node, err) : REFS_OK;
@@ -141,7 +136,7 @@ static refs_status complete_node(refs_written_node *node, refs_error *err) {
 /* The groups that a node lies in, the root included. */
 static refs_status add_groups(refs_written_nodes *nodes, uint32_t number, refs_error *err) {
     refs_written_node *group;
-    char *path = refs_str_copy(refs_intern_get(&nodes->paths, number));
+    REFS_SCOPED char *path = refs_str_copy(refs_intern_get(&nodes->paths, number));
     if (path == NULL) return refs_fail_nomem(err);
     refs_status status = REFS_OK;
     for (char *slash = strrchr(path, '/'); slash != NULL && status == REFS_OK;
@@ -150,7 +145,6 @@ static refs_status add_groups(refs_written_nodes *nodes, uint32_t number, refs_e
         status =
             refs_icechunk__node_at(nodes, refs_str_from(*path != '\0' ? path : "/"), &group, err);
     }
-    refs_free(path);
     return status;
 }
 
@@ -168,20 +162,13 @@ refs_status refs_icechunk__nodes_complete(refs_written_nodes *nodes, refs_error 
 
 static refs_status seal_node(refs_written_node *node, refs_error *err) {
     char seal[REFS_SEAL_TEXT + 1];
-    refs_buf ids = REFS_BUF_INIT, sealed = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < node->n_files && status == REFS_OK; i++)
-        status = refs_buf_append(&ids, node->files[i].id, REFS_OBJECT_ID_SIZE, err);
-    if (status == REFS_OK) refs_icechunk__seal_of(ids.data, node->n_files, seal);
-    if (status == REFS_OK)
-        status = refs_icechunk__seal_holes(refs_buf_view(&node->metadata), seal, &sealed, err);
-    if (status == REFS_OK) {
-        node->metadata.size = 0;
-        status = refs_buf_append(&node->metadata, sealed.data, sealed.size, err);
-    }
-    refs_buf_clear(&ids);
-    refs_buf_clear(&sealed);
-    return status;
+    REFS_SCOPED_BUF ids = REFS_BUF_INIT, sealed = REFS_BUF_INIT;
+    for (size_t i = 0; i < node->n_files; i++)
+        REFS_TRY(refs_buf_append(&ids, node->files[i].id, REFS_OBJECT_ID_SIZE, err));
+    refs_icechunk__seal_of(ids.data, node->n_files, seal);
+    REFS_TRY(refs_icechunk__seal_holes(refs_buf_view(&node->metadata), seal, &sealed, err));
+    node->metadata.size = 0;
+    return refs_buf_append(&node->metadata, sealed.data, sealed.size, err);
 }
 
 refs_status refs_icechunk__nodes_seal(refs_written_nodes *nodes, refs_error *err) {
@@ -197,8 +184,7 @@ refs_status refs_icechunk__nodes_seal(refs_written_nodes *nodes, refs_error *err
 static refs_status add_file(const refs_icechunk_snapshot *snapshot, const refs_manifest_ref *ref,
                             refs_written_node *node, refs_error *err) {
     const refs_manifest_file *file = &snapshot->files[ref->manifest];
-    if (!refs_grow((void **)&node->files, &node->file_capacity, node->n_files, sizeof *node->files))
-        return refs_fail_nomem(err);
+    REFS_GROW(node->files, node->file_capacity, node->n_files, err);
     refs_written_file *added = &node->files[node->n_files++];
     *added = (refs_written_file){.size = file->size, .n_refs = file->n_refs};
     memcpy(added->id, refs_intern_get(&snapshot->manifests, ref->manifest).data,
@@ -241,9 +227,8 @@ refs_status refs_icechunk__nodes_of_snapshot(const refs_icechunk_snapshot *snaps
 
 refs_status refs_icechunk__nodes_name(refs_written_nodes *nodes, const refs_written_nodes *parent,
                                       const refs_object_id *salt, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint32_t i = 0; i < nodes->paths.count && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    for (uint32_t i = 0; i < nodes->paths.count; i++) {
         const refs_str path = refs_intern_get(&nodes->paths, i);
         refs_written_node *node = &nodes->items[i];
         const refs_written_node *before = refs_icechunk__find_node(parent, path);
@@ -252,13 +237,11 @@ refs_status refs_icechunk__nodes_name(refs_written_nodes *nodes, const refs_writ
             memcpy(node->id, before->id, REFS_NODE_ID_SIZE);
             continue;
         }
-        status = refs_buf_append(&text, salt->bytes, sizeof salt->bytes, err);
-        if (status == REFS_OK) status = refs_buf_append_str(&text, path, err);
-        if (status == REFS_OK)
-            refs_icechunk__id_of(refs_buf_view(&text), node->id, REFS_NODE_ID_SIZE);
+        REFS_TRY(refs_buf_append(&text, salt->bytes, sizeof salt->bytes, err));
+        REFS_TRY(refs_buf_append_str(&text, path, err));
+        refs_icechunk__id_of(refs_buf_view(&text), node->id, REFS_NODE_ID_SIZE);
     }
-    refs_buf_clear(&text);
-    return status;
+    return REFS_OK;
 }
 
 static bool are_equal(const refs_buf *one, const refs_buf *other) {
@@ -329,9 +312,7 @@ static refs_status take_over(refs_written_node *node, const refs_written_node *t
     node->is_removed = false;
     REFS_TRY(copy_buf(&tip->metadata, &node->metadata, err));
     for (size_t i = 0; i < tip->n_files; i++) {
-        if (!refs_grow((void **)&node->files, &node->file_capacity, node->n_files,
-                       sizeof *node->files))
-            return refs_fail_nomem(err);
+        REFS_GROW(node->files, node->file_capacity, node->n_files, err);
         node->files[node->n_files++] = tip->files[i];
     }
     return read_metadata(node, err);

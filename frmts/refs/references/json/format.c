@@ -15,7 +15,7 @@ typedef struct json_input {
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)input;
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_str text = refs_bytes_text(head);
     if (refs_references__is_packed(head)) return true;
     if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
     for (size_t i = 0; i < text.size; i++)

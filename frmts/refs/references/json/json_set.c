@@ -148,7 +148,7 @@ static void warn(const set_reader *set) {
 
 static refs_status parse_kept(const refs_buf *kept, refs_json_doc **doc, refs_error *err) {
     if (kept->size == 0) return REFS_OK;
-    return refs_json_parse(refs_str_view((const char *)kept->data, kept->size), doc, err);
+    return refs_json_parse(refs_buf_text(kept), doc, err);
 }
 
 /* Renders the URLs and expands the generators, which override the references. */

@@ -74,8 +74,7 @@ static refs_status read_templates(json_writer *json, const char *const *template
                                   refs_error *err) {
     size_t n = 0;
     while (templates != NULL && templates[n] != NULL) n++;
-    json->templates = refs_calloc(n, sizeof *json->templates);
-    if (json->templates == NULL) return refs_fail_nomem(err);
+    REFS_NEW(json->templates, n, err);
     for (size_t i = 0; i < n; i++) {
         refs_str text = refs_str_from(templates[i]);
         size_t equals = refs_str_find(text, '=');
@@ -114,12 +113,11 @@ static refs_status begin(json_writer *json, const refs_writer_options *options, 
 }
 
 static void free_json(void *self) {
-    json_writer *json = self;
+    REFS_SCOPED json_writer *json = self;
     refs_write__output_free(json->output);
     refs_buf_clear(&json->text);
     refs_buf_clear(&json->url);
     refs_free(json->templates);
-    refs_free(json);
 }
 
 static refs_status open_json(const refs_staged *place, const refs_writer_options *options,
@@ -138,13 +136,11 @@ static refs_status open_json(const refs_staged *place, const refs_writer_options
 static bool is_text(refs_bytes bytes) {
     for (size_t i = 0; i < bytes.size; i++)
         if ((bytes.data[i] < 0x20 || bytes.data[i] > 0x7e) && bytes.data[i] != '\n') return false;
-    return !refs_str_starts(refs_str_view((const char *)bytes.data, bytes.size), "base64:");
+    return !refs_str_starts(refs_bytes_text(bytes), "base64:");
 }
 
 static refs_status append_inline(refs_bytes bytes, refs_buf *text, refs_error *err) {
-    if (is_text(bytes))
-        return refs_json_write_string(refs_str_view((const char *)bytes.data, bytes.size), text,
-                                      err);
+    if (is_text(bytes)) return refs_json_write_string(refs_bytes_text(bytes), text, err);
     REFS_TRY(refs_buf_append(text, "\"base64:", 8, err));
     REFS_TRY(refs_base64_encode(bytes, text, err));
     return refs_buf_append(text, "\"", 1, err);
@@ -160,12 +156,10 @@ static refs_status next_member(json_writer *json, refs_error *err) {
 
 /* Whether a document may stand as an object: it is one, and nothing else. */
 static bool is_object(refs_bytes document) {
-    refs_json_doc *doc = NULL;
-    refs_str text = refs_str_view((const char *)document.data, document.size);
+    REFS_SCOPED_JSON *doc = NULL;
+    refs_str text = refs_bytes_text(document);
     if (refs_json_parse(text, &doc, NULL) != REFS_OK) return false;
-    bool result = refs_json_is_object(refs_json_root(doc));
-    refs_json_doc_free(doc);
-    return result;
+    return refs_json_is_object(refs_json_root(doc));
 }
 
 /* UTF-8 that is not ASCII is text all the same in a document of Zarr. */
@@ -174,8 +168,7 @@ static refs_status append_document(const json_writer *json, refs_bytes document,
     if (!is_object(document)) return append_inline(document, text, err);
     if (json->documents == REFS_DOCUMENTS_OBJECTS)
         return refs_buf_append(text, document.data, document.size, err);
-    return refs_json_write_string(refs_str_view((const char *)document.data, document.size), text,
-                                  err);
+    return refs_json_write_string(refs_bytes_text(document), text, err);
 }
 
 static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
@@ -197,7 +190,7 @@ static bool has_brace(refs_str text) {
 /* The URL as JSON, once for all references to it that follow each other. */
 static refs_status set_url(json_writer *json, const refs_write_chunk *chunk, refs_error *err) {
     if (json->has_url && json->url_id == chunk->url_id) return REFS_OK;
-    refs_buf whole = REFS_BUF_INIT;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     refs_str rest = chunk->url;
     json->url.size = 0;
@@ -210,10 +203,7 @@ static refs_status set_url(json_writer *json, const refs_write_chunk *chunk, ref
         break;
     }
     if (status == REFS_OK) status = refs_buf_append_str(&whole, rest, err);
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)whole.data, whole.size),
-                                        &json->url, err);
-    refs_buf_clear(&whole);
+    if (status == REFS_OK) status = refs_json_write_string(refs_buf_text(&whole), &json->url, err);
     json->url_id = chunk->url_id;
     json->has_url = status == REFS_OK;
     return status;
@@ -232,8 +222,7 @@ static void set_index(json_writer *json, const refs_write_array *array, uint64_t
 
 static refs_status append_key(json_writer *json, const refs_write_array *array, refs_error *err) {
     char text[32 * (REFS_NUMBER_DIGITS + 1) + 4], *end = text;
-    REFS_TRY(refs_json_write_string(
-        refs_str_view((const char *)array->prefix.data, array->prefix.size), &json->text, err));
+    REFS_TRY(refs_json_write_string(refs_buf_text(&array->prefix), &json->text, err));
     json->text.size--; /* the quote */
     const uint8_t last = array->prefix.size > 0 ? array->prefix.data[array->prefix.size - 1] : '/';
     if (array->rank == 0 && last == '/') *end++ = '0';

@@ -78,9 +78,7 @@ static refs_status add_string(refs_column_builder *builder, refs_bytes value, re
         return refs_fail(err, REFS_LIMIT, "it has more strings than the limit");
     REFS_TRY(claim(&builder->budget->table_bytes, value.size + sizeof *column->string_begin,
                    builder, err));
-    if (!refs_grow((void **)&column->string_begin, &builder->strings_capacity,
-                   column->n_strings + 1, sizeof *column->string_begin))
-        return refs_fail_nomem(err);
+    REFS_GROW(column->string_begin, builder->strings_capacity, column->n_strings + 1, err);
     column->string_begin[0] = 0;
     REFS_TRY(refs_buf_append(&column->text, value.data, value.size, err));
     column->string_begin[++column->n_strings] = column->text.size;
@@ -181,8 +179,7 @@ static refs_status read_dictionary(refs_column_builder *builder, const refs_parq
     value_reader reader = {.bytes = page->values};
     builder->first_string = (uint32_t)builder->column->n_strings;
     if (builder->column->kind == REFS_PARQUET_INTEGERS) {
-        builder->integers = refs_calloc(page->n_values, sizeof *builder->integers);
-        if (builder->integers == NULL) return refs_fail_nomem(err);
+        REFS_NEW(builder->integers, page->n_values, err);
     }
     for (size_t i = 0; i < page->n_values; i++, builder->n_dictionary++) {
         refs_bytes value;

@@ -81,12 +81,6 @@ void refs_write__rows_reset(refs_rows *rows) {
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
-static refs_status append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err) {
-    uint8_t bytes[8];
-    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(number >> 8 * i);
-    return refs_buf_append(buf, bytes, size, err);
-}
-
 static refs_status append_varint(refs_buf *buf, uint64_t number, refs_error *err) {
     uint8_t bytes[10];
     size_t n = 0;
@@ -99,15 +93,14 @@ static refs_status append_varint(refs_buf *buf, uint64_t number, refs_error *err
 static refs_status append_levels(refs_buf *page, const uint32_t *values, size_t n,
                                  refs_error *err) {
     size_t begin = page->size, n_bytes = (n + 7) / 8;
-    REFS_TRY(append_le(page, 0, 4, err));
+    REFS_TRY(refs_buf_append_le(page, 0, 4, err));
     REFS_TRY(append_varint(page, (uint64_t)n_bytes << 1 | 1, err));
     size_t bits = page->size;
     REFS_TRY(refs_buf_resize(page, bits + n_bytes, err));
     memset(page->data + bits, 0, n_bytes);
     for (size_t i = 0; i < n; i++)
         if (values[i] != REFS_ROW_NULL) page->data[bits + i / 8] |= (uint8_t)(1 << i % 8);
-    size_t length = page->size - begin - 4;
-    for (size_t i = 0; i < 4; i++) page->data[begin + i] = (uint8_t)(length >> 8 * i);
+    refs_store_le(page->data + begin, 4, page->size - begin - 4);
     return REFS_OK;
 }
 
@@ -123,7 +116,7 @@ static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_er
     size_t count = 0;
     for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
     size_t groups = (count + 7) / 8;
-    REFS_TRY(append_le(page, width, 1, err));
+    REFS_TRY(refs_buf_append_le(page, width, 1, err));
     REFS_TRY(append_varint(page, (uint64_t)groups << 1 | 1, err));
     size_t begin = page->size;
     REFS_TRY(refs_buf_resize(page, begin + groups * width, err));
@@ -141,7 +134,7 @@ static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_er
 }
 
 static refs_status append_text(refs_buf *page, refs_str text, refs_error *err) {
-    REFS_TRY(append_le(page, text.size, 4, err));
+    REFS_TRY(refs_buf_append_le(page, text.size, 4, err));
     return refs_buf_append_str(page, text, err);
 }
 
@@ -203,7 +196,7 @@ typedef struct page_kind {
 
 static refs_status append_page(refs_parquet_file *file, const page_kind *kind, column_place *place,
                                refs_error *err) {
-    refs_buf packed = REFS_BUF_INIT;
+    REFS_SCOPED_BUF packed = REFS_BUF_INIT;
     if (file->page.size > INT32_MAX)
         return refs_fail(
             err, REFS_LIMIT,
@@ -227,7 +220,6 @@ static refs_status append_page(refs_parquet_file *file, const page_kind *kind, c
     place->unpacked += file->bytes.size - begin + file->page.size;
     status = thrift.status;
     if (status == REFS_OK) status = refs_buf_append(&file->bytes, packed.data, packed.size, err);
-    refs_buf_clear(&packed);
     return status;
 }
 
@@ -332,7 +324,7 @@ static refs_status append_footer(refs_parquet_file *file, size_t n_rows, refs_er
     refs_thrift_text(&thrift, 6, "REFS");
     refs_thrift_end(&thrift);
     REFS_TRY(thrift.status);
-    REFS_TRY(append_le(&file->bytes, file->bytes.size - begin, 4, err));
+    REFS_TRY(refs_buf_append_le(&file->bytes, file->bytes.size - begin, 4, err));
     return refs_buf_append(&file->bytes, "PAR1", 4, err);
 }
 

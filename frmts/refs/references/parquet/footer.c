@@ -58,9 +58,7 @@ static refs_status read_element_field(refs_thrift *thrift, const refs_thrift_fie
 
 static refs_status add_leaf(refs_parquet_footer *footer, const refs_parquet_leaf *leaf,
                             refs_error *err) {
-    if (!refs_grow((void **)&footer->leaves, &footer->leaves_capacity, footer->n_leaves,
-                   sizeof *footer->leaves))
-        return refs_fail_nomem(err);
+    REFS_GROW(footer->leaves, footer->leaves_capacity, footer->n_leaves, err);
     footer->leaves[footer->n_leaves++] = *leaf;
     return REFS_OK;
 }
@@ -156,9 +154,7 @@ static refs_status add_piece(refs_parquet_footer *footer, const column_meta *met
     if (begin < 4 || meta->size < 0)
         return refs_fail(err, REFS_CORRUPT, "a column has an invalid byte range: [%lld+%lld]",
                          (long long)begin, (long long)meta->size);
-    if (!refs_grow((void **)&footer->pieces, &footer->pieces_capacity, footer->n_pieces,
-                   sizeof *footer->pieces))
-        return refs_fail_nomem(err);
+    REFS_GROW(footer->pieces, footer->pieces_capacity, footer->n_pieces, err);
     footer->pieces[footer->n_pieces++] =
         (refs_parquet_piece){meta->codec, (uint64_t)begin, (uint64_t)meta->size};
     return REFS_OK;
@@ -221,9 +217,7 @@ static refs_status add_group(refs_thrift *thrift, refs_parquet_footer *footer, r
     if (group.n_rows < 0 || footer->n_pieces - n_pieces != footer->n_leaves ||
         (group.n_values >= 0 && group.n_values != group.n_rows))
         return refs_fail(err, REFS_CORRUPT, "row group %zu is truncated", footer->n_groups);
-    if (!refs_grow((void **)&footer->group_rows, &footer->groups_capacity, footer->n_groups,
-                   sizeof *footer->group_rows))
-        return refs_fail_nomem(err);
+    REFS_GROW(footer->group_rows, footer->groups_capacity, footer->n_groups, err);
     footer->group_rows[footer->n_groups++] = (uint64_t)group.n_rows;
     return REFS_OK;
 }
@@ -284,8 +278,7 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
 
 /* The pages that servers show to people instead of files. */
 static bool is_page(refs_bytes file) {
-    const refs_str text =
-        refs_str_trim(refs_str_view((const char *)file.data, file.size), " \t\r\n");
+    const refs_str text = refs_str_trim(refs_bytes_text(file), " \t\r\n");
     return refs_str_starts(text, "<");
 }
 

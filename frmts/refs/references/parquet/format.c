@@ -17,12 +17,10 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
 
 static refs_status read_document(const refs_set_input *input, refs_json_doc **document,
                                  refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status =
         refs_vfs_read_whole(input->vfs, input->location, REFS_SET_MAX_METADATA_BYTES, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
-    refs_buf_clear(&text);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), document, err);
     return status;
 }
 
@@ -69,12 +67,11 @@ static refs_status read_held(const refs_set_input *input, refs_json_doc **docume
 }
 
 static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {
-    refs_json_doc *document = NULL;
+    REFS_SCOPED_JSON *document = NULL;
     refs_set_state state = {.vfs = NULL};
     refs_status status = read_held(input, &document, &state, err);
     if (status == REFS_OK) status = build(input, refs_json_root(document), &state, set, err);
     refs_references__state_clear(&state);
-    refs_json_doc_free(document);
     return status;
 }
 

@@ -59,7 +59,7 @@ static refs_status add_metadata(refs_parquet_set *set, refs_str key, const refs_
         return refs_set_builder_broken(builder, key, status, problem.message, err);
     }
     status = refs_set_builder_inline(builder, key, refs_buf_view(&text), err);
-    refs_str json = refs_str_view((const char *)text.data, text.size);
+    refs_str json = refs_buf_text(&text);
     if (status == REFS_OK) status = refs_references__chunk_grids_add(&set->grids, key, json, err);
     refs_buf_clear(&text);
     return status;
@@ -87,14 +87,12 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
 
 /* URLs are relative to where the folder lies; "." and ".." lie where they do not say. */
 static char *base_of(refs_str folder) {
-    refs_buf base = REFS_BUF_INIT;
+    REFS_SCOPED_BUF base = REFS_BUF_INIT;
     const refs_str last = refs_file_name_last(folder);
     bool unnamed = refs_str_is(last, ".") || refs_str_is(last, "..");
     refs_status status = refs_buf_append_str(&base, folder, NULL);
     if (status == REFS_OK && unnamed) status = refs_buf_append(&base, "/../.", 5, NULL);
-    char *text = status == REFS_OK ? refs_buf_take_text(&base) : NULL;
-    refs_buf_clear(&base);
-    return text;
+    return status == REFS_OK ? refs_buf_take_text(&base) : NULL;
 }
 
 static refs_status open_record(refs_parquet_set *set, const char *location, uint64_t n_rows,
@@ -163,7 +161,7 @@ refs_status refs_references__parquet_open(const refs_parquet_source *source,
 }
 
 void refs_references__parquet_free(void *self) {
-    refs_parquet_set *set = self;
+    REFS_SCOPED refs_parquet_set *set = self;
     if (set == NULL) return;
     refs_references__state_clear(&set->state);
     refs_block_cache_free(set->records);
@@ -173,17 +171,14 @@ void refs_references__parquet_free(void *self) {
     refs_free(set->base);
     refs_free(set->folder);
     pthread_mutex_destroy(&set->lock);
-    refs_free(set);
 }
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
 static refs_status number_location(refs_parquet_set *set, refs_str location, uint32_t *id,
                                    refs_error *err) {
-    refs_lock(&set->lock);
-    refs_status status = refs_intern_add(&set->locations, location, id, err);
-    refs_unlock(&set->lock);
-    return status;
+    REFS_LOCKED(&set->lock);
+    return refs_intern_add(&set->locations, location, id, err);
 }
 
 static refs_status map_url(refs_parquet_set *set, refs_str url, refs_buf *location,
@@ -197,32 +192,25 @@ static refs_status map_url(refs_parquet_set *set, refs_str url, refs_buf *locati
 static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *ref,
                                 refs_error *err) {
     const refs_str none = refs_str_view(NULL, 0);
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = map_url(set, url, &text, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(url));
-    refs_str location = refs_str_view((const char *)text.data, text.size);
+    refs_str location = refs_buf_text(&text);
     if (status == REFS_OK) status = number_location(set, location, &ref->location_id, err);
     if (status == REFS_OK) status = refs_references__own_strings(ref, location, url, none, err);
-    refs_buf_clear(&text);
     return status;
 }
 
 /* The bytes of a data: URL in a row go into a block, too. */
 static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
-    refs_buf content = REFS_BUF_INIT;
-    refs_status status = refs_references__data_url_decode(url, &content, err);
-    if (status == REFS_OK)
-        status = refs_references__data_url_part(refs_buf_view(&content), ref, err);
-    if (status == REFS_OK) {
-        ref->block = refs_block_new(ref->bytes.size, NULL, NULL);
-        if (ref->block == NULL) status = refs_fail_nomem(err);
-    }
-    if (status == REFS_OK && ref->bytes.size > 0)
-        memcpy(refs_block_data(ref->block), ref->bytes.data, ref->bytes.size);
-    if (status == REFS_OK)
-        ref->bytes = refs_bytes_view(refs_block_data(ref->block), ref->bytes.size);
-    refs_buf_clear(&content);
-    return status;
+    REFS_SCOPED_BUF content = REFS_BUF_INIT;
+    REFS_TRY(refs_references__data_url_decode(url, &content, err));
+    REFS_TRY(refs_references__data_url_part(refs_buf_view(&content), ref, err));
+    ref->block = refs_block_new(ref->bytes.size, NULL, NULL);
+    if (ref->block == NULL) return refs_fail_nomem(err);
+    if (ref->bytes.size > 0) memcpy(refs_block_data(ref->block), ref->bytes.data, ref->bytes.size);
+    ref->bytes = refs_bytes_view(refs_block_data(ref->block), ref->bytes.size);
+    return REFS_OK;
 }
 
 static refs_status make_ref(refs_parquet_set *set, refs_block *record, uint64_t row, refs_ref *ref,
@@ -261,18 +249,16 @@ refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key,
 /* The array of `keys`, by its first chunk, of which there may be none. */
 static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys *keys,
                               uint32_t *array, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_chunk_key key;
     refs_chunk_place place = {0};
     refs_status status = refs_buf_append_str(&text, keys->prefix, err);
     for (size_t dim = 0; dim < (keys->rank > 0 ? keys->rank : 1) && status == REFS_OK; dim++)
         status = refs_buf_append_str(&text, refs_str_from(dim == 0 ? "0" : ".0"), err);
-    if (status == REFS_OK &&
-        !refs_references__chunk_key_split(refs_str_view((const char *)text.data, text.size), &key))
+    if (status == REFS_OK && !refs_references__chunk_key_split(refs_buf_text(&text), &key))
         status = REFS_NOT_FOUND;
     if (status == REFS_OK)
         status = refs_references__chunk_grids_find(&set->grids, &key, &place, err);
-    refs_buf_clear(&text);
     *array = place.array;
     return status;
 }
@@ -338,15 +324,9 @@ static refs_status note_record(void *user, refs_str name, refs_error *err) {
     record_list *list = user;
     uint64_t number;
     if (!refs_file_name_is_record(name, &number) || number >= list->end) return REFS_OK;
-    if (!refs_grow((void **)&list->numbers, &list->capacity, list->n, sizeof *list->numbers))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->numbers, list->capacity, list->n, err);
     list->numbers[list->n++] = number;
     return REFS_OK;
-}
-
-static int compare_numbers(const void *one, const void *other) {
-    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return a < b ? -1 : a > b;
 }
 
 /* Those that are there, ascending. REFS_UNSUPPORTED: their folder cannot be listed. */
@@ -355,16 +335,14 @@ static refs_status list_records(const refs_parquet_set *set, uint32_t array, rec
     const refs_vfs *vfs = set->vfs;
     const refs_str prefix = refs_references__chunk_grids_prefix(&set->grids, array);
     const refs_vfs_listing listing = {note_record, list};
-    refs_buf folder = REFS_BUF_INIT;
+    REFS_SCOPED_BUF folder = REFS_BUF_INIT;
     if (vfs->list == NULL || vfs->is_local == NULL || !vfs->is_local(vfs->self, set->folder))
         return REFS_UNSUPPORTED;
-    refs_status status = refs_buf_printf(&folder, err, "%s/%.*s", set->folder,
-                                         (int)(prefix.size > 0 ? prefix.size - 1 : 0), prefix.data);
-    if (status == REFS_OK) status = vfs->list(vfs->self, (const char *)folder.data, &listing, err);
-    refs_buf_clear(&folder);
-    if (status == REFS_OK && list->n > 1)
-        qsort(list->numbers, list->n, sizeof *list->numbers, compare_numbers);
-    return status;
+    REFS_TRY(refs_buf_printf(&folder, err, "%s/%.*s", set->folder,
+                             (int)(prefix.size > 0 ? prefix.size - 1 : 0), prefix.data));
+    REFS_TRY(vfs->list(vfs->self, (const char *)folder.data, &listing, err));
+    if (list->n > 1) qsort(list->numbers, list->n, sizeof *list->numbers, refs_compare_u64);
+    return REFS_OK;
 }
 
 /* The files that are listed, which may be nothing of what the metadata declare. */
@@ -451,8 +429,6 @@ refs_status refs_references__parquet_first(void *self, const refs_chunk_keys *ke
 
 uint32_t refs_references__parquet_n_locations(void *self) {
     refs_parquet_set *set = self;
-    refs_lock(&set->lock);
-    uint32_t n = (uint32_t)set->locations.count;
-    refs_unlock(&set->lock);
-    return n;
+    REFS_LOCKED(&set->lock);
+    return (uint32_t)set->locations.count;
 }

@@ -37,7 +37,7 @@ static refs_status find_foreign(void *user, int folder, const char *name, refs_e
 
 /* Closes `opened`. */
 static refs_status search(const searched *above, int opened, const char *name, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&path, err, "%s%s/", above->path, name);
     searched at = {above->found, (const char *)path.data, above->depth + 1};
     const refs_folder_visitor visitor = {find_foreign, &at};
@@ -48,7 +48,6 @@ static refs_status search(const searched *above, int opened, const char *name, r
         status = refs_folder_each_in(opened, at.path, &visitor, err);
     else
         close(opened);
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -67,7 +66,7 @@ refs_status refs_parquet__check_replaced(const char *path, refs_error *err) {
     foreign_files found = {.names = REFS_BUF_INIT};
     searched at = {&found, "", 0};
     const refs_folder_visitor visitor = {find_foreign, &at};
-    refs_buf metadata = REFS_BUF_INIT;
+    REFS_SCOPED_BUF metadata = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&metadata, err, "%s/" METADATA "%c", path, '\0');
     if (status == REFS_OK) {
         found.is_set = access((const char *)metadata.data, F_OK) == 0;
@@ -86,6 +85,5 @@ refs_status refs_parquet__check_replaced(const char *path, refs_error *err) {
                            path, (int)found.names.size, (const char *)found.names.data,
                            found.n > MAX_FOREIGN ? " and more" : "");
     refs_buf_clear(&found.names);
-    refs_buf_clear(&metadata);
     return status;
 }

@@ -96,8 +96,7 @@ static refs_status read_table(refs_bytes file, const refs_parquet_footer *footer
                               const refs_parquet_query *query, refs_parquet_table *table,
                               refs_error *err) {
     REFS_TRY(count_rows(footer, query, &table->n_rows, err));
-    table->columns = refs_calloc(query->n_names, sizeof *table->columns);
-    if (table->columns == NULL) return refs_fail_nomem(err);
+    REFS_NEW(table->columns, query->n_names, err);
     table->n_columns = query->n_names;
     table->n_bytes = query->n_names * sizeof *table->columns;
     return read_columns(file, footer, query, table, err);

@@ -30,14 +30,13 @@ typedef struct parquet_writer {
 } parquet_writer;
 
 static void free_parquet(void *self) {
-    parquet_writer *parquet = self;
+    REFS_SCOPED parquet_writer *parquet = self;
     refs_write__rows_clear(&parquet->rows);
     refs_write__parquet_file_free(parquet->file);
     refs_buf_clear(&parquet->metadata);
     refs_buf_clear(&parquet->prefix);
     refs_buf_clear(&parquet->cut);
     refs_growth__free(parquet->growth);
-    refs_free(parquet);
 }
 
 static refs_status open_parquet(const refs_staged *place, const refs_writer_options *options,
@@ -67,8 +66,7 @@ static refs_status check_document(const parquet_writer *parquet, refs_str key, r
                          "%s: Parquet sets can hold only Zarr version 2, and %.*s is of version 3: "
                          "write JSON",
                          parquet->name, REFS_STR_ARG(key));
-    const refs_status status =
-        refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err);
+    const refs_status status = refs_json_parse(refs_bytes_text(document), &doc, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
     REFS_TRY(status);
     bool is_object = refs_json_is_object(refs_json_root(doc));
@@ -112,15 +110,13 @@ static bool has_old_rows(const parquet_writer *parquet) {
 }
 
 static refs_status write_file(parquet_writer *parquet, refs_bytes bytes, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
-    refs_str prefix = refs_str_view((const char *)parquet->prefix.data, parquet->prefix.size);
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    refs_str prefix = refs_buf_text(&parquet->prefix);
     if (!parquet->has_folder) REFS_TRY(refs_write__make_folders(parquet->folder, prefix, err));
     parquet->has_folder = true;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
                              REFS_STR_WHOLE(prefix), (unsigned long long)parquet->record));
-    refs_status status = refs_write__file((const char *)path.data, bytes, err);
-    refs_buf_clear(&path);
-    return status;
+    return refs_write__file((const char *)path.data, bytes, err);
 }
 
 static refs_status write_record(parquet_writer *parquet, refs_error *err) {
@@ -153,7 +149,7 @@ static bool is_inside(refs_str prefix) {
 
 static refs_status begin_array(void *self, const refs_write_array *array, refs_error *err) {
     parquet_writer *parquet = self;
-    refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
+    refs_str prefix = refs_buf_text(&array->prefix);
     REFS_TRY(write_record(parquet, err));
     if (array->separator != '.' && array->rank != 1)
         return refs_fail(err, REFS_UNSUPPORTED,
@@ -172,13 +168,11 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
 
 static refs_status put_raw(parquet_writer *parquet, size_t row, refs_bytes bytes, refs_error *err) {
     refs_buf *raw = &parquet->rows.raw_bytes;
-    uint8_t size[4];
     if (bytes.size > MAX_RAW_BYTES || raw->size > MAX_RAW_BYTES)
         return refs_fail(err, REFS_LIMIT,
                          "a record file would be too large: choose a smaller record size");
-    for (size_t i = 0; i < 4; i++) size[i] = (uint8_t)(bytes.size >> 8 * i);
     parquet->rows.raw[row] = (uint32_t)raw->size;
-    REFS_TRY(refs_buf_append(raw, size, sizeof size, err));
+    REFS_TRY(refs_buf_append_le(raw, bytes.size, 4, err));
     return refs_buf_append(raw, bytes.data, bytes.size, err);
 }
 

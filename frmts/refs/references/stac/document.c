@@ -229,12 +229,9 @@ static refs_status read_document(const refs_json *document, const refs_stac *fou
 }
 
 refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
     const refs_json *root = refs_json_root(doc);
-    refs_status status = refs_json_is_object(root)
-                             ? read_document(root, found, err)
-                             : refs_fail(err, REFS_CORRUPT, "not a JSON object");
-    refs_json_doc_free(doc);
-    return status;
+    return refs_json_is_object(root) ? read_document(root, found, err)
+                                     : refs_fail(err, REFS_CORRUPT, "not a JSON object");
 }

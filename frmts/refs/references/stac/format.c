@@ -31,7 +31,7 @@ static bool has_member(refs_json_reader *reader) {
 
 bool refs_stac_sniff(refs_bytes head) {
     refs_json_reader *reader = NULL;
-    const refs_str text = refs_str_view((const char *)head.data, head.size);
+    const refs_str text = refs_bytes_text(head);
     if (refs_json_reader_open_text(text, &reader, NULL) != REFS_OK) return false;
     const bool is = has_member(reader);
     refs_json_reader_free(reader);
@@ -54,28 +54,22 @@ static refs_status fail_without(refs_error *err) {
 
 static refs_status read_text(const refs_vfs *vfs, const char *location, const refs_stac *found,
                              refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_vfs_read_whole(vfs, location, MAX_BYTES, &text, err);
-    if (status == REFS_OK)
-        status = refs_stac_read(refs_str_view((const char *)text.data, text.size), found, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_vfs_read_whole(vfs, location, MAX_BYTES, &text, err));
+    return refs_stac_read(refs_buf_text(&text), found, err);
 }
 
 /* Visits the assets of a document, or else the documents that it links to. */
 static refs_status read_sets(const refs_vfs *vfs, const char *location, refs_named_sets *sets,
                              refs_error *err) {
-    refs_buf base = REFS_BUF_INIT, links = REFS_BUF_INIT;
-    refs_status status = refs_url_append_shown(refs_str_from(location), &base, err);
-    if (status == REFS_OK) status = refs_buf_append(&base, "", 1, err);
+    REFS_SCOPED_BUF base = REFS_BUF_INIT, links = REFS_BUF_INIT;
+    REFS_TRY(refs_url_append_shown(refs_str_from(location), &base, err));
+    REFS_TRY(refs_buf_append(&base, "", 1, err));
     const refs_stac found = {refs_str_from((const char *)base.data), &sets->urls, &sets->titles,
                              &links};
-    if (status == REFS_OK) status = read_text(vfs, location, &found, err);
-    if (status == REFS_OK && sets->urls.size == 0)
-        status = refs_buf_append(&sets->urls, links.data, links.size, err);
-    refs_buf_clear(&base);
-    refs_buf_clear(&links);
-    return status;
+    REFS_TRY(read_text(vfs, location, &found, err));
+    if (sets->urls.size == 0) REFS_TRY(refs_buf_append(&sets->urls, links.data, links.size, err));
+    return REFS_OK;
 }
 
 refs_status refs_stac_each_set(const refs_vfs *vfs, const char *location,

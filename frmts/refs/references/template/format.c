@@ -32,10 +32,6 @@ static bool skip(formatter *f, char c) {
     return true;
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static refs_status fail_expected(const formatter *f, const char *expected, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED, "format \"%.*s\": expected %s, found \"%.*s\"",
                      REFS_STR_ARG(f->format), expected,
@@ -43,7 +39,7 @@ static refs_status fail_expected(const formatter *f, const char *expected, refs_
 }
 
 static refs_status read_width(formatter *f, size_t *width, refs_error *err) {
-    for (*width = 0; is_digit(peek(f)); f->at++) {
+    for (*width = 0; refs_is_digit(peek(f)); f->at++) {
         *width = *width * 10 + (size_t)(peek(f) - '0');
         if (*width > MAX_WIDTH)
             return refs_fail(err, REFS_LIMIT, "expected a width of at most %d, found more",

@@ -27,12 +27,8 @@ static char peek(const parser *p) {
     return p->at < p->source.size ? p->source.data[p->at] : '\0';
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) ||
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || refs_is_digit(c) ||
            (unsigned char)c >= 0x80;
 }
 
@@ -70,8 +66,7 @@ static refs_status emit(parser *p, refs_op op, size_t n, refs_binding operand, r
     if (t->n == MAX_INSTRUCTIONS)
         return refs_fail(err, REFS_LIMIT, "expected at most %d operations, found more",
                          MAX_INSTRUCTIONS);
-    if (!refs_grow((void **)&t->code, &t->capacity, t->n, sizeof *t->code))
-        return refs_fail_nomem(err);
+    REFS_GROW(t->code, t->capacity, t->n, err);
     t->code[t->n++] = (refs_instruction){op, (uint32_t)n, operand};
     p->stack = p->stack - n + 1;
     if (p->stack > t->max_stack) t->max_stack = p->stack;
@@ -93,7 +88,7 @@ static refs_status emit_text(parser *p, refs_str text, refs_error *err) {
 static refs_status parse_integer(parser *p, refs_error *err) {
     refs_template_value value = {.kind = REFS_TEMPLATE_INTEGER};
     const size_t begin = p->at;
-    for (; is_digit(peek(p)); p->at++)
+    for (; refs_is_digit(peek(p)); p->at++)
         if (__builtin_mul_overflow(value.integer, 10, &value.integer) ||
             __builtin_add_overflow(value.integer, peek(p) - '0', &value.integer))
             return refs_fail(err, REFS_LIMIT, "expected an integer of 64 bits, found more");
@@ -124,7 +119,7 @@ static refs_status parse_arguments(parser *p, size_t *n, refs_error *err) {
                              MAX_ARGUMENTS);
         skip_white(p);
         const size_t begin = p->at;
-        refs_str name = is_digit(peek(p)) ? (refs_str){NULL, 0} : read_name(p);
+        refs_str name = refs_is_digit(peek(p)) ? (refs_str){NULL, 0} : read_name(p);
         if (name.size > 0 && skip_symbol(p, "=")) {
             has_names = true;
         } else {
@@ -163,7 +158,7 @@ static refs_status parse_parenthesis(parser *p, size_t *n, bool *is_tuple, refs_
 static refs_status parse_primary(parser *p, refs_error *err) {
     size_t n, begin = p->at;
     bool is_tuple;
-    if (is_digit(peek(p))) return parse_integer(p, err);
+    if (refs_is_digit(peek(p))) return parse_integer(p, err);
     if (peek(p) == '\'' || peek(p) == '"') return parse_string(p, err);
     if (is_name_char(peek(p))) return parse_name(p, err);
     if (!skip_symbol(p, "(")) return fail_expected(p, "a name, an integer, a string or \"(\"", err);

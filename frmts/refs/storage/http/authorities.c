@@ -157,7 +157,7 @@ static void take_over(refs_authorities *self, int descriptor) {
 }
 
 static void read_all(refs_authorities *self) {
-    refs_buf all = REFS_BUF_INIT;
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
     self->file_change = change_of(self->file);
     self->folder_change = change_of(self->folder);
     refs_status status = self->file != NULL ? append_file(&all, self->file) : REFS_OK;
@@ -168,11 +168,6 @@ static void read_all(refs_authorities *self) {
         close(self->descriptor);
         self->descriptor = -1;
     }
-    refs_buf_clear(&all);
-}
-
-static bool is_same(const char *one, const char *other) {
-    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
 static void free_one(refs_authorities *self) {
@@ -204,7 +199,8 @@ const char *refs_authorities__file(refs_authorities **first, const char *file, c
     if (file == NULL) file = info->cainfo;
     if (folder == NULL) folder = info->capath;
     if (folder == NULL) return NULL;
-    while (*link != NULL && (!is_same((*link)->file, file) || !is_same((*link)->folder, folder))) {
+    while (*link != NULL && (!refs_is_same_text((*link)->file, file) ||
+                             !refs_is_same_text((*link)->folder, folder))) {
         link = &(*link)->next;
         n++;
     }

@@ -28,10 +28,8 @@ bool refs_transfer__can_be_paused(const refs_transfer *transfer) {
 }
 
 bool refs_transfer__lacks_memory(refs_transfer *transfer) {
-    refs_lock(&transfer->waiter->lock);
-    const bool lacks = transfer->needs > 0;
-    refs_unlock(&transfer->waiter->lock);
-    return lacks;
+    REFS_LOCKED(&transfer->waiter->lock);
+    return transfer->needs > 0;
 }
 
 static bool try_reserve(refs_transfer *transfer, uint64_t size) {
@@ -247,9 +245,8 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
 static void tell(refs_transfer *transfer, uint64_t got) {
     if (got - transfer->reported < TELL_BYTES) return;
     transfer->reported = got;
-    refs_lock(&transfer->waiter->lock);
+    REFS_LOCKED(&transfer->waiter->lock);
     pthread_cond_broadcast(&transfer->waiter->moved);
-    refs_unlock(&transfer->waiter->lock);
 }
 
 /* If a whole object came for a range, only the range is kept. */

@@ -99,13 +99,9 @@ static refs_cookies *make(const store_key *key) {
     return made;
 }
 
-static bool is_same(const char *one, const char *other) {
-    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
-}
-
 static bool is_of(const refs_cookies *cookies, const store_key *key) {
     return cookies->credentials == key->credentials && cookies->is_tls == key->is_tls &&
-           is_same(cookies->file, key->file) && is_same(cookies->jar, key->jar);
+           refs_is_same_text(cookies->file, key->file) && refs_is_same_text(cookies->jar, key->jar);
 }
 
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,

@@ -671,19 +671,16 @@ static refs_status start(refs_http *http, refs_error *err) {
 }
 
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err) {
-    refs_lock(&http->lock);
-    refs_status status = start(http, err);
-    if (status == REFS_OK) {
-        transfer->next = NULL;
-        if (http->last_new != NULL)
-            http->last_new->next = transfer;
-        else
-            http->first_new = transfer;
-        http->last_new = transfer;
-        curl_multi_wakeup(http->multi);
-    }
-    refs_unlock(&http->lock);
-    return status;
+    REFS_LOCKED(&http->lock);
+    REFS_TRY(start(http, err));
+    transfer->next = NULL;
+    if (http->last_new != NULL)
+        http->last_new->next = transfer;
+    else
+        http->first_new = transfer;
+    http->last_new = transfer;
+    curl_multi_wakeup(http->multi);
+    return REFS_OK;
 }
 
 void refs_http__wake(refs_http *http) {
@@ -725,9 +722,8 @@ refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules,
 }
 
 void refs_http__release_cookies(refs_http *http, refs_cookies *cookies) {
-    refs_lock(&http->lock);
+    REFS_LOCKED(&http->lock);
     refs_cookies__release(cookies);
-    refs_unlock(&http->lock);
 }
 
 bool refs_http__authorities(refs_http *http, const refs_http_auth *auth, char *name, size_t size) {

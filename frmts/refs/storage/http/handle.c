@@ -47,8 +47,7 @@ static void set_text(CURL *easy, CURLoption option, const char *text) {
 static refs_status set_auth(CURL *easy, const refs_http_auth *auth, refs_error *err) {
     char *bearer = NULL;
     if (auth->bearer != NULL) {
-        bearer = refs_str_copy(refs_identity_token(auth->bearer));
-        if (bearer == NULL) return refs_fail_nomem(err);
+        REFS_TRY(refs_str_keep(refs_identity_token(auth->bearer), &bearer, err));
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
         curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, bearer);
     }

@@ -308,9 +308,8 @@ static void renew_current(refs_transfer *transfer) {
 
 static void set_needs(refs_transfer *transfer, uint64_t needs) {
     if (transfer->kind != REFS_TRANSFER_WHOLE) return;
-    refs_lock(&transfer->waiter->lock);
+    REFS_LOCKED(&transfer->waiter->lock);
     transfer->needs = needs;
-    refs_unlock(&transfer->waiter->lock);
 }
 
 /* The bytes that are still missing. */
@@ -672,9 +671,8 @@ void refs_transfer__clear(refs_transfer *transfer) {
 
 void refs_transfer__finish(refs_transfer *transfer) {
     refs_waiter *waiter = transfer->waiter;
-    refs_lock(&waiter->lock);
+    REFS_LOCKED(&waiter->lock);
     transfer->done = true;
     transfer->needs = 0;
     pthread_cond_broadcast(&waiter->moved);
-    refs_unlock(&waiter->lock);
 }

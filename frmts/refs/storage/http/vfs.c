@@ -95,30 +95,27 @@ static void await(refs_transfer *transfer) {
 
 /* Registers a transfer, so that refs_http_vfs_cancel ends it. */
 static void register_pending(refs_http_vfs *vfs, pending *entry) {
-    refs_lock(&vfs->lock);
+    REFS_LOCKED(&vfs->lock);
     atomic_store(&entry->transfer->cancelled, vfs->cancelled);
     entry->next = vfs->first;
     vfs->first = entry;
-    refs_unlock(&vfs->lock);
 }
 
 static void unregister_pending(refs_http_vfs *vfs, const pending *entry) {
-    refs_lock(&vfs->lock);
+    REFS_LOCKED(&vfs->lock);
     pending **link = &vfs->first;
     while (*link != NULL && *link != entry) link = &(*link)->next;
     if (*link != NULL) *link = entry->next; /* not found: a fork emptied the list */
-    refs_unlock(&vfs->lock);
 }
 
 void refs_http_vfs_cancel(refs_http_vfs *vfs) {
-    refs_lock(&vfs->lock);
+    REFS_LOCKED(&vfs->lock);
     vfs->cancelled = true;
     for (pending *entry = vfs->first; entry != NULL; entry = entry->next)
         atomic_store(&entry->transfer->cancelled, true);
     if (vfs->first != NULL) refs_http__wake(vfs->http);
     for (opened *object = vfs->by_ranges; object != NULL; object = object->next)
         refs_fetcher_cancel(object->fetcher);
-    refs_unlock(&vfs->lock);
 }
 
 static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
@@ -136,12 +133,9 @@ static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const ch
 static refs_status url_of(const refs_http_vfs *vfs, const char *location, char **url,
                           refs_error *err) {
     const refs_http_provider *provider = refs_http__provider(vfs->http);
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = provider->url(provider->self, location, &text, err);
-    if (status == REFS_OK && (*url = refs_buf_take_text(&text)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(provider->url(provider->self, location, &text, err));
+    return refs_buf_keep(&text, url, err);
 }
 
 /* Performs a transfer whose location, kind and limits are set. */
@@ -218,10 +212,9 @@ static void keep_validators(refs_http_vfs *vfs, const char *location,
     refs_lock(&vfs->lock);
     struct kept *kept = find_kept(vfs, location);
     if (kept == NULL) kept = &vfs->kept[vfs->next_kept++ % N_KEPT];
-    char *previous = kept->location;
+    REFS_SCOPED char *previous = kept->location;
     *kept = (struct kept){copy, *validators};
     refs_unlock(&vfs->lock);
-    refs_free(previous);
 }
 
 static bool kept_validators(refs_http_vfs *vfs, const char *location,
@@ -295,21 +288,18 @@ static opened *new_object(const char *location) {
 static void note_silent(refs_http_vfs *vfs, const char *location) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
-    char *previous = vfs->silent;
+    REFS_SCOPED char *previous = vfs->silent;
     vfs->silent = copy;
     vfs->silent_ms = refs_now_ms();
     refs_unlock(&vfs->lock);
-    refs_free(previous);
 }
 
 /* Whether `location` begins with that, followed by `next`. */
 static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
-    refs_lock(&vfs->lock);
+    REFS_LOCKED(&vfs->lock);
     size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
-    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == next &&
-                  refs_now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
-    refs_unlock(&vfs->lock);
-    return silent;
+    return size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == next &&
+           refs_now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
 }
 
 static bool is_silent(void *self, const char *location) {
@@ -520,8 +510,8 @@ static refs_vfs_range take_held(const opened *object, refs_vfs_range range) {
 static refs_status fetch_ranges(refs_http_vfs *vfs, opened *object, const refs_vfs_range *ranges,
                                 size_t n, refs_error *err) {
     if (object->fetcher == NULL) REFS_TRY(add_fetcher(vfs, object, err));
-    refs_range *wanted = refs_calloc(n, sizeof *wanted);
-    refs_vfs_range *into = refs_calloc(n, sizeof *into);
+    REFS_SCOPED refs_range *wanted = refs_calloc(n, sizeof *wanted);
+    REFS_SCOPED refs_vfs_range *into = refs_calloc(n, sizeof *into);
     refs_status status = wanted != NULL && into != NULL ? REFS_OK : refs_fail_nomem(err);
     size_t n_wanted = 0;
     for (size_t i = 0; status == REFS_OK && i < n; i++) {
@@ -535,8 +525,6 @@ static refs_status fetch_ranges(refs_http_vfs *vfs, opened *object, const refs_v
     if (status == REFS_OK && n_wanted > 0)
         status = refs_fetch(object->fetcher, wanted, n_wanted, &client, err);
     object->read_to = object->size;
-    refs_free(into);
-    refs_free(wanted);
     return status;
 }
 
