@@ -67,6 +67,14 @@ size_t refs_dtype_swap_size(const refs_dtype *dtype);
 /** Whether arrays of this type can be rasters. */
 bool refs_dtype_is_numeric(const refs_dtype *dtype);
 
+/** `n` elements in this machine's byte order as doubles, of complex numbers the real parts; false
+ * for strings and opaque types. As integers, also false for floats; what is beyond int64_t wraps.
+ */
+bool refs_dtype_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                           double *numbers);
+bool refs_dtype_to_integers(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                            int64_t *numbers);
+
 /** Whether elements are of one type and size, whatever their byte order. Units of times are not
  * compared. */
 bool refs_dtype_equal(const refs_dtype *a, const refs_dtype *b);

@@ -22,7 +22,7 @@ refs_dtype type(refs_type kind, size_t size, bool big_endian = false) {
 template <class T>
 std::vector<double> doublesOf(const refs_dtype &dtype, const std::vector<T> &elements) {
     std::vector<double> values(elements.size());
-    EXPECT_TRUE(refs_array__to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements.data()),
+    EXPECT_TRUE(refs_dtype_to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements.data()),
                                        elements.size(), values.data()));
     return values;
 }
@@ -49,7 +49,7 @@ TEST(ArrayConvert, TakesTheRealPartOfComplexNumbers) {
     const float elements[] = {1, 2, 3, 4};
     double values[2];
     ASSERT_TRUE(
-        refs_array__to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements), 2, values));
+        refs_dtype_to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements), 2, values));
     EXPECT_EQ(values[0], 1);
     EXPECT_EQ(values[1], 3);
 }

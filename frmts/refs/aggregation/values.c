@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "refs/cf.h"
-#include "refs/half.h"
 
 /* Elements that are converted at a time. */
 enum { BLOCK = 512 };
@@ -219,79 +218,6 @@ void refs_agg_values__ignore_range(refs_agg_values *values) {
 
 /* -- elements in ------------------------------------------------------------------------------- */
 
-#define LOAD_AS(type, to)                                                                          \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        type element;                                                                              \
-        memcpy(&element, (const uint8_t *)src + i * sizeof element, sizeof element);               \
-        numbers[i] = (to)element;                                                                  \
-    }                                                                                              \
-    break
-
-static void load_halves(const void *src, size_t n, double *numbers) {
-    for (size_t i = 0; i < n; i++) {
-        uint16_t bits;
-        memcpy(&bits, (const uint8_t *)src + i * sizeof bits, sizeof bits);
-        numbers[i] = refs_half_to_double(bits);
-    }
-}
-
-static void load_doubles(const refs_dtype *dtype, const void *src, size_t n, double *numbers) {
-    bool is_signed = dtype->type == REFS_TYPE_INT;
-    if (dtype->type == REFS_TYPE_FLOAT) {
-        switch (dtype->size) {
-        case 2:
-            load_halves(src, n, numbers);
-            break;
-        case 4:
-            LOAD_AS(float, double);
-        default:
-            LOAD_AS(double, double);
-        }
-        return;
-    }
-    switch (dtype->size + (is_signed ? 0 : 100)) {
-    case 1:
-        LOAD_AS(int8_t, double);
-    case 2:
-        LOAD_AS(int16_t, double);
-    case 4:
-        LOAD_AS(int32_t, double);
-    case 8:
-        LOAD_AS(int64_t, double);
-    case 101:
-        LOAD_AS(uint8_t, double);
-    case 102:
-        LOAD_AS(uint16_t, double);
-    case 104:
-        LOAD_AS(uint32_t, double);
-    default:
-        LOAD_AS(uint64_t, double);
-    }
-}
-
-/* Reads integers that a double would round. Values above INT64_MAX wrap: `from` says whether they
- * are unsigned. */
-static void load_integers(const refs_dtype *dtype, const void *src, size_t n, int64_t *numbers) {
-    switch (dtype->size + (dtype->type == REFS_TYPE_INT ? 0 : 100)) {
-    case 1:
-        LOAD_AS(int8_t, int64_t);
-    case 2:
-        LOAD_AS(int16_t, int64_t);
-    case 4:
-        LOAD_AS(int32_t, int64_t);
-    case 8:
-        LOAD_AS(int64_t, int64_t);
-    case 101:
-        LOAD_AS(uint8_t, int64_t);
-    case 102:
-        LOAD_AS(uint16_t, int64_t);
-    case 104:
-        LOAD_AS(uint32_t, int64_t);
-    default:
-        LOAD_AS(uint64_t, int64_t);
-    }
-}
-
 #define FIND(type)                                                                                 \
     do {                                                                                           \
         type missing, element;                                                                     \
@@ -325,8 +251,8 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
                               bool *is_missing) {
     bool any = false;
     for (size_t k = 0; k < values->n_missing; k++) {
-        double missing;
-        load_doubles(&values->from, values->missing[k], 1, &missing);
+        double missing = 0;
+        (void)refs_dtype_to_doubles(&values->from, values->missing[k], 1, &missing);
         any |= isnan(missing);
     }
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
@@ -494,10 +420,10 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
     double rounded[BLOCK];
     bool is_missing[BLOCK];
     size_t size = values->to.size;
-    load_integers(&values->from, src, n, numbers);
+    (void)refs_dtype_to_integers(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
     if (values->has_range) {
-        load_doubles(&values->from, src, n, rounded);
+        (void)refs_dtype_to_doubles(&values->from, src, n, rounded);
         find_invalid(values, rounded, n, is_missing);
     }
     if (values->are_times) REFS_TRY(count_integers(values, is_missing, numbers, n, err));
@@ -548,7 +474,7 @@ static refs_status check_exact(const refs_agg_values *values, const void *src, s
                                const bool *is_missing, refs_error *err) {
     int64_t numbers[BLOCK];
     const bool is_single = values->to.size == 4;
-    load_integers(&values->from, src, n, numbers);
+    (void)refs_dtype_to_integers(&values->from, src, n, numbers);
     for (size_t i = 0; i < n; i++) {
         const bool is_above = values->from.type == REFS_TYPE_UINT && numbers[i] < 0;
         uint64_t size =
@@ -569,7 +495,7 @@ static void count_times(const refs_agg_values *values, const void *src, double *
         values->from.type == REFS_TYPE_FLOAT && values->from.size < sizeof(double) ? REFS_CF_SINGLE
                                                                                    : REFS_CF_DOUBLE;
     const bool are_integers = values->from.type == REFS_TYPE_INT;
-    if (are_integers) load_integers(&values->from, src, n, integers);
+    if (are_integers) (void)refs_dtype_to_integers(&values->from, src, n, integers);
     for (size_t i = 0; i < n; i++) {
         refs_cf_instant at;
         const refs_cf_clock *from = &values->from_clock;
@@ -583,7 +509,7 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
                                    void *dst, refs_error *err) {
     double numbers[BLOCK];
     bool is_missing[BLOCK];
-    load_doubles(&values->from, src, n, numbers);
+    (void)refs_dtype_to_doubles(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
     find_invalid(values, numbers, n, is_missing);

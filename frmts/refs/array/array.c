@@ -46,8 +46,8 @@ refs_status refs_array__open_chain(const refs_array *array, uint32_t filter_mask
     const refs_array_meta *meta = array->meta;
     char dtype[16];
     uint64_t shape[REFS_MAX_RANK];
-    refs_chain_step *steps = refs_calloc(meta->n_codecs, sizeof *steps);
-    uint8_t *fill = refs_calloc(meta->dtype.size, 1);
+    REFS_SCOPED refs_chain_step *steps = refs_calloc(meta->n_codecs, sizeof *steps);
+    REFS_SCOPED uint8_t *fill = refs_calloc(meta->dtype.size, 1);
     refs_status status = REFS_NOMEM;
     if (steps != NULL && fill != NULL) {
         refs_dtype_format(&meta->dtype, dtype, sizeof dtype);
@@ -67,8 +67,6 @@ refs_status refs_array__open_chain(const refs_array *array, uint32_t filter_mask
     } else {
         status = refs_fail_nomem(err);
     }
-    refs_free(steps);
-    refs_free(fill);
     return status;
 }
 
@@ -175,12 +173,11 @@ refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, 
 
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err) {
-    refs_buf elements = REFS_BUF_INIT;
+    REFS_SCOPED_BUF elements = REFS_BUF_INIT;
     size_t n = 0;
-    refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
-        status = refs_fail(err, REFS_UNSUPPORTED, "%s: expected numbers, found strings",
-                           array->meta->path);
-    refs_buf_clear(&elements);
-    return status;
+    REFS_TRY(refs_array__read_elements(array, max_elements, &elements, &n, err));
+    if (!refs_dtype_to_doubles(&array->meta->dtype, elements.data, n, values))
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected numbers, found strings",
+                         array->meta->path);
+    return REFS_OK;
 }

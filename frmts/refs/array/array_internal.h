@@ -76,10 +76,6 @@ void refs_array__copy(const refs_copy *copy, const uint8_t *src, uint8_t *dst);
 /** Turns `n` elements from the array's byte order into this machine's, in place. */
 void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_t n);
 
-/** `n` elements in this machine's byte order as doubles; false for strings and opaque types. */
-bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                            double *values);
-
 /** `n` strings of a fixed-length type as UTF-8, each with a NUL after it. */
 refs_status refs_array__to_strings(const refs_dtype *dtype, const uint8_t *elements, size_t n,
                                    refs_buf *strings, refs_error *err);

@@ -1,7 +1,6 @@
 /* convert.c -- elements in this machine's byte order, as doubles, as strings. */
 #include "array_internal.h"
 #include "refs/avx2.h"
-#include "refs/half.h"
 #include "refs/utf8.h"
 
 /* -- byte order -------------------------------------------------------------------------------- */
@@ -45,83 +44,6 @@ void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_
     size_t size = refs_dtype_swap_size(dtype);
     if (size < 2 || dtype->big_endian == host_is_big_endian()) return;
     swap_all(elements, n * (dtype->size / size), size);
-}
-
-/* -- numbers ----------------------------------------------------------------------------------- */
-
-#define IDENTITY(value) (value)
-#define TO_DOUBLES(type, convert)                                                                  \
-    do {                                                                                           \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            type element;                                                                          \
-            memcpy(&element, elements + i * dtype->size, sizeof element);                          \
-            values[i] = (double)convert(element);                                                  \
-        }                                                                                          \
-        return true;                                                                               \
-    } while (0)
-
-static bool signed_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                              double *values) {
-    switch (dtype->size) {
-    case 1:
-        TO_DOUBLES(int8_t, IDENTITY);
-    case 2:
-        TO_DOUBLES(int16_t, IDENTITY);
-    case 4:
-        TO_DOUBLES(int32_t, IDENTITY);
-    case 8:
-        TO_DOUBLES(int64_t, IDENTITY);
-    default:
-        return false;
-    }
-}
-
-static bool unsigned_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                                double *values) {
-    switch (dtype->size) {
-    case 1:
-        TO_DOUBLES(uint8_t, IDENTITY);
-    case 2:
-        TO_DOUBLES(uint16_t, IDENTITY);
-    case 4:
-        TO_DOUBLES(uint32_t, IDENTITY);
-    case 8:
-        TO_DOUBLES(uint64_t, IDENTITY);
-    default:
-        return false;
-    }
-}
-
-static bool floats_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                              double *values) {
-    switch (refs_dtype_swap_size(dtype)) {
-    case 2:
-        TO_DOUBLES(uint16_t, refs_half_to_double);
-    case 4:
-        TO_DOUBLES(float, IDENTITY);
-    case 8:
-        TO_DOUBLES(double, IDENTITY);
-    default:
-        return false;
-    }
-}
-
-bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                            double *values) {
-    switch (dtype->type) {
-    case REFS_TYPE_INT:
-    case REFS_TYPE_DATETIME:
-    case REFS_TYPE_TIMEDELTA:
-        return signed_to_doubles(dtype, elements, n, values);
-    case REFS_TYPE_BOOL:
-    case REFS_TYPE_UINT:
-        return unsigned_to_doubles(dtype, elements, n, values);
-    case REFS_TYPE_FLOAT:
-    case REFS_TYPE_COMPLEX:
-        return floats_to_doubles(dtype, elements, n, values);
-    default:
-        return false;
-    }
 }
 
 /* -- strings --------------------------------------------------------------------------------- */
