@@ -1,4 +1,5 @@
 /* arguments.c -- the command line: which options there are, and what they were given as. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,37 +86,29 @@ void tool_arguments_clear(tool_arguments *arguments) {
 
 /* -- one option -------------------------------------------------------------------------------- */
 
-static bool set_flag(tool_arguments *arguments, char letter) {
-    switch (letter) {
-    case 'r':
-        return arguments->relative = true;
-    case 's':
-        return arguments->skip_errors = true;
-    case 'R':
-        return arguments->resume = true;
-    case 'T':
-        return arguments->strict = true;
-    case 'M':
-        return arguments->metadata = true;
-    case 'O':
-        return arguments->objects = true;
-    case 'G':
-        return arguments->generators = true;
-    case 'q':
-        return arguments->quiet = true;
-    case 'J':
-        return arguments->json = true;
-    case 'A':
-        return arguments->all = true;
-    case 'D':
-        return arguments->deep = true;
-    case 'K':
-        return arguments->dry_run = true;
-    case 'I':
-        return arguments->from_input = true;
-    default:
-        return arguments->help = true;
-    }
+#define AT(member) offsetof(tool_arguments, member)
+
+/* Members by the letters of options. */
+static const size_t flags[] = {
+    ['r'] = AT(relative),   ['s'] = AT(skip_errors), ['R'] = AT(resume),     ['T'] = AT(strict),
+    ['M'] = AT(metadata),   ['O'] = AT(objects),     ['G'] = AT(generators), ['q'] = AT(quiet),
+    ['J'] = AT(json),       ['A'] = AT(all),         ['D'] = AT(deep),       ['K'] = AT(dry_run),
+    ['I'] = AT(from_input), ['h'] = AT(help)};
+
+static const size_t numbers[] = {
+    ['i'] = AT(inline_bytes), ['j'] = AT(threads),       ['V'] = AT(version),
+    ['S'] = AT(record_size),  ['B'] = AT(manifest_size), ['N'] = AT(sample)};
+
+static const size_t texts[] = {
+    ['p'] = AT(pattern),     ['g'] = AT(group),          ['F'] = AT(format),
+    ['C'] = AT(cfa_version), ['H'] = AT(subarray_shape), ['Z'] = AT(subarray_size),
+    ['U'] = AT(common_date), ['P'] = AT(partition),      ['X'] = AT(prefix),
+    ['L'] = AT(part),        ['Y'] = AT(message)};
+
+#define MEMBER(type, list) ((type *)((char *)arguments + (list)[(size_t)option->letter]))
+
+static bool set_flag(tool_arguments *arguments, const tool_option *option) {
+    return *MEMBER(bool, flags) = true;
 }
 
 /* "/Grid/t2m/" is "Grid/t2m". */
@@ -162,21 +155,22 @@ static bool append_names(refs_name_list *list, char *value) {
     return true;
 }
 
-static bool set_number(const tool_option *option, const char *value, const char **number) {
-    uint64_t found;
-    *number = value;
-    if (refs_str_to_u64(refs_str_from(value), &found)) return true;
+static bool set_text(tool_arguments *arguments, const tool_option *option, const char *value) {
+    const size_t letter = (size_t)option->letter;
+    const bool is_number = letter < sizeof numbers / sizeof *numbers && numbers[letter] > 0;
+    uint64_t number;
+    *MEMBER(const char *, is_number ? numbers : texts) = value;
+    if (!is_number || refs_str_to_u64(refs_str_from(value), &number)) return true;
     fprintf(stderr, "refs: --%s: expected a whole number, found \"%s\"\n", option->name, value);
     return false;
 }
 
 static bool set_value(tool_arguments *arguments, const tool_option *option, char *value) {
+    if (option->letter == 'a' || option->letter == 'H') keep_names_of_dimensions(value);
     switch (option->letter) {
     case 'o':
-        arguments->output = refs_url_file_path(value);
-        return true;
+        return (arguments->output = refs_url_file_path(value)) != NULL;
     case 'a':
-        keep_names_of_dimensions(value);
         return append_names(&arguments->along, value);
     case 'v':
         return append_names(&arguments->variables, value);
@@ -184,54 +178,9 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return append_rewrite(arguments, value);
     case 't':
         return refs_name_list_append(&arguments->templates, value);
-    case 'p':
-        arguments->pattern = value;
-        return true;
-    case 'g':
-        arguments->group = without_outer_slashes(value);
-        return true;
-    case 'F':
-        arguments->format = value;
-        return true;
-    case 'C':
-        arguments->cfa_version = value;
-        return true;
-    case 'H':
-        keep_names_of_dimensions(value);
-        arguments->subarray_shape = value;
-        return true;
-    case 'Z':
-        arguments->subarray_size = value;
-        return true;
-    case 'U':
-        arguments->common_date = value;
-        return true;
-    case 'P':
-        arguments->partition = value;
-        return true;
-    case 'X':
-        arguments->prefix = value;
-        return true;
-    case 'L':
-        arguments->part = value;
-        return true;
-    case 'i':
-        return set_number(option, value, &arguments->inline_bytes);
-    case 'j':
-        return set_number(option, value, &arguments->threads);
-    case 'V':
-        return set_number(option, value, &arguments->version);
-    case 'S':
-        return set_number(option, value, &arguments->record_size);
-    case 'B':
-        return set_number(option, value, &arguments->manifest_size);
-    case 'Y':
-        arguments->message = value;
-        return true;
-    case 'N':
-        return set_number(option, value, &arguments->sample);
     default:
-        return false;
+        return set_text(arguments, option,
+                        option->letter == 'g' ? without_outer_slashes(value) : value);
     }
 }
 
@@ -266,9 +215,9 @@ static int read_option(const tool_verb *verb, int argc, char **argv, tool_argume
     size_t size = attached != NULL && is_long ? (size_t)(attached - text) - 1 : strlen(text);
     const tool_option *option = find_option(verb, text, size);
     if (option == NULL) return 0;
-    if (option->value == NULL && attached == NULL) return set_flag(arguments, option->letter);
+    if (option->value == NULL && attached == NULL) return set_flag(arguments, option);
     if (option->value == NULL && !is_long && text[2] != '=') {
-        set_flag(arguments, option->letter);
+        set_flag(arguments, option);
         *++argv[0] = '-'; /* "-qr" goes on as "-r" */
         return read_option(verb, argc, argv, arguments);
     }

@@ -1,4 +1,5 @@
 /* options.c -- "KEY=VALUE", see library.h. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,24 +30,75 @@ static const char *const settings[] = {"AWS_",
 
 #define N(list) (sizeof(list) / sizeof *(list))
 
-/* -- values ------------------------------------------------------------------------------------ */
+static size_t count(const char *const *list) {
+    size_t n = 0;
+    while (list[n] != NULL) n++;
+    return n;
+}
 
-/* Words that an option may be; their places are the values of its enum. */
-typedef struct words {
-    const char *const *list;
-    size_t n;
-    const char *shown;
-} words;
+/* -- options ----------------------------------------------------------------------------------- */
 
-static refs_status find_word(const char *key, const char *value, const words *among, int *found,
+typedef enum option_kind { TEXT, LIST, WORD, SET_NUMBER, CACHE_SIZE } option_kind;
+
+#define AT(member)      offsetof(refs_library_options, member)
+#define VERSION(member) AT(open.sets.version.member)
+
+/* An option, and the member that it sets: a WORD one of an enum, whose values are the places of its
+ * words. */
+static const struct option {
+    const char *key;
+    option_kind kind;
+    size_t at;
+    const char *has;      /* what an item of a LIST has in it; NULL: anything */
+    const char *expected; /* what people read of that, or of the words */
+    const char *words[4];
+} table[] = {
+    {"URL_REWRITE", LIST, AT(rewrites), "=>", "OLD=>NEW", {NULL}},
+    {"TEMPLATES", LIST, AT(templates), "=", "NAME=VALUE", {NULL}},
+    {"TARGET", TEXT, AT(open.sets.target), NULL, NULL, {NULL}},
+    {"BRANCH", TEXT, VERSION(branch), NULL, NULL, {NULL}},
+    {"TAG", TEXT, VERSION(tag), NULL, NULL, {NULL}},
+    {"SNAPSHOT", TEXT, VERSION(snapshot), NULL, NULL, {NULL}},
+    {"AS_OF", TEXT, VERSION(as_of), NULL, NULL, {NULL}},
+    {"SET", SET_NUMBER, 0, NULL, NULL, {NULL}},
+    {"MISSING",
+     WORD,
+     AT(open.missing),
+     NULL,
+     "ERROR, FILL or WARN",
+     {[REFS_MISSING_ERROR] = "ERROR", [REFS_MISSING_FILL] = "FILL", [REFS_MISSING_WARN] = "WARN"}},
+    {"CHANGED",
+     WORD,
+     AT(open.changed),
+     NULL,
+     "ERROR, WARN or IGNORE",
+     {[REFS_CHANGED_ERROR] = "ERROR",
+      [REFS_CHANGED_WARN] = "WARN",
+      [REFS_CHANGED_IGNORE] = "IGNORE"}},
+    {"CACHE_MAX", CACHE_SIZE, 0, NULL, NULL, {NULL}},
+    {"HONOUR_VALID_RANGE",
+     WORD,
+     AT(open.ranges),
+     NULL,
+     "YES or NO",
+     {[REFS_RANGES_HONOURED] = "YES", [REFS_RANGES_IGNORED] = "NO"}},
+    {"ALONG", LIST, AT(along), NULL, NULL, {NULL}},
+    {"PATTERN", TEXT, AT(open.pattern), NULL, NULL, {NULL}}};
+
+_Static_assert(sizeof(refs_missing) == sizeof(unsigned) &&
+                   sizeof(refs_changed) == sizeof(unsigned) &&
+                   sizeof(refs_ranges) == sizeof(unsigned),
+               "words are stored as numbers of this size");
+
+static refs_status find_word(const struct option *option, const char *value, void *member,
                              refs_error *err) {
-    for (size_t i = 0; i < among->n; i++)
-        if (among->list[i] != NULL && strcasecmp(value, among->list[i]) == 0) {
-            *found = (int)i;
+    for (unsigned i = 0; i < N(option->words); i++)
+        if (option->words[i] != NULL && strcasecmp(value, option->words[i]) == 0) {
+            memcpy(member, &i, sizeof i);
             return REFS_OK;
         }
-    return refs_fail(err, REFS_INVALID, "option %s: expected %s, found \"%s\"", key, among->shown,
-                     value);
+    return refs_fail(err, REFS_INVALID, "option %s: expected %s, found \"%s\"", option->key,
+                     option->expected, value);
 }
 
 static refs_status find_number(const char *key, const char *value, uint64_t most, uint64_t *number,
@@ -56,136 +108,32 @@ static refs_status find_number(const char *key, const char *value, uint64_t most
                      key, (unsigned long long)most, value);
 }
 
-static size_t count(const char *const *list) {
-    size_t n = 0;
-    while (list[n] != NULL) n++;
-    return n;
-}
-
-/* -- options ----------------------------------------------------------------------------------- */
-
-static refs_status set_rewrite(refs_library_options *options, const char *value, refs_error *err) {
-    if (strstr(value, "=>") == NULL)
-        return refs_fail(err, REFS_INVALID, "option URL_REWRITE: expected OLD=>NEW, found \"%s\"",
-                         value);
-    options->rewrites[count(options->rewrites)] = value;
-    return REFS_OK;
-}
-
-static refs_status set_template(refs_library_options *options, const char *value, refs_error *err) {
-    if (strchr(value, '=') == NULL)
-        return refs_fail(err, REFS_INVALID, "option TEMPLATES: expected NAME=VALUE, found \"%s\"",
-                         value);
-    options->templates[count(options->templates)] = value;
-    return REFS_OK;
-}
-
-static refs_status set_target(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.sets.target = value;
-    return REFS_OK;
-}
-
-static refs_status set_branch(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.sets.version.branch = value;
-    return REFS_OK;
-}
-
-static refs_status set_tag(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.sets.version.tag = value;
-    return REFS_OK;
-}
-
-static refs_status set_snapshot(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.sets.version.snapshot = value;
-    return REFS_OK;
-}
-
-static refs_status set_as_of(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.sets.version.as_of = value;
-    return REFS_OK;
-}
-
-static refs_status set_along(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->along[count(options->along)] = value;
-    return REFS_OK;
-}
-
-static refs_status set_pattern(refs_library_options *options, const char *value, refs_error *err) {
-    (void)err;
-    options->open.pattern = value;
-    return REFS_OK;
-}
-
-static refs_status set_number(refs_library_options *options, const char *value, refs_error *err) {
+static refs_status set_option(refs_library_options *options, const struct option *option,
+                              const char *value, refs_error *err) {
+    void *member = (char *)options + option->at;
     uint64_t number = 0;
-    REFS_TRY(find_number("SET", value, INT32_MAX, &number, err));
-    options->open.sets.set_index = (int64_t)number;
-    return REFS_OK;
+    switch (option->kind) {
+    case TEXT:
+        *(const char **)member = value;
+        return REFS_OK;
+    case LIST:
+        if (option->has != NULL && strstr(value, option->has) == NULL)
+            return refs_fail(err, REFS_INVALID, "option %s: expected %s, found \"%s\"", option->key,
+                             option->expected, value);
+        (*(const char ***)member)[count(*(const char ***)member)] = value;
+        return REFS_OK;
+    case WORD:
+        return find_word(option, value, member, err);
+    case SET_NUMBER:
+        REFS_TRY(find_number(option->key, value, INT32_MAX, &number, err));
+        options->open.sets.set_index = (int64_t)number;
+        return REFS_OK;
+    default:
+        REFS_TRY(find_number(option->key, value, REFS_OPENED_MAX_CACHE_MIB, &number, err));
+        options->open.cache_bytes = (size_t)number * REFS_MIB;
+        return REFS_OK;
+    }
 }
-
-static refs_status set_missing(refs_library_options *options, const char *value, refs_error *err) {
-    static const char *const list[] = {
-        [REFS_MISSING_ERROR] = "ERROR", [REFS_MISSING_FILL] = "FILL", [REFS_MISSING_WARN] = "WARN"};
-    static const words among = {list, N(list), "ERROR, FILL or WARN"};
-    int found = 0;
-    REFS_TRY(find_word("MISSING", value, &among, &found, err));
-    options->open.missing = (refs_missing)found;
-    return REFS_OK;
-}
-
-static refs_status set_changed(refs_library_options *options, const char *value, refs_error *err) {
-    static const char *const list[] = {[REFS_CHANGED_ERROR] = "ERROR",
-                                       [REFS_CHANGED_WARN] = "WARN",
-                                       [REFS_CHANGED_IGNORE] = "IGNORE"};
-    static const words among = {list, N(list), "ERROR, WARN or IGNORE"};
-    int found = 0;
-    REFS_TRY(find_word("CHANGED", value, &among, &found, err));
-    options->open.changed = (refs_changed)found;
-    return REFS_OK;
-}
-
-static refs_status set_ranges(refs_library_options *options, const char *value, refs_error *err) {
-    static const char *const list[] = {
-        [REFS_RANGES_HONOURED] = "YES", [REFS_RANGES_IGNORED] = "NO"};
-    static const words among = {list, N(list), "YES or NO"};
-    int found = 0;
-    REFS_TRY(find_word("HONOUR_VALID_RANGE", value, &among, &found, err));
-    options->open.ranges = (refs_ranges)found;
-    return REFS_OK;
-}
-
-static refs_status set_cache(refs_library_options *options, const char *value, refs_error *err) {
-    uint64_t mebibytes = 0;
-    REFS_TRY(find_number("CACHE_MAX", value, REFS_OPENED_MAX_CACHE_MIB, &mebibytes, err));
-    options->open.cache_bytes = (size_t)mebibytes * REFS_MIB;
-    return REFS_OK;
-}
-
-typedef struct option {
-    const char *key;
-    refs_status (*set)(refs_library_options *options, const char *value, refs_error *err);
-} option;
-
-static const option table[] = {{"URL_REWRITE", set_rewrite},
-                               {"TEMPLATES", set_template},
-                               {"TARGET", set_target},
-                               {"BRANCH", set_branch},
-                               {"TAG", set_tag},
-                               {"SNAPSHOT", set_snapshot},
-                               {"AS_OF", set_as_of},
-                               {"SET", set_number},
-                               {"MISSING", set_missing},
-                               {"CHANGED", set_changed},
-                               {"CACHE_MAX", set_cache},
-                               {"HONOUR_VALID_RANGE", set_ranges},
-                               {"ALONG", set_along},
-                               {"PATTERN", set_pattern}};
 
 /* -- the list ---------------------------------------------------------------------------------- */
 
@@ -211,7 +159,7 @@ static refs_status read_option(refs_library_options *options, const char *text, 
         return refs_fail(err, REFS_INVALID, "expected an option KEY=VALUE, found \"%s\"", text);
     for (size_t i = 0; i < N(table); i++)
         if (strlen(table[i].key) == equals && strncasecmp(text, table[i].key, equals) == 0)
-            return table[i].set(options, text + equals + 1, err);
+            return set_option(options, &table[i], text + equals + 1, err);
     if (!is_setting(text)) return fail_unknown(refs_str_view(text, equals), err);
     options->settings[count(options->settings)] = text;
     return REFS_OK;
