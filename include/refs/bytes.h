@@ -140,7 +140,7 @@ bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
  * where nothing is left. */
 bool refs_str_next_line(refs_str *text, refs_str *line);
 
-/** What follows the last slash of a path. */
+/** The part after the last slash of a path. */
 const char *refs_path_leaf(const char *path);
 
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
