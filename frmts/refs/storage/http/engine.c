@@ -120,7 +120,7 @@ static bool take_new(engine *self) {
         next = transfer->next;
         transfer->is_awaited = ask_if_awaited(transfer);
         transfer->origin = refs_origins__hold(&self->origins, &transfer->key_now);
-        transfer->home = refs_origins__hold(&self->origins, &transfer->key);
+        transfer->first_origin = refs_origins__hold(&self->origins, &transfer->key);
         add_waiting(self, transfer);
     }
     return !ending;
@@ -140,41 +140,41 @@ static void hold_origin(engine *self, refs_transfer *transfer) {
  * they have the cookie then. */
 
 static bool follows_alone(const refs_transfer *transfer) {
-    return transfer->home != NULL && transfer->home->login == transfer;
+    return transfer->first_origin != NULL && transfer->first_origin->login == transfer;
 }
 
 /* Its outcome is known, or never will be by this transfer. */
 static void end_login(refs_transfer *transfer) {
-    refs_origin_state *home = transfer->home;
+    refs_origin_state *first_origin = transfer->first_origin;
     if (!follows_alone(transfer)) return;
-    home->login = NULL;
+    first_origin->login = NULL;
     if (!transfer->checked || transfer->refused) return;
-    if (transfer->origin == home)
-        home->n_logins++;
+    if (transfer->origin == first_origin)
+        first_origin->n_logins++;
     else
-        home->is_mirrored = true;
+        first_origin->is_mirrored = true;
 }
 
 /* Starts over with the cookie that another transfer got. */
 static void start_over(engine *self, refs_transfer *transfer) {
-    refs_transfer__go_home(transfer);
+    refs_transfer__start_over(transfer);
     hold_origin(self, transfer);
-    transfer->left_home = false;
+    transfer->is_off_origin = false;
 }
 
 /* After a redirect. An answer is out of date if its request was sent before another transfer logged
  * in. */
 static void note_redirect(engine *self, refs_transfer *transfer) {
-    refs_origin_state *home = transfer->home;
-    if (home == NULL || transfer->origin == home || transfer->left_home) return;
-    if (home->n_logins > transfer->n_logins) {
+    refs_origin_state *first_origin = transfer->first_origin;
+    if (first_origin == NULL || transfer->origin == first_origin || transfer->is_off_origin) return;
+    if (first_origin->n_logins > transfer->n_logins) {
         start_over(self, transfer);
         return;
     }
-    transfer->left_home = true;
-    if (home->is_mirrored) return;
-    if (home->login == NULL)
-        home->login = transfer;
+    transfer->is_off_origin = true;
+    if (first_origin->is_mirrored) return;
+    if (first_origin->login == NULL)
+        first_origin->login = transfer;
     else
         transfer->awaits_login = true;
 }
@@ -182,17 +182,17 @@ static void note_redirect(engine *self, refs_transfer *transfer) {
 /* Whether a transfer must wait for the login of another. Afterwards it starts over if that logged
  * in, else it follows its own redirect. */
 static bool must_await_login(engine *self, refs_transfer *transfer) {
-    refs_origin_state *home = transfer->home;
-    if (home == NULL || follows_alone(transfer)) return false;
-    if (home->login != NULL && home->login->checked) end_login(home->login);
-    bool is_to_wait = transfer->awaits_login || transfer->origin == home;
-    if (home->login != NULL) return is_to_wait;
+    refs_origin_state *first_origin = transfer->first_origin;
+    if (first_origin == NULL || follows_alone(transfer)) return false;
+    if (first_origin->login != NULL && first_origin->login->checked) end_login(first_origin->login);
+    bool is_to_wait = transfer->awaits_login || transfer->origin == first_origin;
+    if (first_origin->login != NULL) return is_to_wait;
     if (!transfer->awaits_login) return false;
     transfer->awaits_login = false;
-    if (home->n_logins > transfer->n_logins) {
+    if (first_origin->n_logins > transfer->n_logins) {
         start_over(self, transfer);
-    } else if (!home->is_mirrored) {
-        home->login = transfer;
+    } else if (!first_origin->is_mirrored) {
+        first_origin->login = transfer;
     }
     return false;
 }
@@ -200,8 +200,8 @@ static bool must_await_login(engine *self, refs_transfer *transfer) {
 static void finish(refs_transfer *transfer) {
     end_login(transfer);
     refs_origin__release(transfer->origin);
-    refs_origin__release(transfer->home);
-    transfer->origin = transfer->home = NULL;
+    refs_origin__release(transfer->first_origin);
+    transfer->origin = transfer->first_origin = NULL;
     refs_transfer__finish(transfer);
 }
 
@@ -235,8 +235,8 @@ static void note_started(engine *self, refs_transfer *transfer, CURLMcode code) 
         return;
     }
     transfer->began_us = refs_now_us();
-    if (transfer->n_redirects == 0 && transfer->home != NULL)
-        transfer->n_logins = transfer->home->n_logins;
+    if (transfer->n_redirects == 0 && transfer->first_origin != NULL)
+        transfer->n_logins = transfer->first_origin->n_logins;
     refs_origin__begin(transfer->origin, transfer->began_us);
     transfer->n_beside = transfer->origin != NULL ? transfer->origin->n_active : 1;
     transfer->next = self->active;
@@ -560,10 +560,11 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
 static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     uint64_t now = transfer->failed_us / 1000, delay_ms = 0;
     bool unreachable = refs_transfer__is_unreachable(transfer, code);
-    transfer->hopeless =
+    transfer->is_host_down =
         unreachable && refs_origins__is_dead(&self->origins, &transfer->key_now, now);
-    transfer->pointless = refs_transfer__has_no_server(transfer, code) &&
-                          !refs_origins__has_answered(&self->origins, &transfer->key_now);
+    transfer->is_connection_refused =
+        refs_transfer__has_no_server(transfer, code) &&
+        !refs_origins__has_answered(&self->origins, &transfer->key_now);
     if (!unreachable) refs_origins__note_alive(&self->origins, &transfer->key_now);
     bool done = refs_transfer__end_attempt(transfer, code, &delay_ms);
     if (done && unreachable) refs_origins__note_dead(&self->origins, &transfer->key_now, now);
@@ -596,7 +597,7 @@ static void end_finished(engine *self) {
                 note_redirect(self, transfer);
             } else {
                 end_login(transfer);
-                transfer->left_home = false;
+                transfer->is_off_origin = false;
             }
             if (transfer->was_refused)
                 add_refused(self, transfer);

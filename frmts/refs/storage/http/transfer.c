@@ -169,9 +169,9 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
     if (transfer->login.login.login_host != NULL)
         transfer->netrc = refs_login__netrc_state(transfer->rules.auth.netrc_file);
-    transfer->home_cookies = refs_http__cookies(http, &transfer->rules, &transfer->key);
+    transfer->first_cookies = refs_http__cookies(http, &transfer->rules, &transfer->key);
     transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, &tls);
-    transfer->cookies = transfer->home_cookies;
+    transfer->cookies = transfer->first_cookies;
     set_defaults(transfer);
     refs_http_handle handle = {transfer->easy, NULL, false};
     const refs_http_object object = {transfer->location, url};
@@ -209,29 +209,29 @@ static bool is_trusted(const refs_transfer *transfer, const char *url) {
 /* A handle for a `url` of another origin, or with a signature, without credentials. The login in
  * .netrc of the other host stays, but not over plain HTTP. */
 static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
-    CURL *away = curl_easy_duphandle(transfer->easy);
+    CURL *cross_easy = curl_easy_duphandle(transfer->easy);
     struct curl_slist *headers = NULL;
     bool trusted = is_trusted(transfer, url), is_signed = refs_redirect__is_signed(url);
-    if (away == NULL) return refs_fail_nomem(err);
-    refs_cookies__use(transfer->cookies, away);
-    if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
-    transfer->away = transfer->current = away;
+    if (cross_easy == NULL) return refs_fail_nomem(err);
+    refs_cookies__use(transfer->cookies, cross_easy);
+    if (transfer->cross_easy != NULL) curl_easy_cleanup(transfer->cross_easy);
+    transfer->cross_easy = transfer->current = cross_easy;
     bool copied =
         !trusted || refs_http_handle_copy_headers(
                         transfer->headers,
                         is_signed ? refs_http_handle_is_authorization : is_nothing, &headers);
     bool complete = copied && ask_for_bytes(transfer, &headers);
-    curl_easy_setopt(away, CURLOPT_HTTPHEADER, headers);
-    curl_slist_free_all(transfer->away_headers);
-    transfer->away_headers = headers;
+    curl_easy_setopt(cross_easy, CURLOPT_HTTPHEADER, headers);
+    curl_slist_free_all(transfer->cross_headers);
+    transfer->cross_headers = headers;
     if (!complete) return refs_fail_nomem(err);
-    if (!trusted || is_signed) refs_http_handle_drop_credentials(away);
-    if (is_signed || !may_use_netrc(transfer, url)) refs_http_handle_ignore_netrc(away);
-    if (!is_signed) log_in(transfer, away, url);
+    if (!trusted || is_signed) refs_http_handle_drop_credentials(cross_easy);
+    if (is_signed || !may_use_netrc(transfer, url)) refs_http_handle_ignore_netrc(cross_easy);
+    if (!is_signed) log_in(transfer, cross_easy, url);
     if (trusted) return REFS_OK;
-    curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
-    curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
-    curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
+    curl_easy_setopt(cross_easy, CURLOPT_SSLCERT, NULL);
+    curl_easy_setopt(cross_easy, CURLOPT_SSLKEY, NULL);
+    curl_easy_setopt(cross_easy, CURLOPT_KEYPASSWD, NULL);
     return REFS_OK;
 }
 
@@ -243,8 +243,8 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
     transfer->url_now = url;
     (void)refs_origin_of(url, &transfer->key_now);
     transfer->cookies =
-        refs_origin_is_tls(&transfer->key_now) ? transfer->tls_cookies : transfer->home_cookies;
-    if (transfer->cookies != transfer->home_cookies || !is_trusted(transfer, url) ||
+        refs_origin_is_tls(&transfer->key_now) ? transfer->tls_cookies : transfer->first_cookies;
+    if (transfer->cookies != transfer->first_cookies || !is_trusted(transfer, url) ||
         is_newly_signed || !may_use_netrc(transfer, url)) {
         REFS_TRY(make_away(transfer, url, err));
     } else if (transfer->current != transfer->easy) {
@@ -280,7 +280,7 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
 }
 
 /* A retry starts over at the first URL: redirects may lead elsewhere by then. */
-void refs_transfer__go_home(refs_transfer *transfer) {
+void refs_transfer__start_over(refs_transfer *transfer) {
     if (transfer->n_redirects == 0) return;
     char *url = refs_str_copy(refs_str_from(transfer->url));
     transfer->n_redirects = 0;
@@ -301,9 +301,9 @@ static void renew(const refs_transfer *transfer, CURL **handle) {
 }
 
 static void renew_current(refs_transfer *transfer) {
-    bool is_away = transfer->current == transfer->away;
-    renew(transfer, is_away ? &transfer->away : &transfer->easy);
-    transfer->current = is_away ? transfer->away : transfer->easy;
+    bool is_cross = transfer->current == transfer->cross_easy;
+    renew(transfer, is_cross ? &transfer->cross_easy : &transfer->easy);
+    transfer->current = is_cross ? transfer->cross_easy : transfer->easy;
 }
 
 static void set_needs(refs_transfer *transfer, uint64_t needs) {
@@ -519,7 +519,7 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     bool transient = status >= 300 ? is_transient_status(transfer, status)
                                    : is_transient_code(code) || short_range;
     if (code != CURLE_OK && !may_change(transfer, code)) transient = false;
-    if (transfer->refused || transfer->hopeless || !transient) return false;
+    if (transfer->refused || transfer->is_host_down || !transient) return false;
     if (brought >= PROGRESS_BYTES &&
         (transfer->kind == REFS_TRANSFER_RANGE || refs_transfer__can_resume(transfer)))
         transfer->n_failures = 0;
@@ -528,7 +528,8 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     if (refs_origin__is_refusal(status) && transfer->others_came && most > 0 &&
         transfer->n_refusals++ < REFUSALS_PER_RETRY * most)
         transfer->n_failures = 0;
-    if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
+    if (transfer->is_connection_refused && most > MAX_RETRIES_OF_REFUSED)
+        most = MAX_RETRIES_OF_REFUSED;
     return transfer->n_failures++ < most;
 }
 
@@ -559,7 +560,7 @@ static bool brought_part(const refs_transfer *transfer, CURLcode code, long stat
 static void ask_for_rest(refs_transfer *transfer) {
     transfer->n_failures = 0;
     refs_error_clear(&transfer->error);
-    refs_transfer__go_home(transfer);
+    refs_transfer__start_over(transfer);
 }
 
 /* Whether to retry after a failed attempt. */
@@ -578,7 +579,7 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     if (transfer->kind == REFS_TRANSFER_WHOLE && !refs_transfer__can_resume(transfer))
         atomic_store(&transfer->got, 0);
     refs_error_clear(&transfer->error);
-    refs_transfer__go_home(transfer);
+    refs_transfer__start_over(transfer);
     return true;
 }
 
@@ -593,7 +594,7 @@ static void start_over(refs_transfer *transfer) {
     transfer->is_rest_refused = true;
     atomic_store(&transfer->got, 0);
     refs_error_clear(&transfer->error);
-    refs_transfer__go_home(transfer);
+    refs_transfer__start_over(transfer);
 }
 
 static void note_region(refs_transfer *transfer) {
@@ -639,18 +640,18 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
 }
 
 static void release_cookies(refs_transfer *transfer) {
-    if (transfer->home_cookies != NULL)
-        refs_http__release_cookies(transfer->http, transfer->home_cookies);
+    if (transfer->first_cookies != NULL)
+        refs_http__release_cookies(transfer->http, transfer->first_cookies);
     if (transfer->tls_cookies != NULL)
         refs_http__release_cookies(transfer->http, transfer->tls_cookies);
-    transfer->cookies = transfer->home_cookies = transfer->tls_cookies = NULL;
+    transfer->cookies = transfer->first_cookies = transfer->tls_cookies = NULL;
 }
 
 void refs_transfer__clear(refs_transfer *transfer) {
     refs_fork_hold_off();
-    if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
+    if (transfer->cross_easy != NULL) curl_easy_cleanup(transfer->cross_easy);
     if (transfer->easy != NULL) curl_easy_cleanup(transfer->easy);
-    curl_slist_free_all(transfer->away_headers);
+    curl_slist_free_all(transfer->cross_headers);
     curl_slist_free_all(transfer->headers);
     refs_fork_allow();
     release_cookies(transfer);
@@ -663,8 +664,8 @@ void refs_transfer__clear(refs_transfer *transfer) {
     if (transfer->reserved > 0)
         refs_waiter__give_back(transfer->waiter, (size_t)transfer->reserved);
     transfer->reserved = 0;
-    transfer->easy = transfer->away = transfer->current = NULL;
-    transfer->headers = transfer->away_headers = NULL;
+    transfer->easy = transfer->cross_easy = transfer->current = NULL;
+    transfer->headers = transfer->cross_headers = NULL;
     transfer->url = transfer->url_now = transfer->retry_codes = transfer->refusal_text = NULL;
     transfer->block = NULL;
 }
