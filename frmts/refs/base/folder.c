@@ -24,7 +24,7 @@ static refs_status visit_all(DIR *entries, const char *shown, const refs_folder_
     return errno == 0 ? REFS_OK : fail(REFS_IO, shown, err);
 }
 
-/* Closes `entries`, NULL where it could not be opened. */
+/* Closes `entries`; NULL: it could not be opened. */
 static refs_status visit_opened(DIR *entries, const char *shown, const refs_folder_visitor *visitor,
                                 refs_error *err) {
     if (entries == NULL) return fail(refs_status_of_errno(errno), shown, err);

@@ -1,4 +1,4 @@
-/* vfs.c -- what every refs_vfs can do, see vfs.h. */
+/* vfs.c -- functions for every refs_vfs, see vfs.h. */
 #include "refs/vfs.h"
 
 refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,

@@ -1,10 +1,10 @@
-/* metadata.c -- metadata items under the names that the netCDF driver gives them. */
+/* metadata.c -- metadata items, with the names of GDAL's netCDF driver. */
 #include <math.h>
 #include <stdio.h>
 
 #include "cf_internal.h"
 
-/* Longer lead times are no lead times. */
+/* Longest lead time: longer ones are ignored as errors. */
 #define MAX_LEAD_SECONDS 1e12
 
 /* -- attributes of groups and variables -------------------------------------------------------- */
@@ -22,18 +22,18 @@ refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_ite
     return REFS_OK;
 }
 
-/* Variables of the root go by their bare name, others by their path. */
+/* The name of a variable in items: without path in the root group, else with it. */
 static const char *shown_name(const refs_array_meta *array) {
     return array->group[0] == '\0' ? array->name : array->path;
 }
 
-/* Whether a writer of reference sets made the attribute _FillValue the fill value. */
+/* Whether a writer of reference sets moved the attribute _FillValue to the fill value. */
 static bool lost_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_json_get(array->attributes, "_FillValue") == NULL &&
            refs_cf_fill_is_declared(hierarchy, array);
 }
 
-/* Appends a fill value of the array's type, which is exact in 64 bits. */
+/* Appends a fill value exactly, up to 64 bits. */
 static refs_status print_fill(const refs_array_meta *array, double fill, refs_buf *text,
                               refs_error *err) {
     if (array->dtype.size != 8 ||
@@ -66,7 +66,7 @@ static refs_status add_variable(const refs_hierarchy *hierarchy, const refs_arra
     return REFS_OK;
 }
 
-/* The variables that are called like the array's dimensions. */
+/* The coordinate variables of the array's dimensions. */
 static refs_status add_dims(const refs_cf__input *input, const refs_array_meta *mapping,
                             refs_cf_items *items, refs_error *err) {
     const refs_array_meta *added[REFS_MAX_RANK + 2] = {input->array, mapping};
@@ -169,7 +169,7 @@ refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_a
 
 /* -- one band ---------------------------------------------------------------------------------- */
 
-/* Attributes that hold stored values: signed in the file, they are shown as the band's. */
+/* Attributes with stored values are shown in the type of the band, unsigned if that is. */
 static bool holds_stored_values(refs_str name) {
     return refs_str_is(name, "_FillValue") || refs_str_is(name, "missing_value") ||
            refs_str_is(name, "valid_range");
@@ -235,7 +235,7 @@ void refs_cf__clocks_clear(refs_cf_description *description) {
     axis_clear(&description->lead_time.axis);
 }
 
-/* A coordinate without dimensions says where all bands are. */
+/* A scalar coordinate holds for all bands. */
 static refs_status add_scalar(const refs_cf__input *input, const refs_array_meta *coordinate,
                               refs_cf_items *items, refs_error *err) {
     refs_cf_band_axis axis;
@@ -245,7 +245,7 @@ static refs_status add_scalar(const refs_cf__input *input, const refs_array_meta
     return status;
 }
 
-/* Finds the dimensions of a coordinate among those of the array that are bands. */
+/* Finds the band axes that are dimensions of a coordinate. */
 static bool find_dims(const refs_cf_description *description, const refs_array_meta *coordinate,
                       refs_cf_band_clock *found) {
     if (coordinate->rank > sizeof found->dims / sizeof found->dims[0]) return false;
@@ -260,7 +260,7 @@ static bool find_dims(const refs_cf_description *description, const refs_array_m
     return true;
 }
 
-/* Coordinates of forecasts are known by CF's standard names. */
+/* Recognises coordinates of forecasts by CF's standard names. */
 static refs_cf_band_clock *find_clock(const refs_array_meta *coordinate,
                                       refs_cf_description *description) {
     const refs_str name = refs_cf__text(coordinate->attributes, "standard_name");
@@ -305,9 +305,8 @@ static bool has_forecast_axis(refs_cf_description *description) {
     return false;
 }
 
-/* The time for which a forecast is valid is along its reference time and its lead time. Sets of
- * GRIB messages have dimensions only along which there are several fields: what is scalar of all
- * their coordinates says where the bands are, elsewhere what is of forecasts. */
+/* Finds the valid time, along reference time and lead time. Sets of GRIB messages drop dimensions
+ * of length 1: all their scalar coordinates are shown, in other sets only those of forecasts. */
 static refs_status add_forecast(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
     const bool is_grib = is_of_grib(input->array);
@@ -326,7 +325,7 @@ static refs_status add_forecast(const refs_cf__input *input, refs_cf_description
     return REFS_OK;
 }
 
-/* Fills in what the metadata of all bands have in common. */
+/* Collects the metadata that all bands share. */
 refs_status refs_cf__describe_band_items(const refs_cf__input *input,
                                          refs_cf_description *description, refs_error *err) {
     const refs_array_meta *array = input->array;
@@ -355,8 +354,8 @@ static const refs_cf_band_axis *time_axis(const refs_cf_description *description
     return NULL;
 }
 
-/* The place of a clock for a band whose indices along the band axes, among the selected elements,
- * are `index`. */
+/* The index into a clock's values for a band with this `index` along the band axes, among the
+ * selected elements. */
 static uint64_t place_on_clock(const refs_cf_description *description,
                                const refs_cf_band_clock *clock, const uint64_t *index) {
     uint64_t place = 0;
@@ -387,8 +386,7 @@ static refs_status add_reference_time(const refs_cf_band_axis *axis, uint64_t pl
     return refs_cf__add_item(items, "GRIB_REF_TIME", refs_str_from(text), err);
 }
 
-/* Adds the reference time and the lead time together as TIME; nothing where one of them is not
- * known. */
+/* Adds the sum of reference time and lead time as TIME; nothing if one of them is unknown. */
 static refs_status add_computed_time(const refs_cf_description *description, const uint64_t *index,
                                      refs_cf_items *items, refs_error *err) {
     const refs_cf_band_axis *reference = &description->reference_time.axis;
@@ -409,7 +407,7 @@ static refs_status add_computed_time(const refs_cf_description *description, con
     return refs_cf__add_item(items, "TIME", refs_buf_text(&text), err);
 }
 
-/* Adds TIME, and what belongs to it. */
+/* Adds TIME, and the items of the reference time. */
 static refs_status add_times(const refs_cf_description *description, const uint64_t *index,
                              refs_cf_items *items, refs_error *err) {
     const refs_cf_band_clock *valid = &description->valid_time;

@@ -3,7 +3,7 @@
 
 #include "tool.h"
 
-/* Chunks that are listed of an array: 8 MiB. */
+/* Most listed chunks of an array: they take 8 MiB. */
 #define MAX_LISTED ((size_t)1 << 20)
 
 /* -- listing ----------------------------------------------------------------------------------- */
@@ -14,7 +14,7 @@ static uint64_t number_of(const tool_stored *stored, const uint64_t *index) {
     return number;
 }
 
-/* REFS_LIMIT without a message: there are too many to be listed. */
+/* REFS_LIMIT without a message: too many chunks to list. */
 static refs_status add(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
     tool_stored *stored = user;
     (void)ref;
@@ -27,8 +27,7 @@ static refs_status add(void *user, const uint64_t *index, const refs_ref *ref, r
     return stored->n_numbers % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
 }
 
-/* Sizes along each dimension; false where chunks have more numbers than can be counted, or differ
- * in size. */
+/* Sizes of the chunk grid; false if 64 bits cannot count its chunks, or if it is rectilinear. */
 static bool measure(const refs_array_meta *meta, tool_stored *stored) {
     uint64_t all = 1;
     for (size_t d = 0; d < meta->rank; d++) {
@@ -40,7 +39,7 @@ static bool measure(const refs_array_meta *meta, tool_stored *stored) {
     return meta->edges == NULL && meta->aggregation == NULL;
 }
 
-/* kerchunk calls the one chunk of a GRIB2 array "0", whatever the rank of the array is. */
+/* kerchunk calls the only chunk of a GRIB2 array "0", whatever the rank of the array. */
 static refs_status add_zero(const refs_set *set, tool_stored *stored, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref;
@@ -72,19 +71,19 @@ void tool_stored_clear(tool_stored *stored) {
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
-/* The first of the list that is `number` or greater. */
+/* The first listed chunk with at least this number. */
 static size_t find_from(const tool_stored *stored, uint64_t number) {
     size_t i = 0;
     REFS_BISECT(i, stored->n_numbers, stored->numbers[i] < number);
     return i;
 }
 
-/* Keys `low` to `high` along each dimension. */
+/* A box of chunks: indices `low` to `high` along each dimension. */
 typedef struct key_box {
     uint64_t low[REFS_MAX_RANK], high[REFS_MAX_RANK];
 } key_box;
 
-/* Moves `index`, which is outside the box, to the next one in it; false: there is none. */
+/* Moves `index`, which is outside the box, to the next one inside; false: none follows. */
 static bool move_into(const key_box *box, size_t rank, uint64_t *index) {
     size_t d = 0;
     while (d < rank && index[d] >= box->low[d] && index[d] <= box->high[d]) d++;

@@ -9,7 +9,7 @@
 
 #define METHOD "AWS4-HMAC-SHA256"
 
-/* Parameters of a query: those of a list of objects, and of a signature. */
+/* Most parameters of a query: those of a listing and of a signature. */
 #define MAX_PARAMETERS 32
 
 refs_status refs_sigv4__escape(refs_str text, const char *plain, refs_buf *escaped,
@@ -17,7 +17,7 @@ refs_status refs_sigv4__escape(refs_str text, const char *plain, refs_buf *escap
     return refs_percent_append(text, plain, escaped, err);
 }
 
-/* The moment, as the signature has it, and what it is good for. */
+/* The time and scope of a signature. */
 typedef struct scope {
     char day[16], moment[32];
     char text[128]; /* "20130524/us-east-1/s3/aws4_request" */
@@ -54,8 +54,8 @@ static int compare(const void *a, const void *b) {
     return order != 0 ? order : (one->size > other->size) - (one->size < other->size);
 }
 
-/* Appends the parameters of `query` in the order of their names. None of the names that are used
- * here is the beginning of another, so that "=" does not disturb that. */
+/* Appends the parameters of `query`, sorted by name. No name used here is a prefix of another, so
+ * sorting "name=value" is the same. */
 static refs_status append_sorted(refs_str query, refs_buf *sorted, refs_error *err) {
     refs_str parts[MAX_PARAMETERS];
     size_t n = 0;

@@ -1,9 +1,7 @@
-/* model.c -- a hierarchy as groups, dimensions and variables of netCDF, see ncrefs.h.
- *
- * Zarr has names of dimensions with each array and no dimensions. One of netCDF is made of all that
- * have the same name and length and are in a group and the groups in it; it stands in the group of
- * its coordinate variable, else in the first group that needs it.
- */
+/* model.c -- builds the netCDF groups, dimensions and variables of a hierarchy, see ncrefs.h. Zarr
+ * arrays have dimension names, but no dimensions. All with the same name and length in a group and
+ * its subgroups are one netCDF dimension, in the group of its coordinate variable, else in the
+ * first group that needs it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,7 +47,8 @@ static int compare_paths(const void *a, const void *b) {
     return (sizes[0] > sizes[1]) - (sizes[0] < sizes[1]);
 }
 
-/* Orders groups so that those above come first; qsort need not keep the order of the others. */
+/* Sorts parent groups before their subgroups; otherwise keeps the order, which qsort alone need
+ * not. */
 static void sort_groups(const refs_group_meta **groups, size_t n) {
     bool is_sorted = true;
     for (size_t i = 1; i < n; i++)
@@ -85,7 +84,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
 
 /* -- dimensions -------------------------------------------------------------------------------- */
 
-/* The dimension of this name that a group sees, or -1. */
+/* The dimension of this name that is visible in a group, or -1. */
 static int find_dim(const ncrefs_model *model, size_t group, const char *name) {
     for (;; group = model->groups[group].parent) {
         for (size_t i = 0; i < model->n_dims; i++)
@@ -120,7 +119,7 @@ static bool is_used(const int *dims, size_t n, int id) {
 
 #define PHONY "phony_dim_"
 
-/* A dimension without a name, as netCDF-C calls those of HDF5: one for each length. */
+/* Names an unnamed dimension as netCDF-C does for HDF5: one for each length. */
 static refs_status name_phony(ncrefs_model *model, const ncrefs_variable *variable, size_t at,
                               int *id, refs_error *err) {
     char name[32];
@@ -135,7 +134,8 @@ static refs_status name_phony(ncrefs_model *model, const ncrefs_variable *variab
     }
 }
 
-/* Finds the coordinate variable of a name and length, as seen from a group; else the group. */
+/* Finds the group of the coordinate variable with this name and length, visible from a group; else
+ * the group itself. */
 static size_t home_of(const ncrefs_model *model, size_t group, const ncrefs_dim *wanted) {
     for (size_t above = group;; above = model->groups[above].parent) {
         const ncrefs_group *in = &model->groups[above];
@@ -155,7 +155,8 @@ static bool is_listed(const refs_json *list, const char *name) {
     return false;
 }
 
-/* The group that says that one has no limit, of those that a variable sees, is its own. */
+/* The group, among those visible from a variable, that lists the dimension as unlimited: it owns
+ * the dimension. */
 static void place_unlimited(const ncrefs_model *model, size_t group, ncrefs_dim *wanted) {
     for (;; group = model->groups[group].parent) {
         if (is_listed(model->groups[group].unlimited, wanted->name)) {
@@ -167,7 +168,7 @@ static void place_unlimited(const ncrefs_model *model, size_t group, ncrefs_dim 
     }
 }
 
-/* Names that are taken by another length get a number. */
+/* A name that has another length already gets a number. */
 static refs_status add_named(ncrefs_model *model, const ncrefs_dim *wanted, int *id,
                              refs_error *err) {
     char name[NC_MAX_NAME + 1];
@@ -188,7 +189,7 @@ static refs_status add_named(ncrefs_model *model, const ncrefs_dim *wanted, int 
     }
 }
 
-/* Writers count names that they make up from 0 in each variable. */
+/* Writers number made-up names from 0 in each variable. */
 static bool is_named(const refs_array_meta *meta, size_t dim) {
     return meta->named_dims && meta->dims[dim][0] != '\0' &&
            !refs_str_starts(refs_str_from(meta->dims[dim]), PHONY);
@@ -213,7 +214,7 @@ static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs
     return REFS_OK;
 }
 
-/* Properties that a variable has are there already. */
+/* Skips attributes that became properties of the variable. */
 static refs_status add_unused(ncrefs_model *model, size_t group, refs_error *err) {
     const refs_json *sizes = model->groups[group].unused;
     for (size_t i = 0; i < refs_json_size(sizes); i++) {
@@ -240,18 +241,17 @@ static bool is_number(nc_type type) {
     return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
 }
 
-/* An element in the type that netCDF sees: booleans and half floats have another. */
+/* Converts an element to the netCDF type: booleans and half floats have another. */
 static void put_element(const refs_dtype *dtype, const uint8_t *element,
                         ncrefs_variable *variable) {
     if (dtype->type == REFS_TYPE_FLOAT && dtype->size == 2) {
-        variable->has_fill = false; /* nobody fills these with anything but zero */
+        variable->has_fill = false; /* booleans are only filled with zero */
         return;
     }
     memcpy(variable->fill, element, dtype->size);
 }
 
-/* xarray writes it as base64 for strings of fixed size, which the array's fill value is in any
- * case. */
+/* Skips xarray's base64 _FillValue of fixed-size strings: the array's fill value is the same. */
 static refs_status add_text_fill(ncrefs_variable *variable, const refs_json *said,
                                  refs_error *err) {
     const refs_array_meta *meta = variable->meta;
@@ -302,7 +302,7 @@ static const char *name_of_unit(const char *unit) {
     return NULL;
 }
 
-/* NumPy's times have their unit in their type. */
+/* Adds the units of NumPy's times, which are part of their type. */
 static refs_status add_unit(ncrefs_variable *variable, refs_error *err) {
     const refs_dtype *dtype = &variable->meta->dtype;
     const char *unit = name_of_unit(dtype->unit);
@@ -369,7 +369,7 @@ refs_status ncrefs_model_make(const refs_hierarchy *hierarchy, const refs_notes 
     memset(model, 0, sizeof *model);
     refs_status status = add_groups(hierarchy, model, err);
     if (status == REFS_OK) status = add_variables(hierarchy, notes, model, err);
-    /* Those of groups above come first, so that the ones in them find theirs. */
+    /* Adds dimensions of parent groups first, so that subgroups find them. */
     for (size_t group = 0; group < model->n_groups && status == REFS_OK; group++)
         for (size_t i = 0; i < model->groups[group].n_variables && status == REFS_OK; i++)
             status = add_dims(model, &model->variables[model->groups[group].variables[i]], err);

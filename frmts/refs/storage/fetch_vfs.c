@@ -1,12 +1,12 @@
-/* fetch_vfs.c -- requests carried out by the host's refs_vfs, see fetch_internal.h. */
+/* fetch_vfs.c -- requests that the application's refs_vfs performs, see fetch_internal.h. */
 #include "expected.h"
 #include "fetch_internal.h"
 
-/* Requests of one location that are read in one go, and how many bytes they may be together. */
+/* Most requests of one location in one call, and their bytes together. */
 #define MAX_BATCH_REQUESTS 64
 #define MAX_BATCH_BYTES    (16 * (uint64_t)REFS_MIB)
 
-/* Says how large a location is that ends before a range does. */
+/* Fails with the size of a location that ends inside a range. */
 static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_planned *request,
                               uint64_t got, refs_error *err) {
     uint64_t size;
@@ -29,14 +29,14 @@ refs_status refs_fetch__read(refs_queue *queue, const refs_planned *request, uin
     return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
 }
 
-/* Requests that are read one behind the other. */
+/* Reads requests one after the other. */
 typedef struct batch {
     const refs_planned *requests;
     size_t n;
     uint8_t *dst;
 } batch;
 
-/* In one call where the host can. */
+/* Reads them in one call, if the refs_vfs can. */
 static refs_status read_requests(refs_queue *queue, const batch *all, refs_error *err) {
     const refs_planned *requests = all->requests;
     const size_t n = all->n;
@@ -56,7 +56,7 @@ static refs_status read_requests(refs_queue *queue, const batch *all, refs_error
     return REFS_OK;
 }
 
-/* The read of a batch whose memory is reserved. */
+/* Reads a batch; its memory is reserved. */
 static refs_status read_batch(refs_queue *queue, const refs_planned *requests, size_t n,
                               refs_error *err) {
     uint64_t total = 0;
@@ -84,7 +84,7 @@ refs_status refs_fetch__read_in_time(refs_queue *queue, const refs_planned *requ
     return REFS_OK;
 }
 
-/* The same for the whole of a location, whose size is asked for. */
+/* Reads a whole location, after asking for its size. */
 static refs_status read_whole(refs_queue *queue, const refs_planned *request, size_t *n,
                               unsigned timeout_ms, refs_error *err) {
     const refs_vfs *vfs = queue->fetcher->vfs;
@@ -110,7 +110,7 @@ static size_t batch_size(const refs_planned *requests, size_t n) {
     return size > 0 ? size : 1;
 }
 
-/* The end of the transfers from `begin` on that are of one location, and for the vfs. */
+/* The end of the transfers from `begin` on that are of one location and read by the vfs. */
 static size_t end_of_location(const refs_queue *queue, size_t begin) {
     const uint32_t id = refs_fetch__first_range(queue, begin)->location_id;
     size_t end = begin + 1;
@@ -130,7 +130,7 @@ size_t refs_fetch__count_vfs(const refs_queue *queue) {
     return batch_size(&queue->plan.requests[begin], end_of_location(queue, begin) - begin);
 }
 
-/* A reference promises the bytes: their absence is a failure, never a fill value. */
+/* An absent location is a failure, never a fill value: the reference says that it exists. */
 static refs_status fail_absent(const refs_fetcher *fetcher, refs_error *err) {
     if (err == NULL) return REFS_IO;
     const char *advice = fetcher->options.advice.moved;
@@ -147,7 +147,8 @@ void refs_fetch__close_vfs(refs_queue *queue) {
     queue->reading.handle = NULL;
 }
 
-/* Opens the location of the next transfer, unless it is open. One is open at a time. */
+/* Opens the location of the next transfer, unless it is open already. One location is open at a
+ * time. */
 static refs_status open_location(refs_queue *queue, refs_error *err) {
     const refs_vfs *vfs = queue->fetcher->vfs;
     refs_vfs_reading *reading = &queue->reading;

@@ -1,12 +1,12 @@
-/* queue.c -- requests -> plan -> transfers -> finished requests; see queue.h. */
+/* queue.c -- turns requests into a plan, transfers and finished requests; see queue.h. */
 #include "refs/queue.h"
 
 #include "expected.h"
 #include "fetch_internal.h"
 #include "http/internal.h"
 
-/* Requests for what is prefetched are as large as comes in so many milliseconds, but not smaller
- * than this. */
+/* Prefetching uses requests of as many bytes as arrive in so many milliseconds, but at least of
+ * this size. */
 #define PREFETCHED_REQUEST_MS 25
 #define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
 #define MAX_PREFETCHED_BYTES  (4 * (uint64_t)REFS_MIB)
@@ -19,8 +19,8 @@ void refs_request_clear(refs_request *request) {
 
 /* -- planning ---------------------------------------------------------------------------------- */
 
-/* Prefetching uses requests that take a slow line for a moment only: a reader that waits for the
- * last bytes of one waits for all of them. */
+/* Limits the size of prefetching requests on a slow network: a reader that waits for one waits
+ * until its last byte. */
 static refs_fetch_policy policy_of(const refs_queue *queue) {
     const refs_fetch_options *options = &queue->fetcher->options;
     refs_fetch_policy policy = options->policy;
@@ -60,7 +60,7 @@ static void begin_plan(refs_queue *queue) {
     for (size_t i = 0; i < queue->n_ranges; i++) queue->by_vfs[i] = queue->phase == REFS_QUEUE_VFS;
 }
 
-/* Ranges of servers that ignore ranges are requested once more: whole locations, each once. */
+/* Requests whole locations, each once, from servers that ignore ranges. */
 static refs_status plan_again(refs_queue *queue, refs_error *err) {
     const refs_fetch_again *again = &queue->again;
     refs_plan planned;
@@ -108,7 +108,7 @@ static refs_range range_of(const refs_request *request) {
                         .need = request->is_optional ? REFS_RANGE_OPTIONAL : REFS_RANGE_REQUIRED};
 }
 
-/* Takes the list apart: into ranges, and what is at hand or absent. */
+/* Divides the requests into ranges, inline values and absent ones. */
 static void sort_requests(refs_queue *queue, refs_request *first) {
     refs_request **last_at_hand = &queue->at_hand;
     for (refs_request *request = first, *next; request != NULL; request = next) {
@@ -125,7 +125,7 @@ static void sort_requests(refs_queue *queue, refs_request *first) {
     }
 }
 
-/* The bytes that the line carries while answers are awaited, up to twice the limit. */
+/* The memory budget: the bandwidth-delay product, up to twice the configured limit. */
 static uint64_t memory_of(const refs_fetcher *fetcher) {
     uint64_t least = fetcher->options.max_memory_bytes > 0 ? fetcher->options.max_memory_bytes : 1;
     uint64_t wanted = refs_fetcher_bandwidth_delay(fetcher);
@@ -144,7 +144,7 @@ static void unregister_queue(refs_queue *queue) {
     refs_queue **link = &queue->fetcher->queues;
     while (*link != NULL && *link != queue) link = &(*link)->next_queue;
     if (*link != NULL)
-        *link = queue->next_queue; /* else it failed to open, or a fork came between */
+        *link = queue->next_queue; /* not found: opening failed, or a fork emptied the list */
 }
 
 static refs_status make_room(refs_queue *queue, size_t n, refs_error *err) {
@@ -217,7 +217,7 @@ void refs_queue_close(refs_queue *queue) {
 
 /* -- what is offered --------------------------------------------------------------------------- */
 
-/* Lists those members of a transfer that are required, or optional, and not dropped. */
+/* Lists the members of a transfer that are required or optional, and not dropped. */
 static void list_members(const refs_queue *queue, size_t transfer, refs_range_need need,
                          refs_offer *list) {
     const refs_planned *planned = &queue->plan.requests[transfer];
@@ -236,7 +236,7 @@ static void give_back_reserved(refs_queue *queue) {
     queue->reserved = 0;
 }
 
-/* Leaves the phase when all transfers over HTTP have ended. */
+/* Ends the phase when all transfers over HTTP have ended. */
 static refs_status offer_http(refs_queue *queue, refs_offer *offer, refs_error *err) {
     bool is_http = false;
     while (refs_fetch__reserve_http(queue)) {
@@ -253,7 +253,7 @@ static refs_status offer_http(refs_queue *queue, refs_offer *offer, refs_error *
     return REFS_OK;
 }
 
-/* What is read in one go is offered together, once what was submitted before is read. */
+/* Submits ranges that are read in one call together, after earlier ones were read. */
 static void offer_vfs(refs_queue *queue, refs_offer *offer) {
     while (offer->n == 0 && queue->reading.begin == queue->reading.end &&
            queue->next < queue->plan.n_requests) {
@@ -284,7 +284,7 @@ refs_status refs_queue_offer(refs_queue *queue, refs_offer *offer, refs_error *e
     return offer_http(queue, offer, err);
 }
 
-/* Adds a request to those that are finished. */
+/* Adds a finished request. */
 static void finish(refs_queue *queue, refs_request *request) {
     request->is_finished = true;
     request->next = NULL;
@@ -302,7 +302,7 @@ static void submit_at_hand(refs_queue *queue) {
     finish(queue, request);
 }
 
-/* Tells the planner who is dropped; false where nobody is left. */
+/* Marks dropped members for the planner; false if all are dropped. */
 static bool is_any_needed(refs_queue *queue, size_t transfer) {
     const refs_planned *planned = &queue->plan.requests[transfer];
     bool is_any = false;
@@ -315,8 +315,8 @@ static bool is_any_needed(refs_queue *queue, size_t transfer) {
     return is_any;
 }
 
-/* Leaves bytes that nobody needs out of the next transfer: what is not adjacent then is the one
- * after it. False where nothing is left. */
+/* Shrinks the next transfer to bytes that are still needed; a part that is no longer adjacent
+ * becomes the transfer after it. False if none are needed. */
 static bool narrow_next(refs_queue *queue) {
     uint64_t length = 0;
     const bool is_any = is_any_needed(queue, queue->next);
@@ -333,9 +333,8 @@ static bool narrow_next(refs_queue *queue) {
     return is_any;
 }
 
-/* Moves those of the transfers in [begin, end) that are needed to the end, and returns the first of
- * them. Copies of it take the place of the others: the plan stays in the order that it is searched
- * by. */
+/* Moves the needed transfers in [begin, end) to the end, and returns the first of them. Copies of
+ * it fill the rest, so that the plan stays sorted for searching. */
 static size_t move_needed(refs_queue *queue, size_t begin, size_t end) {
     refs_planned *transfers = queue->plan.requests;
     size_t first = end;
@@ -389,7 +388,7 @@ const refs_range *refs_fetch__first_range(const refs_queue *queue, size_t reques
     return &queue->ranges[queue->plan.members[queue->plan.requests[request].first_member]];
 }
 
-/* What is wrong with the bytes of a required range, [begin, begin + length) of those that came. */
+/* Checks the bytes of a required range, [begin, begin + length) of those that arrived. */
 static refs_status check_range(const refs_queue *queue, size_t index, const refs_planned *request,
                                const refs_arrival *arrival, refs_error *err) {
     const refs_range *range = &queue->ranges[index];
@@ -496,7 +495,7 @@ refs_status refs_queue_drain(refs_queue *queue, const refs_taker *taker, refs_re
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-/* Requests for the ranges of a client. */
+/* Makes requests for the ranges of a client. */
 typedef struct ranges {
     refs_request *requests;
     const refs_fetch_client *client;

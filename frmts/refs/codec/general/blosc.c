@@ -1,4 +1,4 @@
-/* blosc.c -- codec "blosc": one Blosc 1 container, which says itself how it was made. */
+/* blosc.c -- codec "blosc": one Blosc 1 container, whose header describes its compression. */
 #include <blosc.h>
 
 #include "output.h"

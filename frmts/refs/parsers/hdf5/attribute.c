@@ -62,7 +62,7 @@ typedef struct attribute_reader {
     refs_buf scratch, body;
 } attribute_reader;
 
-/* A part of an attribute message that is itself a message, perhaps a shared one. */
+/* Reads a message inside an attribute message; it may be a shared one. */
 static refs_status part_body(attribute_reader *reader, refs_bytes part, uint16_t type_if_shared,
                              refs_bytes *bytes, refs_error *err) {
     *bytes = part;
@@ -114,7 +114,7 @@ static refs_status read_fields(attribute_reader *reader, refs_bytes body,
     return refs_buf_append(&attribute->data, data.data, data.size, err);
 }
 
-/* Whether what went wrong is one attribute's own matter. */
+/* Whether a failure concerns this attribute only. */
 static bool is_its_own(refs_status status) {
     return status == REFS_CORRUPT || status == REFS_UNSUPPORTED;
 }
@@ -155,7 +155,7 @@ static refs_status visit_record_now(void *user, refs_bytes record, refs_error *e
         REFS_TRY(refs_hdf5__shared_in_heap(reader->file, id, REFS_HDF5_ATTRIBUTE, &reader->scratch,
                                            err));
     else if (reader->heap.id_size == 0)
-        return REFS_NOT_FOUND; /* to come, see refs_hdf5__in_rounds */
+        return REFS_NOT_FOUND; /* not read yet, see refs_hdf5__in_rounds */
     else
         REFS_TRY(refs_hdf5__heap_get(reader->file, &reader->heap, id, &reader->scratch, err));
     return add_attribute(reader, refs_buf_view(&reader->scratch), order, err);
@@ -232,10 +232,10 @@ const refs_hdf5_attribute *refs_hdf5__find_attribute(const refs_hdf5_attributes 
 typedef struct elements {
     const refs_hdf5_values *values;
     const refs_hdf5_attribute *attribute;
-    const uint8_t *at; /* the next of them */
+    const uint8_t *at; /* the next element */
 } elements;
 
-/* Elements of dimension `dim` and those behind it. */
+/* Appends the elements of dimension `dim` as nested lists. */
 static refs_status nested(elements *of, size_t dim, json_t **value, refs_error *err) {
     const refs_hdf5_attribute *attribute = of->attribute;
     refs_hdf5_file *file = of->values->file;
@@ -259,8 +259,8 @@ static refs_status nested(elements *of, size_t dim, json_t **value, refs_error *
     return REFS_OK;
 }
 
-/* *value is what an attribute has, NULL where JSON cannot say it. One element is a value, several
- * are a list, in which dimensions are nested; none is "". */
+/* Sets *value to the attribute as JSON; NULL if JSON cannot express it. One element is a value,
+ * several are a list, nested by dimension; none is "". */
 static refs_status value_of(const refs_hdf5_values *values, const refs_hdf5_attribute *attribute,
                             json_t **value, refs_error *err) {
     const refs_hdf5_space *space = &attribute->space;

@@ -21,7 +21,7 @@ void refs_hdf5__type_clear(refs_hdf5_type *type) {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* The fields that all types begin with. */
+/* The header of all datatype messages. */
 typedef struct type_head {
     uint8_t version;
     uint32_t flags;
@@ -37,7 +37,7 @@ static refs_status read_inner(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_
     return read_type(cursor, level + 1, *inner, err);
 }
 
-/* A name; before version 3 padded to a multiple of eight bytes. */
+/* Reads a name; before version 3 it is padded to a multiple of eight bytes. */
 static refs_str read_name(refs_hdf5_cursor *cursor, uint8_t version) {
     refs_str rest = refs_str_view((const char *)cursor->at, refs_hdf5__left(cursor));
     size_t size = refs_str_find(rest, '\0');
@@ -64,7 +64,7 @@ static void read_integer(refs_hdf5_cursor *cursor, const type_head *head, refs_h
                                      .bits = type->bits};
 }
 
-/* Whether that is an IEEE 754 number without bits to spare. */
+/* Whether a floating-point type is IEEE 754 without padding bits. */
 static bool is_native_float(const refs_bit_number *number) {
     static const struct layout {
         uint32_t size, sign, exponent, exponent_bits, mantissa_bits, bias;
@@ -117,7 +117,7 @@ static refs_status read_member_shape(refs_hdf5_cursor *cursor, refs_hdf5_type *a
     return REFS_OK;
 }
 
-/* Makes *inner an array of what it is, if there is a shape. */
+/* Wraps *inner in an array type if there is a shape. */
 static refs_status wrap(refs_hdf5_type **inner, const refs_hdf5_type *shape, refs_error *err) {
     if (shape->rank == 0) return REFS_OK;
     refs_hdf5_type *array = refs_calloc(1, sizeof *array);
@@ -253,14 +253,14 @@ refs_status refs_hdf5__read_type(refs_bytes body, refs_hdf5_type *type, refs_err
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* h5py's booleans: FALSE is 0 and TRUE is 1, in a byte. */
+/* Whether an enumeration is h5py's boolean: FALSE is 0 and TRUE is 1, in a byte. */
 static bool is_boolean(const refs_hdf5_type *type) {
     return type->class == REFS_HDF5_ENUM && type->size == 1 && type->n_members == 2 &&
            strcmp(type->members[0].name, "FALSE") == 0 && type->values.data[0] == 0 &&
            strcmp(type->members[1].name, "TRUE") == 0 && type->values.data[1] == 1;
 }
 
-/* h5py's complex numbers: members "r" and "i". */
+/* Whether a compound is h5py's complex number: members "r" and "i". */
 static bool is_complex(const refs_hdf5_type *type) {
     if (type->class == REFS_HDF5_COMPLEX)
         return type->base->class == REFS_HDF5_FLOAT && type->base->is_native;
@@ -274,7 +274,7 @@ static bool is_complex(const refs_hdf5_type *type) {
            imaginary->type->size == real->type->size;
 }
 
-/* NumPy has none of halves. */
+/* NumPy has no complex type of half floats. */
 const refs_hdf5_type *refs_hdf5__complex_part(const refs_hdf5_type *type) {
     if (!is_complex(type) || type->size <= 4) return NULL;
     return type->base != NULL ? type->base : type->members[0].type;
@@ -295,7 +295,7 @@ const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type) {
     return is_read ? &type->number : NULL;
 }
 
-/* Words for a type that no array has. */
+/* Names of unsupported types, for messages. */
 static json_t *number_name(const refs_hdf5_type *type) {
     const char *class = type->class == REFS_HDF5_FIXED      ? "integer"
                         : type->class == REFS_HDF5_BITFIELD ? "bit field"
@@ -360,14 +360,14 @@ static json_t *member_dtype(const refs_hdf5_member *member) {
     json_t *pair = json_array();
     json_array_append_new(pair, refs_document_string(member->name, strlen(member->name)));
     const refs_hdf5_type *number = type->class == REFS_HDF5_ENUM ? type->base : type;
-    /* Members are never recast. */
+    /* members cannot be converted */
     bool is_named = refs_hdf5__recast(type) != NULL;
     json_array_append_new(pair, is_named ? number_name(number) : refs_hdf5__dtype(type));
     if (shape != NULL) json_array_append_new(pair, shape);
     return pair;
 }
 
-/* NumPy's list of members, where they follow each other without gaps. */
+/* Writes NumPy's list of members; only for members without gaps. */
 static json_t *compound_dtype(const refs_hdf5_type *type) {
     uint64_t end = 0;
     bool is_packed = true;
@@ -400,7 +400,7 @@ static json_t *integer_value(const refs_hdf5_type *type, const uint8_t *bytes) {
     return refs_document_number("%llu", (unsigned long long)value);
 }
 
-/* NULL, too, where no double is the number. */
+/* NULL also if no double has this value. */
 static json_t *float_value(const refs_hdf5_type *type, const uint8_t *bytes) {
     double value;
     if (type->is_vax || !refs_bit_number_is_readable(&type->number) ||
@@ -409,7 +409,7 @@ static json_t *float_value(const refs_hdf5_type *type, const uint8_t *bytes) {
     return refs_document_double(value);
 }
 
-/* Text of a fixed or variable-length string as JSON. */
+/* A fixed or variable-length string as JSON. */
 static json_t *text_of(const refs_hdf5_type *type, refs_bytes bytes) {
     enum { SPACES = 2 };
     size_t size = bytes.size;
@@ -418,7 +418,7 @@ static json_t *text_of(const refs_hdf5_type *type, refs_bytes bytes) {
     return refs_document_string((const char *)bytes.data, size);
 }
 
-/* A reference to the global heap: number of elements, address, index. */
+/* Reads a reference to the global heap: number of elements, address, index. */
 static refs_status get_vlen(const refs_hdf5_values *values, refs_bytes bytes, refs_bytes *object,
                             uint32_t *n, refs_error *err) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(bytes);
@@ -432,7 +432,7 @@ static refs_status get_vlen(const refs_hdf5_values *values, refs_bytes bytes, re
     return refs_hdf5__heap_object(values->file, values->heaps, id, object, err);
 }
 
-/* Appends elements one behind the other; what JSON cannot say ends it, and *list is NULL. */
+/* Appends elements to a list; if JSON cannot express one, *list becomes NULL. */
 static refs_status list_values(const refs_hdf5_values *values, const refs_hdf5_type *type,
                                refs_bytes bytes, json_t **list, refs_error *err) {
     *list = NULL;
@@ -459,7 +459,8 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
     if (!type->is_string) {
         if (n > object.size / type->base->size)
             return refs_fail(err, REFS_CORRUPT, "a value is too short for its datatype");
-        /* A copy: elements may themselves be in a heap, whose collections come and go. */
+        /* a copy: elements may be in the heap themselves, and reading them may evict its
+         * collections */
         refs_buf copy = REFS_BUF_INIT;
         refs_status status = refs_buf_append(&copy, object.data, n * (size_t)type->base->size, err);
         if (status == REFS_OK)

@@ -1,4 +1,5 @@
-/* commit.c -- see commit.h. */
+/* commit.c -- commits to a repository: moves or uploads its files, and replaces the info last; see
+ * commit.h. */
 #include "icechunk/commit.h"
 
 #include <errno.h>
@@ -17,17 +18,18 @@
 #define INFO_NAME "repo"
 #define OLD_INFOS "overwritten"
 
-/* Names of old infos count down to the year 3000, so that the newest is listed first. */
+/* Backups of the info are named after the time that remains to the year 3000, so that the newest is
+ * listed first. */
 #define YEAR_3000_MS 32503680000000
 
-/* The longest wait for a lock: ten seconds. */
+/* Longest wait for a lock: ten seconds. */
 #define LOCK_PAUSE_NS 20000000
 #define LOCK_TRIES    500
 
 /* -- files of a commit ------------------------------------------------------------------------- */
 
-/* "repo.<milliseconds to the year 3000>.<id>", with a NUL. The id is that of the info and of what
- * follows: of two commits on one info, each has a file of its own. */
+/* Appends "repo.<milliseconds to the year 3000>.<id>" and a NUL. The id is that of the new
+ * snapshot, so two commits on the same info have different backups. */
 static refs_status append_backup(const refs_repo_info *info, const refs_info_change *change,
                                  refs_buf *name, refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
@@ -125,7 +127,7 @@ void refs_icechunk__commit_forget(const char *folder) {
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-/* Files of one folder on their way into the repository. */
+/* Files of one folder that are being moved into the repository. */
 typedef struct moving {
     const char *from, *to;
 } moving;
@@ -155,7 +157,7 @@ static refs_status move_folder(const char *from, const char *to, refs_error *err
     return sync_folder(to, err);
 }
 
-/* The folders of the commit; "repo" stays. */
+/* Moves the folders of the commit; "repo" is replaced later. */
 static refs_status move_one(void *user, int folder, const char *name, refs_error *err) {
     const moving *at = user;
     REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
@@ -182,8 +184,8 @@ static refs_status move_all(const char *folder, const char *repository, const ch
     return sync_folder(repository, err);
 }
 
-/* Whether the info is what was read, with the name still its own: Icechunk replaces it by another
- * file, and locks the file that it replaces. */
+/* Whether the info is unchanged since it was read, and the locked file still has its name: Icechunk
+ * replaces the info by renaming another file, and locks the file that it replaces. */
 static bool is_unchanged(int file, const char *path, const refs_repo_info *info) {
     struct stat locked, named;
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
@@ -197,7 +199,7 @@ static bool is_unchanged(int file, const char *path, const refs_repo_info *info)
     return is_same;
 }
 
-/* Other programs hold the lock for as long as they move a few files. */
+/* Waits for the lock: other programs hold it while they move a few files. */
 static refs_status lock(int file, const char *path, refs_error *err) {
     const struct timespec pause = {0, LOCK_PAUSE_NS};
     for (unsigned i = 0; flock(file, LOCK_EX | LOCK_NB) != 0; i++) {
@@ -230,12 +232,12 @@ refs_status refs_icechunk__commit_move(const char *folder, const char *repositor
 
 /* -- sending ----------------------------------------------------------------------------------- */
 
-/* Files of one folder on their way to a store, or back. */
+/* Files of one folder that are uploaded to a store, or removed from it again. */
 typedef struct sending {
-    const char *folder, *kind; /* kind NULL: of the folder itself */
+    const char *folder, *kind; /* kind NULL: the folder itself */
     const refs_write_store *store;
-    const refs_repo_info *there; /* that of another commit, for which files are removed again;
-                                    NULL: they are sent */
+    const refs_repo_info
+        *there; /* info of another commit, whose files stay when ours are removed */
 } sending;
 
 /* REFS_INVALID: the info does not name the snapshot. */
@@ -254,8 +256,8 @@ static refs_status send_file(void *user, int folder, const char *name, refs_erro
     if (status == REFS_OK && at->there == NULL)
         status =
             at->store->put(at->store->self, (const char *)path.data, (const char *)to.data, err);
-    else if (status == REFS_OK &&
-             find_named(at->there, name, NULL) != REFS_OK) /* all have one first snapshot */
+    else if (status == REFS_OK && find_named(at->there, name, NULL) !=
+                                      REFS_OK) /* the first snapshot belongs to all commits */
         at->store->remove(at->store->self, (const char *)to.data);
     return status;
 }
@@ -267,14 +269,14 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     (void)folder;
     inner.kind = name;
     if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
-    /* Chunks and manifests are needed by the next attempt. */
+    /* chunks and manifests stay for the next attempt */
     if (inner.there != NULL && (strcmp(name, "chunks") == 0 || strcmp(name, "manifests") == 0))
         return REFS_OK;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", inner.folder, name));
     return refs_folder_each((const char *)path.data, &visitor, err);
 }
 
-/* The id of the snapshot whose info lies in `folder`: its newest. */
+/* The id of the newest snapshot of the info in `folder`. */
 static refs_status read_sent(const char *folder, char id[REFS_OBJECT_ID_TEXT + 1],
                              refs_error *err) {
     const refs_icechunk_source source = {refs_vfs_posix(), folder, 2, REFS_ICECHUNK_LIMITS_INIT};
@@ -294,8 +296,8 @@ static refs_status read_there(const refs_write_store *store, refs_repo_info *inf
     return refs_icechunk__info_read(&source, info, err);
 }
 
-/* The store says that the info is not as it was. That may be since an attempt before was carried
- * out, and its answer lost: files of a commit that the info names stay. */
+/* The store refused since the info has changed. That may be our own earlier attempt, whose answer
+ * was lost: files that the current info names are kept. */
 static refs_status conclude(const char *folder, const refs_write_store *store, refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
     refs_repo_info there = {.availability = 0};

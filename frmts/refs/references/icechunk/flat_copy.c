@@ -34,8 +34,8 @@ static const refs_flat_field repo_status[] = {
     [STATUS_AVAILABILITY] = NUMBER(1), [STATUS_SET_AT] = NUMBER(8), [STATUS_REASON] = TEXT};
 const refs_flat_shape refs_icechunk__shape_status = SHAPE("RepoStatus", repo_status);
 
-/* Updates of names, with a snapshot or two, and of flags. A status is a table in a table, as the
- * only member of a vector would be; none of the others holds one. */
+/* Copies updates of names (with one or two snapshots) and of flags. A status update contains a
+ * table, stored as a vector of one table; the others contain none. */
 static const refs_flat_field name[] = {TEXT};
 static const refs_flat_field name_and_id[] = {TEXT, ID};
 static const refs_flat_field name_and_ids[] = {TEXT, ID, ID};
@@ -65,7 +65,7 @@ const refs_flat_shape refs_icechunk__shapes_of_updates[REFS_UPDATE_N_TYPES + 1] 
 
 /* -- copying ----------------------------------------------------------------------------------- */
 
-/* A table on its way. */
+/* A table that is being copied. */
 typedef struct copying {
     refs_flat_writer *writer;
     const refs_flat_table *from;
