@@ -90,8 +90,12 @@ size_t refs_codec__take_doubles(refs_recast_pass *pass, double *numbers);
 void refs_codec__put_ints(refs_recast_pass *pass, const uint64_t *numbers, size_t n);
 void refs_codec__put_doubles(refs_recast_pass *pass, const double *numbers, size_t n);
 
-/** Decodes by casting alone. */
-refs_status refs_codec__recast(const refs_recast *types, refs_bytes encoded,
-                               refs_codec_output *output, refs_error *err);
+/** Opens a codec of whose state a refs_recast is all, which the members of numcodecs name. */
+refs_status refs_codec__recast_open_codec(const refs_codec_context *context, void **self,
+                                          size_t *encoded_size, refs_error *err);
+
+/** Decodes by casting alone; `self` is a refs_recast. */
+refs_status refs_codec__recast(const void *self, refs_bytes encoded, refs_codec_output *output,
+                               refs_error *err);
 
 #endif

@@ -9,12 +9,8 @@ static uint32_t adler32(refs_bytes content) {
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
-    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_START, self, encoded_size, err);
-}
-
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
-    return refs_codec__checksum_decode(self, adler32, encoded, output, err);
+    const refs_checksum usual = {REFS_CHECKSUM_AT_START, adler32};
+    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
 }
 
 const refs_codec_type refs_codec_adler32 = {.name = "adler32",
@@ -22,5 +18,5 @@ const refs_codec_type refs_codec_adler32 = {.name = "adler32",
                                                 "a checksum of four bytes before or after the data",
                                             .library = "libdeflate",
                                             .open = open_codec,
-                                            .decode = decode,
+                                            .decode = refs_codec__checksum_decode,
                                             .close = refs_free};

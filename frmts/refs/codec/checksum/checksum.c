@@ -3,7 +3,7 @@
 
 #define CHECKSUM_SIZE 4
 
-refs_status refs_codec__checksum_open(const refs_codec_context *context, refs_checksum_place usual,
+refs_status refs_codec__checksum_open(const refs_codec_context *context, const refs_checksum *usual,
                                       void **self, size_t *encoded_size, refs_error *err) {
     const refs_json *given = refs_json_get(context->config, "location");
     refs_str location = refs_json_text(given);
@@ -13,24 +13,25 @@ refs_status refs_codec__checksum_open(const refs_codec_context *context, refs_ch
                          REFS_STR_ARG(location));
     refs_checksum *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    opened->place = given == NULL                    ? usual
-                    : refs_str_is(location, "start") ? REFS_CHECKSUM_AT_START
-                                                     : REFS_CHECKSUM_AT_END;
+    *opened = *usual;
+    if (given != NULL)
+        opened->place =
+            refs_str_is(location, "start") ? REFS_CHECKSUM_AT_START : REFS_CHECKSUM_AT_END;
     *self = opened;
     if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
     return REFS_OK;
 }
 
-refs_status refs_codec__checksum_decode(const refs_checksum *checksum,
-                                        uint32_t (*compute)(refs_bytes content), refs_bytes encoded,
+refs_status refs_codec__checksum_decode(const void *self, refs_bytes encoded,
                                         refs_codec_output *output, refs_error *err) {
+    const refs_checksum *checksum = self;
     if (encoded.size < CHECKSUM_SIZE)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
     bool at_start = checksum->place == REFS_CHECKSUM_AT_START;
     size_t size = encoded.size - CHECKSUM_SIZE;
     refs_bytes content = refs_bytes_view(encoded.data + (at_start ? CHECKSUM_SIZE : 0), size);
     uint32_t stored = refs_load_le32(encoded.data + (at_start ? 0 : size));
-    uint32_t computed = compute(content);
+    uint32_t computed = checksum->compute(content);
     if (stored != computed)
         return refs_fail(err, REFS_CORRUPT, "checksum mismatch: computed %08x, stored %08x",
                          (unsigned)computed, (unsigned)stored);

@@ -33,12 +33,8 @@ static uint32_t crc32c(refs_bytes content) {
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
-    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_END, self, encoded_size, err);
-}
-
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
-    return refs_codec__checksum_decode(self, crc32c, encoded, output, err);
+    const refs_checksum usual = {REFS_CHECKSUM_AT_END, crc32c};
+    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
 }
 
 const refs_codec_type refs_codec_crc32c = {.name = "crc32c",
@@ -46,5 +42,5 @@ const refs_codec_type refs_codec_crc32c = {.name = "crc32c",
                                                "a checksum of four bytes before or after the data",
                                            .library = "REFS",
                                            .open = open_codec,
-                                           .decode = decode,
+                                           .decode = refs_codec__checksum_decode,
                                            .close = refs_free};

@@ -31,17 +31,13 @@ static uint32_t fletcher32(refs_bytes bytes) {
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
-    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_END, self, encoded_size, err);
-}
-
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
-    return refs_codec__checksum_decode(self, fletcher32, encoded, output, err);
+    const refs_checksum usual = {REFS_CHECKSUM_AT_END, fletcher32};
+    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
 }
 
 const refs_codec_type refs_codec_fletcher32 = {.name = "fletcher32",
                                                .reads = "the checksum of HDF5's filter",
                                                .library = "REFS",
                                                .open = open_codec,
-                                               .decode = decode,
+                                               .decode = refs_codec__checksum_decode,
                                                .close = refs_free};

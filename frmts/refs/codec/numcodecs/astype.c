@@ -12,11 +12,6 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return refs_codec__recast_open(context, &members, opened, encoded_size, err);
 }
 
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
-    return refs_codec__recast(self, encoded, output, err);
-}
-
 static const char *const aliases[] = {"cast_value", NULL};
 
 const refs_codec_type refs_codec_astype = {.name = "astype",
@@ -24,5 +19,5 @@ const refs_codec_type refs_codec_astype = {.name = "astype",
                                            .reads = "numbers stored as another type",
                                            .library = "REFS",
                                            .open = open_codec,
-                                           .decode = decode,
+                                           .decode = refs_codec__recast,
                                            .close = refs_free};

@@ -4,15 +4,6 @@
 #include "numbers.h"
 #include "sums.h"
 
-static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
-                              refs_error *err) {
-    const refs_recast_members members = REFS_RECAST_MEMBERS_INIT;
-    refs_recast *opened = refs_alloc(sizeof *opened);
-    if (opened == NULL) return refs_fail_nomem(err);
-    *self = opened;
-    return refs_codec__recast_open(context, &members, opened, encoded_size, err);
-}
-
 /* -- numbers of the type that they become ------------------------------------------------------ */
 
 #define DEFINE_SUM(name, type)                                                                     \
@@ -81,6 +72,6 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 const refs_codec_type refs_codec_delta = {.name = "delta",
                                           .reads = "differences between neighbours",
                                           .library = "REFS",
-                                          .open = open_codec,
+                                          .open = refs_codec__recast_open_codec,
                                           .decode = decode,
                                           .close = refs_free};

@@ -29,6 +29,15 @@ refs_status refs_codec__recast_open(const refs_codec_context *context,
     return REFS_OK;
 }
 
+refs_status refs_codec__recast_open_codec(const refs_codec_context *context, void **self,
+                                          size_t *encoded_size, refs_error *err) {
+    const refs_recast_members members = REFS_RECAST_MEMBERS_INIT;
+    refs_recast *opened = refs_alloc(sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    return refs_codec__recast_open(context, &members, opened, encoded_size, err);
+}
+
 refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encoded,
                                      refs_codec_output *output, refs_recast_pass *pass,
                                      refs_error *err) {
@@ -55,8 +64,9 @@ static void recast_doubles(refs_recast_pass *pass) {
         refs_codec__put_doubles(pass, numbers, n);
 }
 
-refs_status refs_codec__recast(const refs_recast *types, refs_bytes encoded,
-                               refs_codec_output *output, refs_error *err) {
+refs_status refs_codec__recast(const void *self, refs_bytes encoded, refs_codec_output *output,
+                               refs_error *err) {
+    const refs_recast *types = self;
     refs_recast_pass pass;
     REFS_TRY(refs_codec__recast_begin(types, encoded, output, &pass, err));
     bool through_doubles =

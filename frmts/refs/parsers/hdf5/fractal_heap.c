@@ -1,8 +1,6 @@
 /* fractal_heap.c -- see hdf5/fractal_heap.h. Specification III.G. */
 #include "hdf5/fractal_heap.h"
 
-#include "hdf5/btree2.h"
-
 #define HAS_CHECKSUMS 0x02u
 #define MAX_ROWS      64
 
@@ -305,4 +303,17 @@ refs_status refs_hdf5__heap_get(refs_hdf5_file *file, refs_hdf5_fractal_heap *he
         return refs_hdf5__corrupt(err, "fractal heap", heap->address,
                                   "has an object of an unknown type");
     }
+}
+
+refs_status refs_hdf5__read_dense(refs_hdf5_file *file, const refs_hdf5_dense *dense,
+                                  refs_hdf5_fractal_heap *heap, refs_error *err) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(dense->body);
+    refs_hdf5__u8(&cursor);
+    if (refs_hdf5__u8(&cursor) & 1) refs_hdf5__take(&cursor, dense->order_size);
+    const uint64_t address = refs_hdf5__address(file, &cursor);
+    const uint64_t tree = refs_hdf5__address(file, &cursor);
+    REFS_TRY(refs_hdf5__finish(&cursor, dense->what, 0, err));
+    if (address == REFS_HDF5_UNDEFINED) return REFS_OK;
+    REFS_TRY(refs_hdf5__later(file, refs_hdf5__open_heap(file, address, heap, err)));
+    return refs_hdf5__btree2_walk(file, tree, dense->tree_type, &dense->records, err);
 }

@@ -2,7 +2,7 @@
 #ifndef REFS_PARSERS_HDF5_FRACTAL_HEAP_H
 #define REFS_PARSERS_HDF5_FRACTAL_HEAP_H
 
-#include "hdf5/file.h"
+#include "hdf5/btree2.h"
 
 /** A block of a heap that was read. */
 typedef struct refs_hdf5_heap_block {
@@ -30,6 +30,20 @@ typedef struct refs_hdf5_fractal_heap {
 refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
                                  refs_hdf5_fractal_heap *heap, refs_error *err);
 void refs_hdf5__heap_clear(refs_hdf5_fractal_heap *heap);
+
+/** A message that says where links or attributes are: version, flags, maximum order if the first
+ * flag is set, heap, B-tree by name. */
+typedef struct refs_hdf5_dense {
+    refs_bytes body;
+    const char *what;
+    size_t order_size;
+    uint8_t tree_type;
+    refs_hdf5_record_visitor records;
+} refs_hdf5_dense;
+
+/** Opens the heap, and has the records of the tree visited; nothing where there is no heap. */
+refs_status refs_hdf5__read_dense(refs_hdf5_file *file, const refs_hdf5_dense *dense,
+                                  refs_hdf5_fractal_heap *heap, refs_error *err);
 
 /** Sets `object` to what `id` names. */
 refs_status refs_hdf5__heap_get(refs_hdf5_file *file, refs_hdf5_fractal_heap *heap, refs_bytes id,

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "hdf5/btree2.h"
 #include "hdf5/fractal_heap.h"
 
 bool refs_hdf5__is_group(const refs_hdf5_object *object) {
@@ -135,18 +134,9 @@ static refs_status visit_link(void *user, refs_bytes record, refs_error *err) {
 
 /* Specification IV.A.2.c: version, flags, [maximum order], heap, B-tree by name, [by order]. */
 static refs_status read_dense(group_reader *reader, refs_bytes body, refs_error *err) {
-    const refs_hdf5_record_visitor records = {visit_link, reader};
-    refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
-    refs_hdf5__u8(&cursor);
-    uint8_t flags = refs_hdf5__u8(&cursor);
-    if (flags & 1) refs_hdf5__take(&cursor, 8);
-    uint64_t heap = refs_hdf5__address(reader->file, &cursor);
-    uint64_t tree = refs_hdf5__address(reader->file, &cursor);
-    REFS_TRY(refs_hdf5__finish(&cursor, "link info message", 0, err));
-    if (heap == REFS_HDF5_UNDEFINED) return REFS_OK;
-    REFS_TRY(refs_hdf5__later(reader->file,
-                              refs_hdf5__open_heap(reader->file, heap, &reader->heap, err)));
-    return refs_hdf5__btree2_walk(reader->file, tree, BTREE_BY_NAME, &records, err);
+    const refs_hdf5_dense links = {
+        body, "link info message", 8, BTREE_BY_NAME, {visit_link, reader}};
+    return refs_hdf5__read_dense(reader->file, &links, &reader->heap, err);
 }
 
 /* -- old groups -------------------------------------------------------------------------------- */

@@ -115,15 +115,6 @@ static refs_status add_ref(refs_flat_writer *flat, refs_str name, uint32_t snaps
     return refs_icechunk__flat_put_string(flat, *to, REF_NAME, name, err);
 }
 
-static refs_status ref_at(const refs_flat_vector *refs, uint32_t i, refs_str *name,
-                          uint64_t *snapshot, refs_error *err) {
-    refs_flat_table ref;
-    *snapshot = 0;
-    REFS_TRY(refs_icechunk__flat_table_at(refs, i, &ref, err));
-    REFS_TRY(refs_icechunk__flat_string(&ref, REF_NAME, name, err));
-    return refs_icechunk__flat_number(&ref, REF_SNAPSHOT, 4, snapshot, err);
-}
-
 static bool is_before(refs_str one, refs_str other) {
     const int order = memcmp(one.data, other.data, one.size < other.size ? one.size : other.size);
     return order != 0 ? order < 0 : one.size < other.size;
@@ -139,7 +130,7 @@ static refs_status put_branches(const writing *at, refs_error *err) {
     for (uint32_t i = 0; i < branches->n; i++) {
         refs_str name;
         uint64_t snapshot;
-        REFS_TRY(ref_at(branches, i, &name, &snapshot, err));
+        REFS_TRY(refs_icechunk__ref_at(branches, i, &name, &snapshot, err));
         const bool is_it = moved != NULL && refs_str_is(name, moved);
         has_moved = has_moved || is_it;
         REFS_TRY(add_ref(at->flat, name, is_it ? at->inserted : renumber(at, (uint32_t)snapshot),
@@ -168,7 +159,7 @@ static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err
     for (*place = 0; *place < tags->n; ++*place) {
         refs_str name;
         uint64_t snapshot;
-        REFS_TRY(ref_at(tags, *place, &name, &snapshot, err));
+        REFS_TRY(refs_icechunk__ref_at(tags, *place, &name, &snapshot, err));
         if (refs_str_is(name, tag))
             return refs_fail(err, REFS_INVALID,
                              "the tag \"%s\" exists, and tags do not move: choose another name",
@@ -201,7 +192,7 @@ static refs_status put_tags(const writing *at, refs_error *err) {
         if (i == place) {
             REFS_TRY(add_tag(at, &to, err));
         } else {
-            REFS_TRY(ref_at(tags, k++, &name, &snapshot, err));
+            REFS_TRY(refs_icechunk__ref_at(tags, k++, &name, &snapshot, err));
             REFS_TRY(add_ref(at->flat, name, renumber(at, (uint32_t)snapshot), &to, err));
         }
         refs_icechunk__flat_link_element(at->flat, vector, i, to);

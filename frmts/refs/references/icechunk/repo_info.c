@@ -92,8 +92,8 @@ static refs_status snapshot_at(const refs_repo_info *info, uint64_t i, listed *s
     return REFS_OK;
 }
 
-static refs_status ref_at(const refs_flat_vector *refs, uint32_t i, refs_str *name,
-                          uint64_t *snapshot, refs_error *err) {
+refs_status refs_icechunk__ref_at(const refs_flat_vector *refs, uint32_t i, refs_str *name,
+                                  uint64_t *snapshot, refs_error *err) {
     refs_flat_table ref;
     *snapshot = 0;
     REFS_TRY(refs_icechunk__flat_table_at(refs, i, &ref, err));
@@ -106,7 +106,7 @@ static refs_status find_ref(const refs_flat_vector *refs, const char *wanted, ui
                             refs_error *err) {
     for (uint32_t i = 0; i < refs->n; i++) {
         refs_str name;
-        REFS_TRY(ref_at(refs, i, &name, snapshot, err));
+        REFS_TRY(refs_icechunk__ref_at(refs, i, &name, snapshot, err));
         if (refs_str_is(name, wanted)) return REFS_OK;
     }
     return REFS_NOT_FOUND;
@@ -130,7 +130,7 @@ static refs_status fail_without_ref(const refs_flat_vector *refs, const char *ki
     for (uint32_t i = 0; i < refs->n && status == REFS_OK; i++) {
         refs_str name;
         uint64_t snapshot;
-        status = ref_at(refs, i, &name, &snapshot, err);
+        status = refs_icechunk__ref_at(refs, i, &name, &snapshot, err);
         if (status == REFS_OK) status = refs_icechunk__ref_names_add(&names, name, err);
     }
     if (status == REFS_OK) status = refs_icechunk__ref_names_fail(&names, kind, wanted, err);
@@ -225,7 +225,7 @@ static refs_status visit_refs(const refs_repo_info *info, const refs_flat_vector
         refs_icechunk_entry entry = {.kind = kind};
         listed snapshot;
         uint64_t place;
-        REFS_TRY(ref_at(refs, i, &entry.name, &place, err));
+        REFS_TRY(refs_icechunk__ref_at(refs, i, &entry.name, &place, err));
         REFS_TRY(snapshot_at(info, place, &snapshot, err));
         refs_icechunk__id_format(snapshot.id, entry.snapshot);
         REFS_TRY(visitor->visit(visitor->user, &entry, err));

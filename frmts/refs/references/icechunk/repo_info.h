@@ -25,6 +25,10 @@ void refs_icechunk__info_clear(refs_repo_info *info);
 /** The same of a flatbuffer, which is copied. */
 refs_status refs_icechunk__info_take(refs_repo_info *info, refs_bytes flatbuffer, refs_error *err);
 
+/** A branch or tag in the list of them: its name, and the number of its snapshot. */
+refs_status refs_icechunk__ref_at(const refs_flat_vector *refs, uint32_t i, refs_str *name,
+                                  uint64_t *snapshot, refs_error *err);
+
 /** The id of the snapshot that `version` means. REFS_INVALID tells which name or id there is not.
  */
 refs_status refs_icechunk__info_choose(const refs_repo_info *info,
