@@ -125,7 +125,7 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     refs_vfs_validators *now = &all->sources[number].now;
     const bool looks = all->is_replacing || refs_cfa_may_be_filler(all->names.items[number]);
     if (all->writing.version != REFS_CFA_CF_1_13)
-        opened->format = tool_format_of(vfs, opened->location);
+        opened->format = refs_cfa_format_of(vfs, opened->location);
     const bool is_seen = refs_vfs_look(vfs, opened->location, now);
     REFS_TRY(looks ? open_arrays(all, number, opened, err)
                    : tool_references_open(&all->target->session, opened->location,

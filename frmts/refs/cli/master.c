@@ -157,29 +157,6 @@ static refs_status collect_source(void *user, const refs_source_state *state, re
     return collect_named_source(to, state, file, err);
 }
 
-const char *tool_format_of(const refs_vfs *vfs, const char *location) {
-    uint8_t head[4] = {0};
-    const refs_vfs_range range = {0, sizeof head, head};
-    size_t got;
-    if (refs_vfs_read_range(vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
-    if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
-    return head[3] == 5   ? "NETCDF3_64BIT_DATA"
-           : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
-                          : "NETCDF3_CLASSIC";
-}
-
-static void take_options(const refs_vfs *vfs, const tool_arrays *master,
-                         refs_master_options *options) {
-    const refs_json *attributes = refs_hierarchy_group(master->set.hierarchy, 0)->attributes;
-    const char *format = tool_format_of(vfs, master->location);
-    refs_str had = refs_json_text(refs_json_get(attributes, "Conventions"));
-    const char *text = had.size > 0 ? had.data : "";
-    options->version = strstr(text, "CFA-0.5") != NULL   ? REFS_CFA_0_5
-                       : strstr(text, "CFA-0.4") != NULL ? REFS_CFA_0_4
-                                                         : REFS_CFA_CF_1_13;
-    if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
-}
-
 /* Notes an array whose values the master has itself. */
 static void note_own(collecting *to, const refs_cfa_variable *variable) {
     const char *name = strrchr(variable->path, '/') + 1;
@@ -237,7 +214,9 @@ static refs_status read_master(tool_target *target, refs_error *err) {
     const tool_arrays *arrays = &target->before;
     tool_master *master = &target->master;
     collecting to = {.session = &target->session, .master = master, .name = target->name};
-    take_options(target->session.vfs, arrays, &master->options);
+    refs_master_options_of(target->session.vfs, arrays->location,
+                           refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes,
+                           &master->options);
     REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
     refs_status status = read_arrays(&to, arrays, err);
     if (status == REFS_OK) status = check_repeated(&to, err);

@@ -65,10 +65,6 @@ refs_status tool_master_join(const tool_master *master, const refs_combine_part 
                              refs_combine *combine, const tool_joined_files *joined,
                              refs_error *err);
 
-/** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where it cannot be
- * read. */
-const char *tool_format_of(const refs_vfs *vfs, const char *location);
-
 /** Fails where a master in an object store would name a file of this machine. */
 refs_status tool_check_named(const char *master, const char *name, refs_error *err);
 

@@ -75,6 +75,14 @@ typedef struct refs_master_options {
 #define REFS_MASTER_OPTIONS_INIT                                                                   \
     { sizeof(refs_master_options), REFS_CFA_0_5, REFS_CFA_NETCDF4 }
 
+/** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where the file cannot
+ * be read. */
+const char *refs_cfa_format_of(const refs_vfs *vfs, const char *location);
+
+/** The version and format of the master at `location`, whose global attributes these are. */
+void refs_master_options_of(const refs_vfs *vfs, const char *location, const refs_json *attributes,
+                            refs_master_options *options);
+
 /** Global attribute of a master without any aggregation, which holds all values: a later result may
  * replace it. */
 #define REFS_CFA_COMBINED "refs_combined"

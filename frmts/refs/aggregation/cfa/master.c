@@ -51,6 +51,27 @@ static refs_status create_master(refs_staged *place, const refs_master_options *
     return status;
 }
 
+const char *refs_cfa_format_of(const refs_vfs *vfs, const char *location) {
+    uint8_t head[4] = {0};
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got;
+    if (refs_vfs_read_range(vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
+    if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
+    return head[3] == 5   ? "NETCDF3_64BIT_DATA"
+           : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
+                          : "NETCDF3_CLASSIC";
+}
+
+void refs_master_options_of(const refs_vfs *vfs, const char *location, const refs_json *attributes,
+                            refs_master_options *options) {
+    const refs_str conventions = refs_json_text(refs_json_get(attributes, "Conventions"));
+    const char *format = refs_cfa_format_of(vfs, location);
+    options->version = refs_str_has(conventions, "CFA-0.5")   ? REFS_CFA_0_5
+                       : refs_str_has(conventions, "CFA-0.4") ? REFS_CFA_0_4
+                                                              : REFS_CFA_CF_1_13;
+    if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
+}
+
 refs_status refs_master_open(const char *path, const refs_master_options *options,
                              refs_master **master, refs_error *err) {
     refs_staged place = {.wanted = NULL};
