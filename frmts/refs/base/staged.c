@@ -50,13 +50,11 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
     if (size < 0) return refs_staged_fail(link, err);
     refs_str folder = refs_str_from(link);
     size_t slash = refs_str_find_last(folder, '/');
-    refs_status status = REFS_OK;
+    *target = NULL;
     if (text[0] != '/' && slash != SIZE_MAX)
-        status = refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err);
-    if (status == REFS_OK) status = refs_buf_append(&name, text, (size_t)size, err);
-    *target = status == REFS_OK ? refs_buf_take_text(&name) : NULL;
-    if (status != REFS_OK) return status;
-    return *target != NULL ? REFS_OK : refs_fail_nomem(err);
+        REFS_TRY(refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err));
+    REFS_TRY(refs_buf_append(&name, text, (size_t)size, err));
+    return refs_buf_keep(&name, target, err);
 }
 
 /* fs.protected_symlinks of Linux, which does not look at renames. */
@@ -94,12 +92,10 @@ static refs_status follow_links(refs_staged *staged, refs_error *err) {
 
 static refs_status choose_name(refs_staged *staged, refs_error *err) {
     for (int i = 0; i < REFS_STAGED_MAX_NAMES; i++) {
-        refs_buf name = REFS_BUF_INIT;
+        REFS_SCOPED_BUF name = REFS_BUF_INIT;
         struct stat status;
         REFS_TRY(refs_staged_append_name(staged->wanted, i, &name, err));
-        staged->written = refs_buf_take_text(&name);
-        refs_buf_clear(&name);
-        if (staged->written == NULL) return refs_fail_nomem(err);
+        REFS_TRY(refs_buf_keep(&name, &staged->written, err));
         const int made = staged->is_folder
                              ? mkdir(staged->written, staged->kept.is_known ? 0700 : 0777)
                              : lstat(staged->written, &status);

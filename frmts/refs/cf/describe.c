@@ -26,11 +26,7 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_descriptio
         REFS_TRY(refs_cf__print_attribute(number, &text, err));
     else if (number == NULL)
         REFS_TRY(refs_cf__print_tick_unit(&array->dtype, &text, err));
-    if (text.size > 0) {
-        description->unit = refs_buf_take_text(&text);
-        if (description->unit == NULL) return refs_fail_nomem(err);
-    }
-    return REFS_OK;
+    return text.size > 0 ? refs_buf_keep(&text, &description->unit, err) : REFS_OK;
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF

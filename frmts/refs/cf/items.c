@@ -12,9 +12,8 @@ void refs_cf_items_clear(refs_cf_items *items) {
 /* Adds the text in `item`, which is empty then. */
 static refs_status take_item(refs_cf_items *items, refs_buf *item, refs_error *err) {
     REFS_GROW(items->items, items->capacity, items->n, err);
-    char *text = refs_buf_take_text(item);
-    if (text == NULL) return refs_fail_nomem(err);
-    items->items[items->n++] = text;
+    REFS_TRY(refs_buf_keep(item, &items->items[items->n], err));
+    items->n++;
     return REFS_OK;
 }
 

@@ -317,12 +317,9 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
 
 static refs_status open_set(const tool_session *session, const char *name, tool_arrays *arrays,
                             refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = tool_location(name, &location, err);
-    arrays->location = refs_buf_take_text(&location);
-    refs_buf_clear(&location);
-    REFS_TRY(status);
-    if (arrays->location == NULL) return refs_fail_nomem(err);
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(tool_location(name, &location, err));
+    REFS_TRY(refs_buf_keep(&location, &arrays->location, err));
     REFS_TRY(tool_references_open(session, arrays->location, &arrays->set.set, err));
     REFS_TRY(refs_store_open(arrays->set.set, session->fetcher, &arrays->set.store, err));
     refs_store_share(arrays->set.store, session->locations, arrays->location);

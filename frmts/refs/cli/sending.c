@@ -30,12 +30,10 @@ refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err) 
 }
 
 static refs_status open_remote(tool_sending *sending, const char *name, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const char *slash = strrchr(name, '/');
     REFS_TRY(tool_location(name, &text, err));
-    sending->location = refs_buf_take_text(&text);
-    refs_buf_clear(&text);
-    if (sending->location == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_buf_keep(&text, &sending->location, err));
     if (!refs_cloud_can_list(refs_str_from(sending->location)))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: cannot write there (expected s3://BUCKET/KEY or gs://BUCKET/KEY): "

@@ -36,7 +36,7 @@ typedef struct listing {
 } listing;
 
 static refs_status find_bucket(refs_cloud *cloud, listing *all, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_str url = refs_str_from(all->request->url), rest = {NULL, 0};
     refs_object object;
     const refs_url_scheme *scheme = scheme_of(url, &rest);
@@ -46,13 +46,10 @@ static refs_status find_bucket(refs_cloud *cloud, listing *all, refs_error *err)
                          all->request->url);
     all->prefix = scheme->prefix;
     all->scheme = refs_str_part(url, 0, url.size - rest.size);
-    refs_status status = refs_buf_append_str(&location, refs_str_from(all->prefix), err);
-    if (status == REFS_OK) status = refs_buf_append_str(&location, rest, err);
-    if (status == REFS_OK && (all->location = refs_buf_take_text(&location)) == NULL)
-        status = refs_fail_nomem(err);
-    refs_buf_clear(&location);
-    if (status != REFS_OK) return status;
-    status = refs_cloud__parse(cloud, all->location, &object, err);
+    REFS_TRY(refs_buf_append_str(&location, refs_str_from(all->prefix), err));
+    REFS_TRY(refs_buf_append_str(&location, rest, err));
+    REFS_TRY(refs_buf_keep(&location, &all->location, err));
+    refs_status status = refs_cloud__parse(cloud, all->location, &object, err);
     all->bucket = object.whole;
     all->key = object.key;
     if (status == REFS_OK && object.question.size > 0)

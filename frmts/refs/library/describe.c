@@ -225,12 +225,10 @@ static refs_status print_codec(const refs_array_meta *meta, size_t i, refs_buf *
 static refs_status describe_codecs(const refs_array_meta *meta, refs_keeper *keeper,
                                    refs_array_info *info, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&text, "[", 1, err);
-    for (size_t i = 0; i < meta->n_codecs && status == REFS_OK; i++)
-        status = print_codec(meta, i, &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "]", 1, err);
-    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    REFS_TRY(status);
+    REFS_TRY(refs_buf_append(&text, "[", 1, err));
+    for (size_t i = 0; i < meta->n_codecs; i++) REFS_TRY(print_codec(meta, i, &text, err));
+    REFS_TRY(refs_buf_append(&text, "]", 1, err));
+    char *taken = refs_buf_take_text(&text);
     info->codecs = taken;
     return keep_this(keeper, taken) ? REFS_OK : refs_fail_nomem(err);
 }

@@ -182,10 +182,8 @@ static refs_status write_filler(const cfa_job *job, const char *identifier, cons
 static refs_status make_folder(refs_master *master, refs_error *err) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (master->fillers.folder != NULL) return REFS_OK;
-    refs_status status = append_folder(master, &path, err);
-    if (status == REFS_OK) master->fillers.folder = refs_buf_take_text(&path);
-    REFS_TRY(status);
-    if (master->fillers.folder == NULL) return refs_fail_nomem(err);
+    REFS_TRY(append_folder(master, &path, err));
+    REFS_TRY(refs_buf_keep(&path, &master->fillers.folder, err));
     master->fillers.is_new = mkdir(master->fillers.folder, 0777) == 0;
     if (master->fillers.is_new || errno == EEXIST) return REFS_OK;
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", master->fillers.folder,

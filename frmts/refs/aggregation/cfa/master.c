@@ -469,13 +469,11 @@ static refs_status add_source(refs_master *master, const refs_source_state *stat
                               refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_GROW(master->sources, master->sources_capacity, master->n_sources, err);
-    refs_status status = refs_source_state_write(state, &text, err);
+    REFS_TRY(refs_source_state_write(state, &text, err));
     master->sources_bytes += text.size + 1;
-    if (status == REFS_OK) status = check_sources_size(master->sources_bytes, err);
-    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    REFS_TRY(status);
-    if (taken == NULL) return refs_fail_nomem(err);
-    master->sources[master->n_sources++] = taken;
+    REFS_TRY(check_sources_size(master->sources_bytes, err));
+    REFS_TRY(refs_buf_keep(&text, &master->sources[master->n_sources], err));
+    master->n_sources++;
     return REFS_OK;
 }
 
