@@ -63,9 +63,9 @@ static refs_status number_path(refs_part_reader *in, const refs_array_meta *meta
     return refs_part__number_scratch(in, &array->path, err);
 }
 
-static bool names(const refs_array_meta *variable, const char *coordinate) {
-    refs_str text = refs_json_text(refs_json_get(variable->attributes, "coordinates")), word;
-    while (refs_str_next_word(&text, REFS_BLANKS, &word))
+static bool names(refs_str list, const char *coordinate) {
+    refs_str word;
+    while (refs_str_next_word(&list, REFS_BLANKS, &word))
         if (refs_str_is(word, coordinate)) return true;
     return false;
 }
@@ -82,8 +82,26 @@ static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
                    : REFS_COMBINE_COORDINATE_TIME;
     if (refs_str_is(name, "forecast_period")) return REFS_COMBINE_COORDINATE_LEAD_TIME;
     if (refs_str_is(name, "realization")) return REFS_COMBINE_COORDINATE_MEMBER;
-    return refs_cf_axis_kind_of(meta) == REFS_CF_AXIS_Z ? REFS_COMBINE_COORDINATE_LEVEL
-                                                        : REFS_COMBINE_COORDINATE_OTHER;
+    return meta->rank <= 1 && refs_cf_axis_kind_of(meta) == REFS_CF_AXIS_Z
+               ? REFS_COMBINE_COORDINATE_LEVEL
+               : REFS_COMBINE_COORDINATE_OTHER;
+}
+
+/* Variables mostly name the coordinates that the one before them does. */
+static refs_status list_named_by(refs_part_reader *in, const char *coordinate, uint32_t *named_by,
+                                 refs_error *err) {
+    refs_str before = {"", 0};
+    bool is_named = false;
+    in->scratch.size = 0;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *variable = refs_hierarchy_array(in->source.hierarchy, i);
+        const refs_str list = refs_json_text(refs_json_get(variable->attributes, "coordinates"));
+        if (!refs_str_equal(list, before)) is_named = names(list, coordinate);
+        before = list;
+        if (is_named)
+            REFS_TRY(refs_buf_append_str(&in->scratch, refs_str_from(variable->path), err));
+    }
+    return in->scratch.size > 0 ? refs_part__number_scratch(in, named_by, err) : REFS_OK;
 }
 
 /* What a coordinate tells, and of which variables. */
@@ -91,15 +109,8 @@ static refs_status describe_coordinate(refs_part_reader *in, const refs_array_me
                                        refs_combine_array *array, refs_error *err) {
     array->coordinate = coordinate_of(meta);
     array->named_by = REFS_COMBINE_NONE;
-    in->scratch.size = 0;
-    for (size_t i = 0; array->coordinate != REFS_COMBINE_COORDINATE_OTHER &&
-                       i < refs_hierarchy_n_arrays(in->source.hierarchy);
-         i++) {
-        const refs_array_meta *variable = refs_hierarchy_array(in->source.hierarchy, i);
-        if (names(variable, meta->name))
-            REFS_TRY(refs_buf_printf(&in->scratch, err, "%s ", variable->path));
-    }
-    if (in->scratch.size > 0) REFS_TRY(refs_part__number_scratch(in, &array->named_by, err));
+    if (array->coordinate != REFS_COMBINE_COORDINATE_OTHER)
+        REFS_TRY(list_named_by(in, meta->name, &array->named_by, err));
     return refs_part__number_text(in, refs_str_from(meta->name), &array->name, err);
 }
 
