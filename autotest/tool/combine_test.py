@@ -664,6 +664,21 @@ class Times(InFolder):
                 for number, time, step in fields:
                     self.assertEqual(found[number, time, step // 6].tolist(), [[100 * time + step + number] * 3] * 2, (seed, order, output))
 
+    def test_for_which_forecasts_are_follow_from_lead_times_whatever_these_are_called(self):
+        """Nobody says of `time` that it is a reference time; it and the valid time are instants."""
+        def field(time, step):
+            return write(f"{time}_{step}.json", array("time", [], np.float64(24 * time), units="hours since 2020-01-01"),
+                         array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                         array("valid_time", [], np.float64(24 * time + step), units="hours since 2020-01-01", standard_name="time"),
+                         array("v", ["x"], np.full(3, 100 * time + step, "<f4"), coordinates="time step valid_time"))
+        fields = list(itertools.product(range(2), (0, 6, 12)))
+        run("index", *itertools.starmap(field, fields), "-o", "all.json", "-q")
+        self.assertEqual(read("all.json", "valid_time").tolist(), [[0, 6, 12], [24, 30, 36]])
+        run("index", *itertools.starmap(field, fields[:2]), "-o", "grown.json")
+        for at in fields[2:]:
+            run("append", "grown.json", field(*at))
+        self.assertEqual(attempt("diff", "grown.json", "all.json").stdout, "")
+
     def test_of_levels_are_found_where_files_have_one_each(self):
         def level(time, pressure, name="t"):
             return write(f"{name}{time}_{pressure}.json", array("level", [], np.float64(pressure), units="hPa", standard_name="air_pressure"),

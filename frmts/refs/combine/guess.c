@@ -119,17 +119,17 @@ static bool lies_along_base(const dim_search *all, const refs_combine_array *arr
     return true;
 }
 
-/* Whether a coordinate may be one more concat dimension: an axis, or one value for all of the part.
- * Not one that follows from the base: times follow from instants, and lead times from valid times.
+/* Whether a coordinate may be one more concat dimension: an axis, or one value for all of the part
+ * that does not follow from the base: times follow from instants, and lead times from valid times.
  */
 static bool is_beside_base(const dim_search *all, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     if (has_name(&all->base, array->name) || !tells_place(all->combine, at) ||
-        (all->has_instant && refs_combine__is_instant(array->coordinate)) ||
-        (all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME))
+        (all->has_instant && refs_combine__is_instant(array->coordinate)))
         return false;
     return is_axis(all->combine, array) ||
-           (array->named_by != REFS_COMBINE_NONE && has_one_value(all->combine, array) &&
+           (!(all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME) &&
+            array->named_by != REFS_COMBINE_NONE && has_one_value(all->combine, array) &&
             lies_along_base(all, array));
 }
 
@@ -259,16 +259,6 @@ static refs_status find_common(dim_search *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Finds the base: axes that differ, else scalars. Sets without a common variable are combined only
- * if they share a grid and one axis differs. */
-static refs_status find_base(dim_search *all, refs_error *err) {
-    REFS_TRY(find_common(all, err));
-    REFS_TRY(search(all, is_any_axis, &all->base, err));
-    if (!all->has_variable && !(all->base.n == 1 && all->n_axes > 1)) all->base.n = 0;
-    return all->base.n == 0 && all->has_variable ? search(all, is_single, &all->base, err)
-                                                 : REFS_OK;
-}
-
 /* The coordinate of a dimension, from the first part that has it; or NULL. */
 static const refs_combine_array *find_coordinate(const refs_combine *combine, uint32_t name) {
     for (size_t i = 0; i < combine->n_members; i++)
@@ -277,6 +267,42 @@ static const refs_combine_array *find_coordinate(const refs_combine *combine, ui
             if (array->name == name && array->rank <= 1) return array;
         }
     return NULL;
+}
+
+/* Whether a part has a coordinate that variables name. */
+static bool has_named(const refs_combine_member *member, refs_combine_coordinate coordinate) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        if (member->arrays[i].coordinate == coordinate &&
+            member->arrays[i].named_by != REFS_COMBINE_NONE)
+            return true;
+    return false;
+}
+
+/* Removes the valid time from several dimensions: if a part has a lead time and an instant without
+ * a standard name, which is its reference time, the valid time follows from them. */
+static void drop_valid_time(const dim_search *all, dim_list *list) {
+    const refs_combine_member *first = &all->combine->members[0];
+    size_t n = 0;
+    if (all->base.n + all->more.n < 2 || !has_named(first, REFS_COMBINE_COORDINATE_TIME) ||
+        !has_named(first, REFS_COMBINE_COORDINATE_LEAD_TIME))
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        if (find_coordinate(all->combine, list->names[i])->coordinate !=
+            REFS_COMBINE_COORDINATE_VALID_TIME)
+            list->names[n++] = list->names[i];
+    list->n = n;
+}
+
+/* Finds the base: axes that differ, else scalars. Sets without a common variable are combined only
+ * if they share a grid and one axis differs. */
+static refs_status find_base(dim_search *all, refs_error *err) {
+    REFS_TRY(find_common(all, err));
+    REFS_TRY(search(all, is_any_axis, &all->base, err));
+    if (!all->has_variable && !(all->base.n == 1 && all->n_axes > 1)) all->base.n = 0;
+    if (all->base.n > 0 || !all->has_variable) return REFS_OK;
+    REFS_TRY(search(all, is_single, &all->base, err));
+    drop_valid_time(all, &all->base);
+    return REFS_OK;
 }
 
 /* Sets has_instant and has_valid_time. A dimension without a variable counts as an instant, so that
@@ -425,7 +451,9 @@ static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dim
     if (!all->is_recorded) REFS_TRY(find_base(all, err));
     if (all->base.n == 0) return dims->names.size > 0 ? REFS_OK : fail_for(all, dims->along, err);
     describe_base(all);
-    return search(all, is_beside_base, &all->more, err);
+    REFS_TRY(search(all, is_beside_base, &all->more, err));
+    drop_valid_time(all, &all->more);
+    return REFS_OK;
 }
 
 static bool are_same_names(const refs_buf *a, const refs_buf *b) {

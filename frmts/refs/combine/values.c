@@ -45,8 +45,10 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     uint64_t bytes = 0;
     values->size = 0;
     if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected values of a known size, found ones that do not fit into memory",
-                         meta->path);
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: expected values of a known size, found ones that do not fit into memory",
+            meta->path);
     REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
 }
