@@ -363,8 +363,7 @@ static refs_status add_master(build *all, refs_error *err) {
     if (all->master->files.n == 0) return REFS_OK;
     const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_SET};
-    all->is_added = refs_calloc(all->master->files.n, sizeof *all->is_added);
-    if (all->is_added == NULL) return refs_fail_nomem(err);
+    REFS_NEW(all->is_added, all->master->files.n, err);
     const tool_joined_files joined = {NULL, all->is_added};
     REFS_TRY(tool_master_join(all->master, &part, all->combine, &joined, err));
     return add_recorded(all, err);
@@ -786,7 +785,7 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(refs_writer_open(path, options, &writer, err));
     refs_buf how = REFS_BUF_INIT;
     refs_status status = print_how(all, &how, err);
-    const refs_str text = refs_str_view((const char *)how.data, how.size);
+    const refs_str text = refs_buf_text(&how);
     if (status == REFS_OK)
         status = refs_combine_write_set(all->combine, all->sources, text, writer, err);
     refs_buf_clear(&how);
@@ -805,7 +804,7 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     REFS_TRY(refs_master_open(path, &options, &master, err));
     refs_buf how = REFS_BUF_INIT;
     refs_status status = print_how(all, &how, err);
-    const refs_str text = refs_str_view((const char *)how.data, how.size);
+    const refs_str text = refs_buf_text(&how);
     if (status == REFS_OK)
         status = refs_combine_write_master(all->combine, all->sources, text, master, err);
     refs_buf_clear(&how);
@@ -955,8 +954,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(choose_dims(all, err));
     if (all->arguments->resume) {
         REFS_TRY(make_kept(all, err));
-        all->states = refs_calloc(all->names.n, sizeof *all->states);
-        if (all->states == NULL) return refs_fail_nomem(err);
+        REFS_NEW(all->states, all->names.n, err);
         all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
     }
     REFS_TRY(combine_all(all, err));
@@ -1002,7 +1000,7 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
 typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
 
 static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {
-    const refs_str text = refs_str_view((const char *)how->data, how->size);
+    const refs_str text = refs_buf_text(how);
     const refs_status status = refs_combine_how_read(text, &all->was, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", all->output);
     return status;
@@ -1224,7 +1222,7 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     if (status == REFS_OK) {
         options->format = REFS_WRITE_PARQUET;
         options->growth = REFS_WRITE_GROWING;
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, NULL);
+        status = refs_json_parse(refs_buf_text(&text), &doc, NULL);
     }
     if (status == REFS_OK)
         (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),

@@ -175,8 +175,7 @@ typedef struct field {
 } field;
 
 static refs_status name_files(aggregating *at, refs_error *err) {
-    at->urls = refs_calloc(at->combine->n_members, sizeof *at->urls);
-    if (at->urls == NULL) return refs_fail_nomem(err);
+    REFS_NEW(at->urls, at->combine->n_members, err);
     for (size_t i = 0; i < at->combine->n_members; i++) {
         const refs_combine_member *member = &at->combine->members[i];
         at->text.size = 0;
@@ -185,7 +184,7 @@ static refs_status name_files(aggregating *at, refs_error *err) {
         else
             REFS_TRY(refs_combine_url(&at->combine->options.urls, refs_str_from(member->name),
                                       &at->text, err));
-        const refs_str url = refs_str_view((const char *)at->text.data, at->text.size);
+        const refs_str url = refs_buf_text(&at->text);
         if (!refs_utf8_is_valid(url))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s: expected UTF-8, as netCDF requires for names: rename it",
@@ -313,7 +312,7 @@ static refs_status read_attributes(aggregating *at, const refs_combine_result *r
     at->text.size = 0;
     if (has_own_units) REFS_TRY(replace_units(at, text, &at->text, err));
     if (!has_own_units && n > 0) REFS_TRY(refs_combine__replace(text, pairs, &at->text, err));
-    if (at->text.size > 0) text = refs_str_view((const char *)at->text.data, at->text.size);
+    if (at->text.size > 0) text = refs_buf_text(&at->text);
     return refs_json_parse(text, &of->attributes, err);
 }
 
@@ -520,8 +519,7 @@ static refs_status find_grid(const aggregating *at, field *of, refs_error *err) 
 static refs_status replace_attributes(described *of, const refs_buf *text, refs_error *err) {
     refs_json_doc_free(of->attributes);
     of->attributes = NULL;
-    REFS_TRY(
-        refs_json_parse(refs_str_view((const char *)text->data, text->size), &of->attributes, err));
+    REFS_TRY(refs_json_parse(refs_buf_text(text), &of->attributes, err));
     of->variable.attributes = refs_json_root(of->attributes);
     return REFS_OK;
 }
@@ -776,8 +774,7 @@ static refs_status put_array(aggregating *at, refs_combine_result *result, refs_
                          REFS_STR_ARG(refs_combine__text(at->combine, result->like->problem)));
     if (result->is_loaded) {
         REFS_TRY(refs_combine__gather(at->combine, at->plan, result, err));
-        return put_values(
-            at, result, refs_str_view((const char *)result->values.data, result->values.size), err);
+        return put_values(at, result, refs_buf_text(&result->values), err);
     }
     if (has_values(result))
         return put_values(at, result, refs_combine__text(at->combine, result->like->values), err);

@@ -40,9 +40,7 @@ static refs_status list_lost(const refs_attribute_pair *pair, refs_intern *lost,
         text.size = 0;
         status = refs_buf_printf(&text, err, "%.*s of %.*s", REFS_STR_WHOLE(name),
                                  REFS_STR_WHOLE(pair->path));
-        if (status == REFS_OK)
-            status =
-                refs_intern_add(lost, refs_str_view((const char *)text.data, text.size), &id, err);
+        if (status == REFS_OK) status = refs_intern_add(lost, refs_buf_text(&text), &id, err);
     }
     refs_buf_clear(&text);
     return status;
@@ -122,7 +120,7 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
         const refs_attribute_pair pair = {
             .kept = refs_json_root(one),
             .other = refs_json_root(two),
-            .path = refs_str_view((const char *)at->path.data, at->path.size),
+            .path = refs_buf_text(&at->path),
             .ignored = refs_combine__is_aggregated(at->combine) ? "Conventions" : NULL};
         status = list_lost(&pair, &at->lost, err);
     }

@@ -90,8 +90,7 @@ static run run_at(const refs_combine_cells *all, const refs_combine_axis *axis, 
 }
 
 static refs_status add_cut(refs_combine_cuts *cuts, uint64_t at, refs_error *err) {
-    if (!refs_grow((void **)&cuts->at, &cuts->capacity, cuts->n, sizeof *cuts->at))
-        return refs_fail_nomem(err);
+    REFS_GROW(cuts->at, cuts->capacity, cuts->n, err);
     cuts->at[cuts->n++] = at;
     return REFS_OK;
 }

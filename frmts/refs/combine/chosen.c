@@ -77,7 +77,7 @@ static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta
 
 static refs_status fail_without(const refs_part_reader *in, const char *name, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(in->source.hierarchy);
-    const refs_str group = refs_str_view((const char *)in->group.data, in->group.size);
+    const refs_str group = refs_buf_text(&in->group);
     refs_buf there = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED && status == REFS_OK; i++) {
@@ -113,8 +113,8 @@ refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
     for (; names != NULL && *names != NULL; names++) {
         refs_buf path = REFS_BUF_INIT;
         REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
-        const refs_array_meta *meta = refs_hierarchy_find_array(
-            in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
+        const refs_array_meta *meta =
+            refs_hierarchy_find_array(in->source.hierarchy, refs_buf_text(&path));
         refs_buf_clear(&path);
         if (meta == NULL)
             meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));

@@ -207,8 +207,7 @@ static int by_path(const void *left, const void *right) {
 
 refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err) {
     refs_free(member->by_path);
-    member->by_path = refs_calloc(member->n_arrays + 1, sizeof *member->by_path);
-    if (member->by_path == NULL) return refs_fail_nomem(err);
+    REFS_NEW(member->by_path, member->n_arrays + 1, err);
     for (size_t i = 0; i < member->n_arrays; i++)
         member->by_path[i] = (uint64_t)member->arrays[i].path << 32 | i;
     qsort(member->by_path, member->n_arrays, sizeof *member->by_path, by_path);
@@ -220,9 +219,7 @@ static refs_status keep_one(const translation *strings, refs_combine_member *mem
     refs_combine *combine = strings->combine;
     REFS_TRY(translate_all(strings, member, err));
     REFS_TRY(refs_combine__sort_paths(member, err));
-    if (!refs_grow((void **)&combine->members, &combine->member_capacity, combine->n_members,
-                   sizeof *combine->members))
-        return refs_fail_nomem(err);
+    REFS_GROW(combine->members, combine->member_capacity, combine->n_members, err);
     combine->members[combine->n_members++] = *member;
     *member = (refs_combine_member){.name = NULL};
     return REFS_OK;

@@ -48,8 +48,7 @@ refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *wri
                                    refs_error *err) {
     refs_buf how = REFS_BUF_INIT;
     refs_status status = print_options(&combine->options, &how, err);
-    if (status == REFS_OK)
-        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    if (status == REFS_OK) status = refs_writer_joined(writer, refs_buf_text(&how), err);
     refs_buf_clear(&how);
     return status;
 }
@@ -124,8 +123,7 @@ refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, 
 static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_joined_read(set, &text, err);
-    if (status == REFS_OK)
-        status = refs_combine_how_read(refs_str_view((const char *)text.data, text.size), how, err);
+    if (status == REFS_OK) status = refs_combine_how_read(refs_buf_text(&text), how, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -263,8 +261,7 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
         how->pattern != NULL || how->group != NULL || how->variables.n > 0 || how->has_inline_bytes;
     refs_status status = REFS_OK;
     if (parts->has_sets && !parts->has_files && !parts->do_differ)
-        status = refs_combine_how_read(
-            refs_str_view((const char *)parts->how.data, parts->how.size), &said, err);
+        status = refs_combine_how_read(refs_buf_text(&parts->how), &said, err);
     if (is_copy) result = (refs_combine_how){.pattern = NULL};
     if (said.doc != NULL && (!has_own || how->along.n == 0)) result = said;
     result.along = how->along.n > 0 ? how->along : said.along;
@@ -337,9 +334,7 @@ typedef struct noting {
 static bool has_filter(refs_bytes document, const char *id) {
     refs_json_doc *doc = NULL;
     bool has = false;
-    if (refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, NULL) !=
-        REFS_OK)
-        return false;
+    if (refs_json_parse(refs_bytes_text(document), &doc, NULL) != REFS_OK) return false;
     const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
     for (size_t i = 0; i < refs_json_size(filters); i++)
         has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);

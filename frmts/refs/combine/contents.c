@@ -12,8 +12,7 @@ refs_status refs_part__number_text(refs_part_reader *in, refs_str text, uint32_t
 }
 
 refs_status refs_part__number_scratch(refs_part_reader *in, uint32_t *id, refs_error *err) {
-    return refs_part__number_text(
-        in, refs_str_view((const char *)in->scratch.data, in->scratch.size), id, err);
+    return refs_part__number_text(in, refs_buf_text(&in->scratch), id, err);
 }
 
 refs_status refs_part__number_document(refs_part_reader *in, refs_str folder, const char *name,
@@ -25,8 +24,8 @@ refs_status refs_part__number_document(refs_part_reader *in, refs_str folder, co
     if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(name), err);
     if (status == REFS_OK)
-        status = refs_store_get(in->source.store, refs_str_view((const char *)key.data, key.size),
-                                REFS_MAX_METADATA_BYTES, &in->scratch, err);
+        status = refs_store_get(in->source.store, refs_buf_text(&key), REFS_MAX_METADATA_BYTES,
+                                &in->scratch, err);
     refs_buf_clear(&key);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     REFS_TRY(status);
@@ -72,9 +71,7 @@ static bool is_of_instructions(const refs_part_reader *in, refs_str folder) {
 /* Adds the document in scratch. */
 static refs_status keep_document(refs_part_reader *in, refs_str key, refs_error *err) {
     refs_combine_member *member = in->member;
-    if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
-                   sizeof *member->documents))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->documents, member->document_capacity, member->n_documents, err);
     refs_combine_document *document = &member->documents[member->n_documents];
     REFS_TRY(refs_part__number_scratch(in, &document->text, err));
     REFS_TRY(refs_part__number_text(in, key, &document->key, err));
@@ -86,8 +83,7 @@ static refs_status keep_named_document(refs_part_reader *in, refs_str folder, co
                                        refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%.*s%s", REFS_STR_WHOLE(folder), name);
-    if (status == REFS_OK)
-        status = keep_document(in, refs_str_view((const char *)key.data, key.size), err);
+    if (status == REFS_OK) status = keep_document(in, refs_buf_text(&key), err);
     refs_buf_clear(&key);
     return status;
 }
@@ -148,9 +144,7 @@ typedef enum left_out_when { LEFT_OUT_NOW, LEFT_OUT_BEFORE } left_out_when;
 static refs_status leave_out(refs_part_reader *in, const refs_left_out *found, left_out_when when,
                              refs_error *err) {
     refs_combine_member *member = in->member;
-    if (!refs_grow((void **)&member->left_out, &member->left_out_capacity, member->n_left_out,
-                   sizeof *member->left_out))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->left_out, member->left_out_capacity, member->n_left_out, err);
     refs_combine_left_out *left_out = &member->left_out[member->n_left_out];
     left_out->was_before = when == LEFT_OUT_BEFORE;
     REFS_TRY(refs_part__number_text(in, found->path, &left_out->path, err));
@@ -262,9 +256,7 @@ static refs_status find_containers(refs_part_reader *in, refs_error *err) {
         if (!refs_aggregation_recognise(meta->attributes) || in->combine->n_dims == 0 ||
             refs_part__sees_aggregations(in) || !refs_part__is_wanted(in, meta))
             continue;
-        if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
-                       sizeof *in->containers))
-            return refs_fail_nomem(err);
+        REFS_GROW(in->containers, in->container_capacity, in->n_containers, err);
         refs_part_container *added = &in->containers[in->n_containers];
         *added = (refs_part_container){meta, NULL, REFS_COMBINE_NONE};
         REFS_TRY(refs_set_fragments_decode(in->source.hierarchy, meta, &added->fragments, err));
@@ -317,8 +309,7 @@ static refs_status set_group(refs_part_reader *in, refs_error *err) {
 
 static refs_status keep_urls(refs_part_reader *in, refs_error *err) {
     refs_combine_member *member = in->member;
-    member->urls = refs_calloc(in->urls.count + 1, sizeof *member->urls);
-    if (member->urls == NULL) return refs_fail_nomem(err);
+    REFS_NEW(member->urls, in->urls.count + 1, err);
     for (uint32_t i = 0; i < in->urls.count; i++)
         REFS_TRY(refs_part__number_text(in, refs_intern_get(&in->urls, i), &member->urls[i], err));
     member->n_urls = in->urls.count;
@@ -352,9 +343,7 @@ static refs_status take_other(void *user, refs_str key, const refs_ref *ref, ref
     if (key.size <= group.size ||
         (group.size > 0 && memcmp(key.data, group.data, group.size) != 0) || is_of_problem(in, key))
         return REFS_OK;
-    if (!refs_grow((void **)&member->others, &member->other_capacity, member->n_others,
-                   sizeof *member->others))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->others, member->other_capacity, member->n_others, err);
     REFS_TRY(refs_part__number_text(in, key, &member->others[member->n_others], err));
     member->n_others++;
     return refs_combine__go_on(in->combine, err);

@@ -36,7 +36,7 @@ static refs_status put_under(const refs_combine *combine, const refs_combine_arr
     if (status == REFS_OK)
         status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name);
     if (status == REFS_OK)
-        status = sink->document(sink->self, refs_str_view((const char *)key.data, key.size),
+        status = sink->document(sink->self, refs_buf_text(&key),
                                 refs_bytes_view(document.data, document.size), err);
     refs_buf_clear(&key);
     return status;

@@ -181,8 +181,7 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
     }
     refs_buf text = REFS_BUF_INIT;
     if (status == REFS_OK && n > 0)
-        status = refs_combine__replace(refs_str_view((const char *)v2->data, v2->size), pairs,
-                                       &text, err);
+        status = refs_combine__replace(refs_buf_text(v2), pairs, &text, err);
     if (status == REFS_OK && n > 0) {
         v2->size = 0;
         status = refs_buf_append(v2, text.data, text.size, err);
@@ -248,9 +247,7 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
     refs_combine_member *member = in->member;
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
-    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
-                   sizeof *member->arrays))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->arrays, member->array_capacity, member->n_arrays, err);
     refs_combine_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
     *array = (refs_combine_array){.values = REFS_COMBINE_NONE,
@@ -343,8 +340,7 @@ refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *me
     if (!infers_fill(in, meta)) return add_described(in, meta, NULL, err);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = write_with_fill(meta, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &added, err);
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), &added, err);
     refs_buf_clear(&text);
     if (status == REFS_OK) {
         described.attributes = refs_json_root(added);

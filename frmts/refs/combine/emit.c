@@ -20,7 +20,7 @@ static refs_status put(const emission *at, refs_str path, const char *name, refs
     refs_status status = refs_buf_append_str(&key, path, err);
     if (status == REFS_OK) status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name);
     if (status == REFS_OK)
-        status = at->sink->document(at->sink->self, refs_str_view((const char *)key.data, key.size),
+        status = at->sink->document(at->sink->self, refs_buf_text(&key),
                                     refs_bytes_view(text.data, text.size), err);
     refs_buf_clear(&key);
     return status;
@@ -140,8 +140,7 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
         pairs[n++] = (const char *)holes.data;
     }
     if (status == REFS_OK) status = refs_combine__replace(document, pairs, &text, err);
-    if (status == REFS_OK)
-        status = put(at, path, ".zarray", refs_str_view((const char *)text.data, text.size), err);
+    if (status == REFS_OK) status = put(at, path, ".zarray", refs_buf_text(&text), err);
     refs_buf_clear(&shape);
     refs_buf_clear(&chunks);
     refs_buf_clear(&text);
@@ -190,8 +189,7 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
     }
     pairs[n] = NULL;
     if (status == REFS_OK) status = refs_combine__replace(attributes, pairs, &text, err);
-    if (status == REFS_OK)
-        status = put(at, path, ".zattrs", refs_str_view((const char *)text.data, text.size), err);
+    if (status == REFS_OK) status = put(at, path, ".zattrs", refs_buf_text(&text), err);
     refs_buf_clear(&dims);
     refs_buf_clear(&text);
     return status;

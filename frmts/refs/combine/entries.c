@@ -158,9 +158,7 @@ refs_status refs_part__read_entry(refs_part_reader *in, const refs_array_meta *m
                          "%s is an aggregation, and aggregations cannot be nested: use the files "
                          "of its fragments",
                          meta->path);
-    if (!refs_grow((void **)&member->entries, &member->entry_capacity, member->n_entries,
-                   sizeof *member->entries))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->entries, member->entry_capacity, member->n_entries, err);
     REFS_TRY(refs_part__add_array(in, meta, err));
     refs_combine_entry *entry = &member->entries[member->n_entries++];
     *entry = (refs_combine_entry){.array = member->arrays[--member->n_arrays],

@@ -41,8 +41,7 @@ static refs_status add_list(const refs_names_host *host, const char *list, refs_
                             refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(host->vfs, list, MAX_LIST_BYTES, &text, err);
-    if (status == REFS_OK)
-        status = add_lines(list, refs_str_view((const char *)text.data, text.size), names, err);
+    if (status == REFS_OK) status = add_lines(list, refs_buf_text(&text), names, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -154,8 +153,7 @@ static refs_status list_dims(many_files *all, refs_error *err) {
     size_t n = 0;
     refs_free(all->dim_list);
     for (size_t i = 0; i < all->dims.names.size; i++) n += all->dims.names.data[i] == '\0';
-    all->dim_list = refs_calloc(n + 1, sizeof *all->dim_list);
-    if (all->dim_list == NULL) return refs_fail_nomem(err);
+    REFS_NEW(all->dim_list, n + 1, err);
     const char *name = (const char *)all->dims.names.data;
     for (size_t i = 0; i < n; i++, name += strlen(name) + 1) all->dim_list[i] = name;
     all->options.dims = all->dim_list;
@@ -224,8 +222,8 @@ static refs_status put_array(void *self, const refs_chunk_keys *keys, refs_error
     all->prefix.size = 0;
     REFS_TRY(refs_buf_append_str(&all->prefix, keys->prefix, err));
     memcpy(all->n_keys, keys->n, keys->rank * sizeof *keys->n);
-    all->keys = (refs_chunk_keys){refs_str_view((const char *)all->prefix.data, all->prefix.size),
-                                  keys->separator, keys->rank, all->n_keys};
+    all->keys =
+        (refs_chunk_keys){refs_buf_text(&all->prefix), keys->separator, keys->rank, all->n_keys};
     return writer != NULL ? refs_writer_array(writer, keys, err) : REFS_OK;
 }
 
@@ -238,7 +236,7 @@ static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_err
         index[dim] = number % all->n_keys[dim];
     all->key.size = 0;
     REFS_TRY(refs_chunk_keys_append(&all->keys, index, &all->key, err));
-    const refs_str key = refs_str_view((const char *)all->key.data, all->key.size);
+    const refs_str key = refs_buf_text(&all->key);
     const refs_byte_range range = {chunk->offset, chunk->length};
     if (chunk->kind == REFS_REF_INLINE)
         return refs_set_builder_inline(all->builder, key, chunk->bytes, err);

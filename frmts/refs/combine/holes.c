@@ -159,9 +159,7 @@ static refs_status take_declared(refs_combine *combine, refs_combine_result *res
         if (status != REFS_OK || !*is_declared) continue;
         if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
         status = refs_json_write(value, &text, err);
-        if (status == REFS_OK)
-            status =
-                take_fill(combine, result, refs_str_view((const char *)text.data, text.size), err);
+        if (status == REFS_OK) status = take_fill(combine, result, refs_buf_text(&text), err);
         refs_buf_clear(&text);
     }
     refs_json_doc_free(doc);

@@ -235,8 +235,7 @@ static refs_status read_field(refs_combine *combine, const numbered_list *of, re
 }
 
 static refs_status read_fields(refs_combine *combine, const numbered_list *list, refs_error *err) {
-    combine->numbers = refs_calloc(list->n + 1, sizeof *combine->numbers);
-    if (combine->numbers == NULL) return refs_fail_nomem(err);
+    REFS_NEW(combine->numbers, list->n + 1, err);
     for (size_t begin = 0, end; begin < list->n; begin = end) {
         end = begin + 1;
         while (end < list->n && list->items[end].array->path == list->items[begin].array->path &&

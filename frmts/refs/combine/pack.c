@@ -38,9 +38,7 @@ static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t
     }
     packer->url.size = 0;
     REFS_TRY(refs_combine__url(&packer->combine->options.urls, ref, &packer->url, err));
-    REFS_TRY(refs_intern_add(packer->urls,
-                             refs_str_view((const char *)packer->url.data, packer->url.size),
-                             number, err));
+    REFS_TRY(refs_intern_add(packer->urls, refs_buf_text(&packer->url), number, err));
     while (packer->n_by_location <= id) {
         size_t capacity = packer->n_by_location;
         /* Grown by halves: ids come one after the other. */

@@ -65,8 +65,7 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
         status =
             refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
     if (status == REFS_OK)
-        status = refs_part__number_text(in, refs_str_view((const char *)text.data, text.size),
-                                        &array->document, err);
+        status = refs_part__number_text(in, refs_buf_text(&text), &array->document, err);
     refs_json_doc_free(doc);
     refs_buf_clear(&filters);
     refs_buf_clear(&text);

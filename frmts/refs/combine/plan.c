@@ -97,8 +97,7 @@ static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) 
     if (array == NULL && n > 0 && all->n_plain == 0) all->first_plain = number;
     if (array == NULL) all->n_plain += n;
     for (uint64_t i = 0; array != NULL && i < n; i++) {
-        if (!refs_grow((void **)&all->steps, &all->capacity, all->n, sizeof *all->steps))
-            return refs_fail_nomem(err);
+        REFS_GROW(all->steps, all->capacity, all->n, err);
         step *at = &all->steps[all->n++];
         *at = (step){.member = number, .step = i};
         at->value = take_value(array, &values, i, &rest);
@@ -354,9 +353,7 @@ static refs_status write_times(const concat_steps *all, size_t begin, const coun
         status =
             refs_combine__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
     if (status == REFS_OK)
-        status = refs_intern_add(&combine->strings,
-                                 refs_str_view((const char *)values.data, values.size),
-                                 &array->values, err);
+        status = refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err);
     refs_buf_clear(&values);
     array->dtype = to->type;
     array->unpacking = (refs_combine_unpacking){.scale = 1};
@@ -429,9 +426,7 @@ static refs_status rebase_coordinate(refs_combine *combine, refs_combine_array *
         refs_buf_append_str(&values, refs_combine__text(combine, array->values), err);
     if (status == REFS_OK) status = refs_combine__apply(&by, array, &values, err);
     if (status == REFS_OK)
-        status = refs_intern_add(&combine->strings,
-                                 refs_str_view((const char *)values.data, values.size),
-                                 &array->values, err);
+        status = refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err);
     refs_buf_clear(&values);
     return status;
 }
@@ -749,8 +744,7 @@ static refs_status place(concat_steps *all, refs_combine_concat_dim *concat, ref
     refs_combine *combine = all->combine;
     for (size_t i = 0; i < combine->n_members; i++) {
         refs_combine_axis *axis = &combine->members[i].axes[all->concat];
-        axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
-        if (axis->position == NULL) return refs_fail_nomem(err);
+        REFS_NEW(axis->position, (size_t)axis->n + 1, err);
     }
     if (all->is_numbered) {
         place_numbers(all, concat);
@@ -957,8 +951,7 @@ static refs_status add_path(const refs_combine *combine, uint32_t path, named_li
                             refs_error *err) {
     if (list->seen[path] != 0) return REFS_OK;
     list->seen[path] = 1;
-    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
-        return refs_fail_nomem(err);
+    REFS_GROW(list->items, list->capacity, list->n, err);
     list->items[list->n++] = (named){refs_combine__text(combine, path), path};
     return REFS_OK;
 }

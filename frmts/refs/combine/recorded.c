@@ -76,8 +76,7 @@ static refs_status list_files(table *all, refs_error *err) {
         REFS_TRY(refs_intern_add(&all->names, refs_str_from(all->files[i].file), &id, err));
         all->files[i].is_added = false;
         all->number[id] = i;
-        all->entries[i].regions = refs_calloc(all->n_dims + 1, sizeof *all->entries[i].regions);
-        if (all->entries[i].regions == NULL) return refs_fail_nomem(err);
+        REFS_NEW(all->entries[i].regions, all->n_dims + 1, err);
         for (size_t dim = 0; dim < all->n_dims; dim++) all->entries[i].regions[dim] = UNKNOWN;
     }
     return REFS_OK;
@@ -118,9 +117,7 @@ static refs_status note_fragment(table *all, size_t number, const refs_partition
         (file->n_aggregations > 0 && file->aggregations[file->n_aggregations - 1] == number))
         file->is_unclear = true;
     note_region(all, entry, fragment, file);
-    if (!refs_grow((void **)&file->aggregations, &file->aggregation_capacity, file->n_aggregations,
-                   sizeof *file->aggregations))
-        return refs_fail_nomem(err);
+    REFS_GROW(file->aggregations, file->aggregation_capacity, file->n_aggregations, err);
     file->aggregations[file->n_aggregations++] = number;
     if (*fragment->format == '\0' || file->member.format != NULL) return REFS_OK;
     return copy_text(fragment->format, &file->member.format, err);
@@ -250,8 +247,7 @@ static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, re
         if ((place + 1) * size > values.size) return refs_fail(err, REFS_CORRUPT, "too few values");
         REFS_TRY(refs_buf_append(&all->scratch, values.data + place * size, size, err));
     }
-    return refs_intern_add(
-        all->strings, refs_str_view((const char *)all->scratch.data, all->scratch.size), id, err);
+    return refs_intern_add(all->strings, refs_buf_text(&all->scratch), id, err);
 }
 
 /* -- holes ------------------------------------------------------------------------------------- */
@@ -322,9 +318,7 @@ static refs_status copy_array(const table *all, const recorded_file *file,
 static refs_status add_array(const table *all, recorded_file *file, const refs_combine_array *from,
                              refs_error *err) {
     refs_combine_member *member = &file->member;
-    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
-                   sizeof *member->arrays))
-        return refs_fail_nomem(err);
+    REFS_GROW(member->arrays, member->array_capacity, member->n_arrays, err);
     REFS_TRY(copy_array(all, file, from, &member->arrays[member->n_arrays], err));
     member->n_arrays++;
     return REFS_OK;
@@ -353,8 +347,7 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     REFS_TRY(copy_text(file->name, &member->name, err));
     REFS_TRY(copy_text(file->as, &member->fragment, err));
     if (n == 0) return REFS_OK;
-    member->documents = refs_calloc(n, sizeof *member->documents);
-    if (member->documents == NULL) return refs_fail_nomem(err);
+    REFS_NEW(member->documents, n, err);
     memcpy(member->documents, master->documents, n * sizeof *member->documents);
     member->n_documents = member->document_capacity = n;
     return REFS_OK;

@@ -20,9 +20,7 @@ static refs_status describe(refs_intern *strings, const refs_json *object, const
     refs_status status = REFS_OK;
     for (; *names != NULL && status == REFS_OK; names++)
         status = describe_member(object, *names, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
+    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -34,9 +32,7 @@ static refs_status describe_classes(refs_intern *strings, const refs_json *attri
     const char *name;
     for (size_t i = 0; status == REFS_OK && (name = refs_cf_attribute_at(classes, i)) != NULL; i++)
         status = describe_member(attributes, name, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
+    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -126,8 +122,7 @@ static refs_status read_steps(const refs_json *recorded, refs_combine_holes *hol
     size_t n;
     holes->n = refs_json_size(steps);
     if (!refs_mul_size(holes->n, n_along, &n)) return refs_fail_nomem(err);
-    holes->steps = refs_calloc(n + 1, sizeof *holes->steps);
-    if (holes->steps == NULL) return refs_fail_nomem(err);
+    REFS_NEW(holes->steps, n + 1, err);
     for (size_t i = 0; i < holes->n; i++) {
         refs_combine_steps *box = &holes->steps[i * n_along];
         if (!read_box(refs_json_at(steps, i), n_along, box) ||
@@ -145,9 +140,7 @@ static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *c
                                refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_combine__replace(refs_intern_get(strings, *id), pairs, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
+    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
     refs_buf_clear(&text);
     return status;
 }

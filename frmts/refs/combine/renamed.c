@@ -50,9 +50,7 @@ static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs
     const refs_str old =
         *id != REFS_COMBINE_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
     refs_status status = refs_combine__replace(old, pairs, &text, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(job->strings, refs_str_view((const char *)text.data, text.size),
-                                 id, err);
+    if (status == REFS_OK) status = refs_intern_add(job->strings, refs_buf_text(&text), id, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -134,9 +132,7 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
     }
     refs_status status = pad(names, size, &padded, err);
     if (status == REFS_OK)
-        status =
-            refs_intern_add(job->strings, refs_str_view((const char *)padded.data, padded.size),
-                            &array->values, err);
+        status = refs_intern_add(job->strings, refs_buf_text(&padded), &array->values, err);
     refs_buf_clear(&padded);
     return status == REFS_OK ? describe_strings(job, meta, size, array, err) : status;
 }

@@ -70,8 +70,7 @@ static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, 
     const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
     if (status == REFS_OK) status = refs_combine__replace(narrow, pairs, &text, err);
     if (status == REFS_OK)
-        status = refs_combine__describe_layout(
-            strings, refs_str_view((const char *)text.data, text.size), layout, err);
+        status = refs_combine__describe_layout(strings, refs_buf_text(&text), layout, err);
     refs_json_doc_free(doc);
     refs_buf_clear(&chunks);
     refs_buf_clear(&text);
@@ -248,7 +247,7 @@ static refs_status check_alike(const refs_combine *combine, refs_combine_result 
     if (at->array == result->like) return REFS_OK;
     REFS_TRY(check_shape(combine, result, at, err));
     refs_status status = refs_combine__differ(combine, &first, at, &text, err);
-    refs_str in = refs_str_view((const char *)text.data, text.size);
+    refs_str in = refs_buf_text(&text);
     bool differs = status == REFS_OK && text.size > 0 && result->n_concat > 0;
     if (differs && !refs_combine__may_split(combine, result))
         status = fail_differ(combine, result, at->member, in, err);

@@ -11,8 +11,7 @@ typedef struct wanted_values {
 
 refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
                                    bool is_optional, refs_error *err) {
-    if (!refs_grow((void **)&in->values, &in->value_capacity, in->n_values, sizeof *in->values))
-        return refs_fail_nomem(err);
+    REFS_GROW(in->values, in->value_capacity, in->n_values, err);
     in->values[in->n_values++] = (wanted_values){meta, in->member->n_arrays - 1, is_optional};
     return REFS_OK;
 }
@@ -20,8 +19,7 @@ refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *
 static refs_status number_bytes(refs_part_reader *in, const refs_buf *bytes, uint32_t *id,
                                 refs_error *err) {
     if (bytes->size == 0) return REFS_OK;
-    return refs_part__number_text(in, refs_str_view((const char *)bytes->data, bytes->size), id,
-                                  err);
+    return refs_part__number_text(in, refs_buf_text(bytes), id, err);
 }
 
 static refs_status number_missing(refs_part_reader *in, const refs_array_meta *meta,
@@ -40,8 +38,7 @@ static refs_status number_missing(refs_part_reader *in, const refs_array_meta *m
 static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
-    REFS_TRY(refs_part__number_text(in, refs_str_view((const char *)values.data, values.size),
-                                    &array->values, err));
+    REFS_TRY(refs_part__number_text(in, refs_bytes_text(values), &array->values, err));
     return number_missing(in, wanted->meta, values, array, err);
 }
 
@@ -149,8 +146,7 @@ refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *
         return REFS_OK;
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
-    const refs_str spots =
-        refs_combine__digest_spots(refs_str_view((const char *)in->scratch.data, in->scratch.size));
+    const refs_str spots = refs_combine__digest_spots(refs_buf_text(&in->scratch));
     REFS_TRY(number_missing(in, meta, refs_bytes_view(spots.data, spots.size), array, err));
     return refs_part__number_scratch(in, &array->digest, err);
 }

@@ -77,10 +77,8 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
     refs_status status = refs_url_map(state->url, &at->names, &location, err);
     if (status != REFS_OK) refs_error_prefix(err, "source %.*s", REFS_STR_ARG(state->url));
     if (status == REFS_OK)
-        status =
-            refs_combine_url(at->sources->urls,
-                             refs_str_view((const char *)location.data, location.size), &url, err);
-    renamed.url = refs_str_view((const char *)url.data, url.size);
+        status = refs_combine_url(at->sources->urls, refs_buf_text(&location), &url, err);
+    renamed.url = refs_buf_text(&url);
     if (status == REFS_OK) status = record(at->sources, &renamed, err);
     refs_buf_clear(&location);
     refs_buf_clear(&url);
@@ -91,8 +89,8 @@ refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const 
                                            const refs_vfs_validators *now, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
     refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
-    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now->size,
-                                     now->modified_s, refs_str_from(now->etag), now->modified_ns};
+    const refs_source_state state = {refs_buf_text(&url), now->size, now->modified_s,
+                                     refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = record(sources, &state, err);
     refs_buf_clear(&url);
     return status;

@@ -410,8 +410,7 @@ static refs_status choose_type(const refs_combine *combine, refs_combine_split *
 
 refs_status refs_combine__split(refs_combine *combine, const refs_combine_plan *plan,
                                 refs_combine_result *result, refs_error *err) {
-    result->split = refs_calloc(1, sizeof *result->split);
-    if (result->split == NULL) return refs_fail_nomem(err);
+    REFS_NEW(result->split, 1, err);
     REFS_TRY(refs_combine__rebase_bounds(combine, plan, result, err));
     REFS_TRY(find_cells(combine, plan, result, err));
     REFS_TRY(make_grid(combine, result, err));

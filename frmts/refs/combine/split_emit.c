@@ -110,9 +110,8 @@ static refs_status set_fragment_key(output *out, uint64_t number, const char *re
 }
 
 static refs_status put(const output *out, refs_error *err) {
-    return out->sink->document(out->sink->self,
-                               refs_str_view((const char *)out->key.data, out->key.size),
-                               refs_buf_view(&out->text), err);
+    return out->sink->document(out->sink->self, refs_buf_text(&out->key), refs_buf_view(&out->text),
+                               err);
 }
 
 static refs_status append_member(const refs_json *object, const char *name, refs_buf *text,
@@ -536,8 +535,7 @@ static bool move(const gathering *all, const moving *cell, uint64_t *number, uin
 }
 
 static refs_status take(gathering *all, const moving *cell, uint64_t number, refs_error *err) {
-    if (!refs_grow((void **)&all->all, &all->capacity, all->n, sizeof *all->all))
-        return refs_fail_nomem(err);
+    REFS_GROW(all->all, all->capacity, all->n, err);
     all->all[all->n++] = (moved){number, cell->piece->member, cell->at->ref};
     return REFS_OK;
 }
@@ -673,8 +671,7 @@ static refs_status put_values(gathering *all, uint64_t number, refs_error *err) 
 static refs_status put_fragment(output *out, gathering *all, uint64_t number, refs_error *err) {
     all->of = grid_of(out, number);
     REFS_TRY(set_fragment_key(out, number, "/", err));
-    const refs_chunk_keys keys = {refs_str_view((const char *)out->key.data, out->key.size), '.',
-                                  out->result->rank, all->of.n};
+    const refs_chunk_keys keys = {refs_buf_text(&out->key), '.', out->result->rank, all->of.n};
     REFS_TRY(out->sink->array(out->sink->self, &keys, err));
     REFS_TRY(array_of(out, number)->is_thin ? put_values(all, number, err)
                                             : put_chunks(all, number, err));

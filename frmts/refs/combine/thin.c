@@ -571,9 +571,7 @@ static refs_cf_units find_units(const refs_combine *combine, const refs_combine_
 /* Replaces the values of an array. */
 static refs_status replace_values(refs_combine *combine, refs_combine_array *array,
                                   const refs_buf *values, refs_dtype dtype, refs_error *err) {
-    REFS_TRY(refs_intern_add(&combine->strings,
-                             refs_str_view((const char *)values->data, values->size),
-                             &array->values, err));
+    REFS_TRY(refs_intern_add(&combine->strings, refs_buf_text(values), &array->values, err));
     uint8_t narrow[2][16];
     memcpy(narrow[0], array->fill, sizeof array->fill);
     memcpy(narrow[1], array->declared, sizeof array->declared);

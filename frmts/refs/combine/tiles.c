@@ -101,8 +101,7 @@ static refs_status open_tiling(const refs_combine *combine, const refs_combine_p
                                size_t concat, tiling *all, refs_error *err) {
     refs_combine_cells cells = {.combine = combine, .n_concat = 1, .concat = {concat}};
     size_t members[2];
-    all->row = refs_calloc(combine->n_parts, sizeof *all->row);
-    if (all->row == NULL) return refs_fail_nomem(err);
+    REFS_NEW(all->row, combine->n_parts, err);
     refs_status status = refs_combine__cells_open(&cells, plan, REFS_COMBINE_NONE, err);
     all->is_free = is_free(combine, plan, concat);
     if (status == REFS_OK && !all->is_free &&

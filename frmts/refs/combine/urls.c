@@ -33,8 +33,7 @@ static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err
         status = refs_buf_printf(&whole, err, "%s/", folder);
     }
     if (status == REFS_OK) status = refs_buf_append_str(&whole, path, err);
-    if (status == REFS_OK)
-        status = append_plain(refs_str_view((const char *)whole.data, whole.size), url, err);
+    if (status == REFS_OK) status = append_plain(refs_buf_text(&whole), url, err);
     refs_buf_clear(&whole);
     return status;
 }
@@ -64,8 +63,7 @@ static refs_status append_local(const refs_combine_urls *urls, refs_str path, re
     refs_status status = append_absolute(path, &absolute, err);
     if (status == REFS_OK) status = append_absolute(refs_str_from(urls->relative_to), &folder, err);
     if (status == REFS_OK)
-        status = append_relative(refs_str_view((const char *)absolute.data, absolute.size),
-                                 refs_str_view((const char *)folder.data, folder.size), url, err);
+        status = append_relative(refs_buf_text(&absolute), refs_buf_text(&folder), url, err);
     refs_buf_clear(&absolute);
     refs_buf_clear(&folder);
     return status;

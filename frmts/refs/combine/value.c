@@ -310,7 +310,7 @@ static bool is_missing_at(const refs_cf_description *description, const refs_dty
 static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_options *options,
                         refs_buf *found, refs_error *err) {
     const refs_dtype *dtype = &of->meta->dtype;
-    const refs_str text = refs_str_view((const char *)of->values.data, of->values.size);
+    const refs_str text = refs_bytes_text(of->values);
     refs_cf_description description;
     if (!may_be_missing(dtype)) return REFS_OK;
     REFS_TRY(refs_cf_describe_elements(of->hierarchy, of->meta, options, &description, err));
