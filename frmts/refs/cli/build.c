@@ -376,13 +376,10 @@ static refs_status locate(const char *name, refs_buf *location, refs_error *err)
 
 static refs_status check_new(const build *all, refs_combine_sources *sources, const char *name,
                              refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = locate(name, &location, err);
-    if (status == REFS_OK)
-        status = refs_combine_sources_check_new(sources, (const char *)location.data, name,
-                                                all->output, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(locate(name, &location, err));
+    return refs_combine_sources_check_new(sources, (const char *)location.data, name, all->output,
+                                          err);
 }
 
 /* With a selection, more steps of a known source may be added. */
@@ -416,16 +413,13 @@ static refs_status list_first(const build *all, uint8_t *turns, refs_error *err)
 static refs_status add_name(const build *all, size_t number, refs_combine_sources *sources,
                             refs_error *err) {
     const refs_vfs_validators unknown = {.size = REFS_SOURCE_UNKNOWN};
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = locate(all->names.items[number], &location, err);
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(locate(all->names.items[number], &location, err));
     const char *name = (const char *)location.data;
     const refs_combine_part part = {number, name, all->grown, REFS_COMBINE_FROM_NAME};
-    if (status == REFS_OK)
-        status = number < all->n_own && all->grown != NULL
-                     ? refs_combine_sources_add(sources, &part, err)
-                     : refs_combine_sources_add_state(sources, name, &unknown, err);
-    refs_buf_clear(&location);
-    return status;
+    return number < all->n_own && all->grown != NULL
+               ? refs_combine_sources_add(sources, &part, err)
+               : refs_combine_sources_add_state(sources, name, &unknown, err);
 }
 
 /* Adds the names of one batch, except those that are not new. */
@@ -715,36 +709,26 @@ static refs_status append_object(const remote_repository *remote, const char *na
 /* Concurrent writers of a repository are detected by conditional writes alone. */
 static refs_status look_at_object(void *self, const char *name, refs_error *err) {
     remote_repository *remote = self;
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = append_object(remote, name, &location, err);
-    if (status == REFS_OK)
-        status =
-            refs_cloud_validator(remote->cloud, (const char *)location.data, &remote->was, err);
-    if (status == REFS_OK)
-        status = refs_cloud_check_validator(&remote->was, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(append_object(remote, name, &location, err));
+    REFS_TRY(refs_cloud_validator(remote->cloud, (const char *)location.data, &remote->was, err));
+    return refs_cloud_check_validator(&remote->was, (const char *)location.data, err);
 }
 
 static refs_status put_object(void *self, const char *path, const char *name, refs_error *err) {
     const remote_repository *remote = self;
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = tool_check_interrupted(err);
-    if (status == REFS_OK) status = append_object(remote, name, &location, err);
-    if (status == REFS_OK)
-        status = refs_cloud_upload(remote->cloud, path, (const char *)location.data, err);
-    refs_buf_clear(&location);
-    return status;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(tool_check_interrupted(err));
+    REFS_TRY(append_object(remote, name, &location, err));
+    return refs_cloud_upload(remote->cloud, path, (const char *)location.data, err);
 }
 
 static refs_status replace_object(void *self, const char *path, const char *name, refs_error *err) {
     const remote_repository *remote = self;
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = append_object(remote, name, &location, err);
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(append_object(remote, name, &location, err));
     const refs_replacement replacement = {path, (const char *)location.data, remote->was};
-    if (status == REFS_OK) status = refs_cloud_replace(remote->cloud, &replacement, err);
-    refs_buf_clear(&location);
-    return status;
+    return refs_cloud_replace(remote->cloud, &replacement, err);
 }
 
 static void remove_object(void *self, const char *name) {

@@ -78,21 +78,17 @@ static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta
 static refs_status fail_without(const refs_part_reader *in, const char *name, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(in->source.hierarchy);
     const refs_str group = refs_buf_text(&in->group);
-    refs_buf there = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF there = REFS_BUF_INIT;
+    for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED; i++) {
         const refs_str path = refs_str_from(refs_hierarchy_array(in->source.hierarchy, i)->path);
         if (!refs_str_starts(path, (const char *)in->group.data)) continue;
         const refs_str rest = refs_str_part(path, group.size, path.size);
         const refs_str shown = named < MAX_NAMED ? rest : refs_str_from("others");
-        status = refs_buf_printf(&there, err, "%s%.*s",
-                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown));
+        REFS_TRY(refs_buf_printf(&there, err, "%s%.*s",
+                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown)));
     }
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name,
-                           (int)there.size, (const char *)there.data);
-    refs_buf_clear(&there);
-    return status;
+    return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name, (int)there.size,
+                     (const char *)there.data);
 }
 
 /* Selects all arrays of the group. Variables that describe them may lie in groups above. */

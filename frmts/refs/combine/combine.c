@@ -36,11 +36,9 @@ static refs_status number_dims(refs_combine *combine, refs_error *err) {
 }
 
 static refs_status check_pattern(const refs_combine *combine, refs_error *err) {
-    refs_buf dims = REFS_BUF_INIT;
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT;
     if (combine->options.pattern == NULL) return REFS_OK;
-    const refs_status status = refs_combine_pattern_dims(combine->options.pattern, &dims, err);
-    refs_buf_clear(&dims);
-    return status;
+    return refs_combine_pattern_dims(combine->options.pattern, &dims, err);
 }
 
 refs_status refs_combine_open(const refs_combine_options *options, refs_combine **combine,

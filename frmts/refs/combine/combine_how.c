@@ -46,11 +46,9 @@ static refs_status print_options(const refs_combine_options *options, refs_buf *
 
 refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *writer,
                                    refs_error *err) {
-    refs_buf how = REFS_BUF_INIT;
-    refs_status status = print_options(&combine->options, &how, err);
-    if (status == REFS_OK) status = refs_writer_joined(writer, refs_buf_text(&how), err);
-    refs_buf_clear(&how);
-    return status;
+    REFS_SCOPED_BUF how = REFS_BUF_INIT;
+    REFS_TRY(print_options(&combine->options, &how, err));
+    return refs_writer_joined(writer, refs_buf_text(&how), err);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -121,11 +119,9 @@ refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, 
 }
 
 static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_joined_read(set, &text, err);
-    if (status == REFS_OK) status = refs_combine_how_read(refs_buf_text(&text), how, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_joined_read(set, &text, err));
+    return refs_combine_how_read(refs_buf_text(&text), how, err);
 }
 
 /* -- what is requested ------------------------------------------------------------------------- */
@@ -146,18 +142,13 @@ static refs_status check_dims(const char *set, const refs_combine_how *how,
     bool fits = true;
     for (size_t i = 0; i < few->n; i++) fits = fits && refs_name_list_has(all, few->items[i]);
     if (fits || how->along.n == 0) return REFS_OK;
-    refs_buf was = REFS_BUF_INIT, is = REFS_BUF_INIT;
-    refs_status status = append_names(&how->along, &was, err);
-    if (status == REFS_OK) status = append_names(some, &is, err);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_INVALID,
-                      "%s was combined along %.*s, but %s says %.*s: leave the option out, or %s",
-                      set, (int)was.size, (const char *)was.data, option, (int)is.size,
-                      (const char *)is.data, refs_index_again());
-    refs_buf_clear(&was);
-    refs_buf_clear(&is);
-    return status;
+    REFS_SCOPED_BUF was = REFS_BUF_INIT, is = REFS_BUF_INIT;
+    REFS_TRY(append_names(&how->along, &was, err));
+    REFS_TRY(append_names(some, &is, err));
+    return refs_fail(err, REFS_INVALID,
+                     "%s was combined along %.*s, but %s says %.*s: leave the option out, or %s",
+                     set, (int)was.size, (const char *)was.data, option, (int)is.size,
+                     (const char *)is.data, refs_index_again());
 }
 
 static refs_status check_pattern(const char *set, const refs_combine_how *how, const char *pattern,

@@ -81,11 +81,9 @@ static refs_status keep_document(refs_part_reader *in, refs_str key, refs_error 
 
 static refs_status keep_named_document(refs_part_reader *in, refs_str folder, const char *name,
                                        refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&key, err, "%.*s%s", REFS_STR_WHOLE(folder), name);
-    if (status == REFS_OK) status = keep_document(in, refs_buf_text(&key), err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&key, err, "%.*s%s", REFS_STR_WHOLE(folder), name));
+    return keep_document(in, refs_buf_text(&key), err);
 }
 
 /* Adds the document of a group as those of version 2; `key` is that of "zarr.json" in the selected

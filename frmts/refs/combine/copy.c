@@ -29,17 +29,13 @@ typedef struct under {
 
 static refs_status put_under(const refs_combine *combine, const refs_combine_array *array,
                              under put, const refs_combine_sink *sink, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_str path = refs_combine__text(combine, array->path),
              document = refs_combine__text(combine, put.text);
-    refs_status status = refs_buf_append_str(&key, path, err);
-    if (status == REFS_OK)
-        status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name);
-    if (status == REFS_OK)
-        status = sink->document(sink->self, refs_buf_text(&key),
-                                refs_bytes_view(document.data, document.size), err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_TRY(refs_buf_append_str(&key, path, err));
+    REFS_TRY(refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name));
+    return sink->document(sink->self, refs_buf_text(&key),
+                          refs_bytes_view(document.data, document.size), err);
 }
 
 /* The parts to copy. */

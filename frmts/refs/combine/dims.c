@@ -60,15 +60,11 @@ refs_status refs_combine__print_index(const refs_combine *combine,
 refs_status refs_combine__fail_twice(const refs_combine *combine, const refs_combine_result *result,
                                      const uint64_t *index,
                                      const refs_combine_member *const members[2], refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_combine__print_index(combine, result, index, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
-                      REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
-                      (const char *)text.data, members[0]->name, members[1]->name);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_combine__print_index(combine, result, index, &text, err));
+    return refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
+                     (const char *)text.data, members[0]->name, members[1]->name);
 }
 
 /* -- names ------------------------------------------------------------------------------------- */

@@ -16,14 +16,11 @@ typedef struct emission {
 
 static refs_status put(const emission *at, refs_str path, const char *name, refs_str text,
                        refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&key, path, err);
-    if (status == REFS_OK) status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name);
-    if (status == REFS_OK)
-        status = at->sink->document(at->sink->self, refs_buf_text(&key),
-                                    refs_bytes_view(text.data, text.size), err);
-    refs_buf_clear(&key);
-    return status;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&key, path, err));
+    REFS_TRY(refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name));
+    return at->sink->document(at->sink->self, refs_buf_text(&key),
+                              refs_bytes_view(text.data, text.size), err);
 }
 
 typedef struct keyed {

@@ -39,11 +39,9 @@ static refs_status add_lines(const char *list, refs_str text, refs_buf *names, r
 
 static refs_status add_list(const refs_names_host *host, const char *list, refs_buf *names,
                             refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_vfs_read_whole(host->vfs, list, MAX_LIST_BYTES, &text, err);
-    if (status == REFS_OK) status = add_lines(list, refs_buf_text(&text), names, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_vfs_read_whole(host->vfs, list, MAX_LIST_BYTES, &text, err));
+    return add_lines(list, refs_buf_text(&text), names, err);
 }
 
 static refs_status add_objects(const refs_names_host *host, const char *location, refs_buf *names,
@@ -249,16 +247,12 @@ static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_err
  * errors. */
 static refs_status put_states(many_files *all, refs_error *err) {
     static const char group[] = "{\"zarr_format\":2}";
-    refs_buf document = REFS_BUF_INIT;
-    refs_status status = refs_combine_sources_document(all->sources, &document, err);
-    if (status == REFS_OK)
-        status = refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
-                                         refs_bytes_view(group, sizeof group - 1), err);
-    if (status == REFS_OK)
-        status = refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
-                                         refs_buf_view(&document), err);
-    refs_buf_clear(&document);
-    return status;
+    REFS_SCOPED_BUF document = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_sources_document(all->sources, &document, err));
+    REFS_TRY(refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
+                                     refs_bytes_view(group, sizeof group - 1), err));
+    return refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                   refs_buf_view(&document), err);
 }
 
 static refs_status begin_writer(const many_files *all, refs_writer *writer, refs_error *err) {

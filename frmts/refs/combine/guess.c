@@ -174,24 +174,19 @@ static refs_status tell_unclear(const dim_search *all, const refs_combine_array 
                                 const refs_combine_member *const members[2], refs_error *err) {
     const refs_combine *combine = all->combine;
     const refs_str name = refs_combine__text(combine, array->name);
-    refs_buf dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < all->base.n && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
+    for (size_t i = 0; i < all->base.n; i++) {
         const refs_str dim = refs_combine__text(combine, all->base.names[i]);
-        status = refs_buf_printf(&dims, err, "%s%.*s", i > 0 ? ", " : "", REFS_STR_ARG(dim));
-        if (status == REFS_OK)
-            status = refs_buf_printf(&options, err, " --along %.*s", REFS_STR_ARG(dim));
+        REFS_TRY(refs_buf_printf(&dims, err, "%s%.*s", i > 0 ? ", " : "", REFS_STR_ARG(dim)));
+        REFS_TRY(refs_buf_printf(&options, err, " --along %.*s", REFS_STR_ARG(dim)));
     }
-    if (status == REFS_OK)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: differs between %s and %s, which are combined along %.*s alone: for a "
-                  "dimension of its own, add --along %.*s%.*s",
-                  REFS_STR_ARG(name), members[0]->name, members[1]->name, (int)dims.size,
-                  (const char *)dims.data, REFS_STR_ARG(name), (int)options.size,
-                  (const char *)options.data);
-    refs_buf_clear(&dims);
-    refs_buf_clear(&options);
-    return status;
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "%.*s: differs between %s and %s, which are combined along %.*s alone: for a "
+              "dimension of its own, add --along %.*s%.*s",
+              REFS_STR_ARG(name), members[0]->name, members[1]->name, (int)dims.size,
+              (const char *)dims.data, REFS_STR_ARG(name), (int)options.size,
+              (const char *)options.data);
+    return REFS_OK;
 }
 
 /* Whether a coordinate varies independently of the base: two parts have the same value. Otherwise
@@ -203,25 +198,24 @@ static refs_status varies_alone(const dim_search *all, const refs_combine_array 
     const refs_combine *combine = all->combine;
     *does = all->is_recorded || refs_combine__is_of_coordinates(combine);
     if (*does) return REFS_OK;
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    if (seen == NULL) return refs_fail_nomem(err);
+    REFS_SCOPED uint8_t *seen = NULL;
+    REFS_NEW(seen, combine->strings.count + 1, err);
     for (size_t i = 0; i < combine->n_members && !*does; i++) {
         const refs_combine_array *other = refs_combine__find(&combine->members[i], array->path);
         if (other == NULL || other->values == REFS_COMBINE_NONE) continue;
         *does = seen[other->values] != 0;
         seen[other->values] = 1;
     }
-    refs_free(seen);
     return *does ? REFS_OK : tell_unclear(all, array, members, err);
 }
 
 /* Adds the coordinates that differ, in the order of the first part that has each. */
 static refs_status search(const dim_search *all, may_tell *test, dim_list *found, refs_error *err) {
     const refs_combine *combine = all->combine;
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
-        for (size_t k = 0; k < combine->members[i].n_arrays && status == REFS_OK; k++) {
+    REFS_SCOPED uint8_t *seen = NULL;
+    REFS_NEW(seen, combine->strings.count + 1, err);
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
             const refs_combine_array *array = &combine->members[i].arrays[k];
             if (array->coordinate == REFS_COMBINE_COORDINATE_OTHER && !is_axis(combine, array))
                 continue;
@@ -230,19 +224,18 @@ static refs_status search(const dim_search *all, may_tell *test, dim_list *found
             const refs_combine_member *members[2];
             if (!differs(all, array->path, test, members)) continue;
             bool is_told = true;
-            if (test == is_beside_base) status = varies_alone(all, array, members, &is_told, err);
-            if (status == REFS_OK && is_told) status = add_dim(found, array->name, err);
+            if (test == is_beside_base) REFS_TRY(varies_alone(all, array, members, &is_told, err));
+            if (is_told) REFS_TRY(add_dim(found, array->name, err));
         }
-    refs_free(seen);
-    return status;
+    return REFS_OK;
 }
 
 /* Finds variables and axes that two parts have in common. */
 static refs_status find_common(dim_search *all, refs_error *err) {
     enum { IS_SEEN = 1, IS_SHARED = 2 };
     const refs_combine *combine = all->combine;
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    if (seen == NULL) return refs_fail_nomem(err);
+    REFS_SCOPED uint8_t *seen = NULL;
+    REFS_NEW(seen, combine->strings.count + 1, err);
     for (size_t i = 0; i < combine->n_members; i++)
         for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
             const refs_combine_member *member = &combine->members[i];
@@ -255,7 +248,6 @@ static refs_status find_common(dim_search *all, refs_error *err) {
             }
             seen[array->path] = seen[array->path] == 0 ? IS_SEEN : IS_SHARED;
         }
-    refs_free(seen);
     return REFS_OK;
 }
 
@@ -389,17 +381,14 @@ static refs_status fail_between(const refs_combine_member *const members[2], con
 static refs_status fail_without_variable(const refs_combine *combine,
                                          const refs_combine_member *const members[2],
                                          const char *along, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = list_variables(combine, members[0], &text, err);
-    if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
-    if (status == REFS_OK) status = list_variables(combine, members[1], &text, err);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID,
-                           "no variable in common: %.*s: combine files of one data set, or, if "
-                           "they share a grid, name the concat dimension (%s)",
-                           (int)text.size, (const char *)text.data, along);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(list_variables(combine, members[0], &text, err));
+    REFS_TRY(refs_buf_printf(&text, err, ", "));
+    REFS_TRY(list_variables(combine, members[1], &text, err));
+    return refs_fail(err, REFS_INVALID,
+                     "no variable in common: %.*s: combine files of one data set, or, if "
+                     "they share a grid, name the concat dimension (%s)",
+                     (int)text.size, (const char *)text.data, along);
 }
 
 static refs_status fail_for(const dim_search *all, const char *along, refs_error *err) {

@@ -417,18 +417,14 @@ static refs_status count_times(concat_steps *all, refs_combine_concat_dim *conca
 static refs_status rebase_coordinate(refs_combine *combine, refs_combine_array *array,
                                      const refs_cf_units *units, refs_error *err) {
     refs_cf_conversion by;
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     if (array->dtype.size == 0) return REFS_OK;
     const refs_cf_units from = refs_combine__count_of(combine, array);
     REFS_TRY(refs_cf_convert_units(&from, units, REFS_CF_EXACT, &by, err));
     if (by.kind == REFS_CF_CONVERSION_NONE) return REFS_OK;
-    refs_status status =
-        refs_buf_append_str(&values, refs_combine__text(combine, array->values), err);
-    if (status == REFS_OK) status = refs_combine__apply(&by, array, &values, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err);
-    refs_buf_clear(&values);
-    return status;
+    REFS_TRY(refs_buf_append_str(&values, refs_combine__text(combine, array->values), err));
+    REFS_TRY(refs_combine__apply(&by, array, &values, err));
+    return refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err);
 }
 
 static refs_status collect(concat_steps *all, refs_error *err) {

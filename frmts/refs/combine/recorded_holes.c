@@ -16,13 +16,9 @@ static refs_status describe_member(const refs_json *object, const char *name, re
 
 static refs_status describe(refs_intern *strings, const refs_json *object, const char *const *names,
                             uint32_t *id, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (; *names != NULL && status == REFS_OK; names++)
-        status = describe_member(object, *names, &text, err);
-    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    for (; *names != NULL; names++) REFS_TRY(describe_member(object, *names, &text, err));
+    return refs_intern_add(strings, refs_buf_text(&text), id, err);
 }
 
 static refs_status describe_classes(refs_intern *strings, const refs_json *attributes,
@@ -138,26 +134,21 @@ static refs_status read_steps(const refs_json *recorded, refs_combine_holes *hol
 /* Appends an object with a member replaced by its old value, or removed. */
 static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *const *pairs,
                                refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_combine__replace(refs_intern_get(strings, *id), pairs, &text, err);
-    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_combine__replace(refs_intern_get(strings, *id), pairs, &text, err));
+    return refs_intern_add(strings, refs_buf_text(&text), id, err);
 }
 
 static refs_status restore_fill(refs_intern *strings, const refs_json *before,
                                 const refs_combine_array *array, refs_error *err) {
     refs_combine_holes *holes = array->holes;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (before == NULL) return REFS_OK;
-    refs_status status =
-        refs_fill_value_parse(before, &array->dtype, holes->fill, &holes->has_fill, err);
-    if (status == REFS_OK) status = refs_json_write(before, &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
+    REFS_TRY(refs_fill_value_parse(before, &array->dtype, holes->fill, &holes->has_fill, err));
+    REFS_TRY(refs_json_write(before, &text, err));
+    REFS_TRY(refs_buf_append(&text, "", 1, err));
     const char *const pairs[] = {"fill_value", (const char *)text.data, NULL};
-    if (status == REFS_OK) status = replace_one(strings, &holes->document, pairs, err);
-    refs_buf_clear(&text);
-    return status;
+    return replace_one(strings, &holes->document, pairs, err);
 }
 
 static refs_status restore_attributes(refs_intern *strings, const refs_json *added,

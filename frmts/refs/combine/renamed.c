@@ -46,13 +46,11 @@ static refs_combine_array *find_array(const renaming *job, const refs_array_meta
 }
 
 static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const refs_str old =
         *id != REFS_COMBINE_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
-    refs_status status = refs_combine__replace(old, pairs, &text, err);
-    if (status == REFS_OK) status = refs_intern_add(job->strings, refs_buf_text(&text), id, err);
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(refs_combine__replace(old, pairs, &text, err));
+    return refs_intern_add(job->strings, refs_buf_text(&text), id, err);
 }
 
 static refs_status fail_v3(const refs_array_meta *meta, refs_error *err) {
@@ -141,15 +139,13 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
                                   refs_str text, refs_error *err) {
     renaming *job = user;
     refs_combine_array *array = find_array(job, container);
-    refs_buf quoted = REFS_BUF_INIT;
+    REFS_SCOPED_BUF quoted = REFS_BUF_INIT;
     if (array == NULL) return REFS_OK;
     if (array->is_v3) return fail_v3(container, err);
-    refs_status status = refs_json_write_string(text, &quoted, err);
-    if (status == REFS_OK) status = refs_buf_append(&quoted, "", 1, err);
+    REFS_TRY(refs_json_write_string(text, &quoted, err));
+    REFS_TRY(refs_buf_append(&quoted, "", 1, err));
     const char *const pairs[] = {name, (const char *)quoted.data, NULL};
-    if (status == REFS_OK) status = replace(job, &array->attributes, pairs, err);
-    refs_buf_clear(&quoted);
-    return status;
+    return replace(job, &array->attributes, pairs, err);
 }
 
 refs_status refs_combine__rename_fragments(refs_combine *combine, const refs_combine_copied *copied,

@@ -138,19 +138,16 @@ static refs_status append_shape(const refs_combine *combine, const refs_combine_
 
 static refs_status fail_shape(const refs_combine *combine, const refs_combine_result *result,
                               const refs_combine_place *at, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = append_shape(combine, result->like, &text, err);
-    if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
-    if (status == REFS_OK) status = append_shape(combine, at->array, &text, err);
-    if (status == REFS_OK)
-        status = refs_fail(
-            err, REFS_UNSUPPORTED,
-            "%.*s has different dimensions in %s and %s, %.*s: expected sources on one grid",
-            REFS_STR_ARG(refs_combine__text(combine, result->path)),
-            combine->members[result->first].name, at->member->name, (int)text.size,
-            (const char *)text.data);
-    refs_buf_clear(&text);
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(append_shape(combine, result->like, &text, err));
+    REFS_TRY(refs_buf_printf(&text, err, " and "));
+    REFS_TRY(append_shape(combine, at->array, &text, err));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s has different dimensions in %s and %s, %.*s: expected sources on one grid",
+        REFS_STR_ARG(refs_combine__text(combine, result->path)),
+        combine->members[result->first].name, at->member->name, (int)text.size,
+        (const char *)text.data);
 }
 
 /* Whether the dimensions have one name, whatever their groups. The HDF5 parser numbers unnamed

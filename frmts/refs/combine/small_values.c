@@ -25,14 +25,11 @@ static refs_status number_bytes(refs_part_reader *in, const refs_buf *bytes, uin
 static refs_status number_missing(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_bytes values, refs_combine_array *array, refs_error *err) {
     const refs_combine_kept_bytes of = {in->source.hierarchy, meta, values};
-    refs_buf missing = REFS_BUF_INIT, invalid = REFS_BUF_INIT;
-    refs_status status = refs_combine_find_missing(&of, &missing, err);
-    if (status == REFS_OK) status = number_bytes(in, &missing, &array->missing, err);
-    if (status == REFS_OK) status = refs_combine_find_invalid(&of, &invalid, err);
-    if (status == REFS_OK) status = number_bytes(in, &invalid, &array->invalid, err);
-    refs_buf_clear(&missing);
-    refs_buf_clear(&invalid);
-    return status;
+    REFS_SCOPED_BUF missing = REFS_BUF_INIT, invalid = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_find_missing(&of, &missing, err));
+    REFS_TRY(number_bytes(in, &missing, &array->missing, err));
+    REFS_TRY(refs_combine_find_invalid(&of, &invalid, err));
+    return number_bytes(in, &invalid, &array->invalid, err);
 }
 
 static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
@@ -44,12 +41,10 @@ static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted
 
 static refs_status number_values(refs_part_reader *in, const wanted_values *wanted,
                                  refs_bytes values, refs_error *err) {
-    refs_buf kept = REFS_BUF_INIT;
+    REFS_SCOPED_BUF kept = REFS_BUF_INIT;
     if (refs_part__cuts_of(in) == NULL) return number_kept(in, wanted, values, err);
-    refs_status status = refs_part__cut_values(in, wanted->meta, values, &kept, err);
-    if (status == REFS_OK) status = number_kept(in, wanted, refs_buf_view(&kept), err);
-    refs_buf_clear(&kept);
-    return status;
+    REFS_TRY(refs_part__cut_values(in, wanted->meta, values, &kept, err));
+    return number_kept(in, wanted, refs_buf_view(&kept), err);
 }
 
 static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {

@@ -87,13 +87,11 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
 
 refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
                                            const refs_vfs_validators *now, refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
     const refs_source_state state = {refs_buf_text(&url), now->size, now->modified_s,
                                      refs_str_from(now->etag), now->modified_ns};
-    if (status == REFS_OK) status = record(sources, &state, err);
-    refs_buf_clear(&url);
-    return status;
+    return record(sources, &state, err);
 }
 
 refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
@@ -166,16 +164,15 @@ static size_t count(refs_combine_sources *sources, const char *url) {
 
 refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
                                            const char *name, const char *set, refs_error *err) {
-    refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
-    if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
-    if (status == REFS_OK && count(sources, (const char *)url.data) > 1)
-        status = refs_fail(err, REFS_INVALID,
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
+    REFS_TRY(refs_buf_append(&url, "", 1, err));
+    if (count(sources, (const char *)url.data) > 1)
+        REFS_TRY(refs_fail(err, REFS_INVALID,
                            "%s: %s already has this source: leave it out or, if it has changed, %s "
                            "(refs index SOURCE... -o %s)",
-                           name, set, refs_index_again(), set);
-    refs_buf_clear(&url);
-    return status;
+                           name, set, refs_index_again(), set));
+    return REFS_OK;
 }
 
 refs_status refs_combine_sources_each(refs_combine_sources *sources,
@@ -198,14 +195,12 @@ static refs_status add_to_document(void *to, const refs_source_state *state, ref
 
 refs_status refs_combine_sources_document(refs_combine_sources *sources, refs_buf *document,
                                           refs_error *err) {
-    refs_buf list = REFS_BUF_INIT;
+    REFS_SCOPED_BUF list = REFS_BUF_INIT;
     const refs_source_visitor visitor = {add_to_document, &list};
-    refs_status status = refs_combine_sources_each(sources, &visitor, err);
-    if (status == REFS_OK) status = refs_buf_printf(document, err, "{\"sources\":[");
-    if (status == REFS_OK) status = refs_buf_append(document, list.data, list.size, err);
-    if (status == REFS_OK) status = refs_buf_append(document, "]}", 2, err);
-    refs_buf_clear(&list);
-    return status;
+    REFS_TRY(refs_combine_sources_each(sources, &visitor, err));
+    REFS_TRY(refs_buf_printf(document, err, "{\"sources\":["));
+    REFS_TRY(refs_buf_append(document, list.data, list.size, err));
+    return refs_buf_append(document, "]}", 2, err);
 }
 
 static refs_status add_to_writer(void *to, const refs_source_state *state, refs_error *err) {

@@ -433,23 +433,19 @@ static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_er
 static refs_status gather_texts(const gathered *to, const refs_combine_place *at, refs_error *err) {
     const refs_combine *combine = to->combine;
     const refs_combine_array *array = at->array;
-    refs_buf numbers = REFS_BUF_INIT;
+    REFS_SCOPED_BUF numbers = REFS_BUF_INIT;
     size_t n = sizeof(uint32_t);
     if (array->values == REFS_COMBINE_NONE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->member->name,
                          REFS_STR_ARG(refs_combine__text(combine, array->problem)));
     for (size_t dim = 0; dim < array->rank; dim++)
         if (!refs_mul_size(n, (size_t)array->shape[dim], &n)) n = SIZE_MAX;
-    refs_status status =
-        number_texts(to->texts, refs_combine__text(combine, array->values), &numbers, err);
-    if (status == REFS_OK && numbers.size != n)
-        status = refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
+    REFS_TRY(number_texts(to->texts, refs_combine__text(combine, array->values), &numbers, err));
+    if (numbers.size != n)
+        REFS_TRY(refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
                            at->member->name, REFS_STR_ARG(refs_combine__text(combine, array->path)),
-                           numbers.size / sizeof(uint32_t), n / sizeof(uint32_t));
-    if (status == REFS_OK)
-        status = scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
-    refs_buf_clear(&numbers);
-    return status;
+                           numbers.size / sizeof(uint32_t), n / sizeof(uint32_t)));
+    return scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
 }
 
 static refs_status gather_one(refs_combine *combine, const gathered *to,

@@ -60,21 +60,16 @@ static refs_status describe_value(const refs_combine *combine, size_t concat,
 
 static refs_status fail_pair(const refs_combine *combine, size_t concat, const size_t members[2],
                              refs_error *err) {
-    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
-    refs_status status = describe(combine, concat, members[0], &one, err);
-    if (status == REFS_OK) status = describe(combine, concat, members[1], &other, err);
-    if (status == REFS_OK) status = describe_value(combine, concat, members, &value, err);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_UNSUPPORTED,
-                           "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid: name "
-                           "the concat dimensions",
-                           combine->options.dims[concat], (int)one.size, (const char *)one.data,
-                           (int)other.size, (const char *)other.data, (int)value.size,
-                           value.size > 0 ? (const char *)value.data : "");
-    refs_buf_clear(&one);
-    refs_buf_clear(&other);
-    refs_buf_clear(&value);
-    return status;
+    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    REFS_TRY(describe(combine, concat, members[0], &one, err));
+    REFS_TRY(describe(combine, concat, members[1], &other, err));
+    REFS_TRY(describe_value(combine, concat, members, &value, err));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid: name "
+                     "the concat dimensions",
+                     combine->options.dims[concat], (int)one.size, (const char *)one.data,
+                     (int)other.size, (const char *)other.data, (int)value.size,
+                     value.size > 0 ? (const char *)value.data : "");
 }
 
 static bool counts_time(const refs_combine *combine, const refs_combine_array *coordinate) {

@@ -58,15 +58,11 @@ static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url
 
 static refs_status append_local(const refs_combine_urls *urls, refs_str path, refs_buf *url,
                                 refs_error *err) {
-    refs_buf absolute = REFS_BUF_INIT, folder = REFS_BUF_INIT;
+    REFS_SCOPED_BUF absolute = REFS_BUF_INIT, folder = REFS_BUF_INIT;
     if (urls->relative_to == NULL) return append_absolute(path, url, err);
-    refs_status status = append_absolute(path, &absolute, err);
-    if (status == REFS_OK) status = append_absolute(refs_str_from(urls->relative_to), &folder, err);
-    if (status == REFS_OK)
-        status = append_relative(refs_buf_text(&absolute), refs_buf_text(&folder), url, err);
-    refs_buf_clear(&absolute);
-    refs_buf_clear(&folder);
-    return status;
+    REFS_TRY(append_absolute(path, &absolute, err));
+    REFS_TRY(append_absolute(refs_str_from(urls->relative_to), &folder, err));
+    return append_relative(refs_buf_text(&absolute), refs_buf_text(&folder), url, err);
 }
 
 /* A URL that reading maps to the location again. Archives of local files lie where their URL, seen
