@@ -615,7 +615,7 @@ class Times(InFolder):
         self.assertEqual(read('all.json', "v").shape, (2, 3, 2, 3))
         run("index", *names, "-q", "--along", "step", "-o", "named.json")
         self.assertEqual(read("named.json", "v").shape, (3, 2, 3))
-        self.assertIn("differ, and are not tiles of one grid: name the concat dimensions", run("index", *names[:2], "-o", "two.json", status=1))
+        self.assertIn("differ, and are not tiles of one grid: name the concat dimensions (--along)", run("index", *names[:2], "-o", "two.json", status=1))
 
     def test_of_lead_times_that_are_axes_are_added_to_runs(self):
         """The axis of each file is that of its own lead times, and its reference time a number, whose name netCDF-4 may hide."""

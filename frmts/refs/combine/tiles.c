@@ -66,7 +66,7 @@ static refs_status fail_pair(const refs_combine *combine, size_t concat, const s
     REFS_TRY(describe_value(combine, concat, members, &value, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid: name "
-                     "the concat dimensions",
+                     "the concat dimensions (--along)",
                      combine->options.dims[concat], (int)one.size, (const char *)one.data,
                      (int)other.size, (const char *)other.data, (int)value.size,
                      value.size > 0 ? (const char *)value.data : "");
