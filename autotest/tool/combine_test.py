@@ -664,6 +664,22 @@ class Times(InFolder):
                 for number, time, step in fields:
                     self.assertEqual(found[number, time, step // 6].tolist(), [[100 * time + step + number] * 3] * 2, (seed, order, output))
 
+    def test_that_cannot_be_read_leave_their_source_out_where_that_is_allowed(self):
+        """The source opens, first, last or between others, and tells nothing."""
+        names = [self.forecast(0, step) for step in (0, 6, 12)]
+        with open(self.forecast(1, 0), encoding="utf-8") as file:
+            refs = json.load(file)
+        refs.get("refs", refs)["time/0"] = ["lost.bin", 0, 8]
+        torn = write("torn.json", refs.get("refs", refs))
+        for place in range(4):
+            given = names[:place] + [torn] + names[place:]
+            self.assertIn("lost.bin", run("index", *given, "-o", "all.json", status=1))
+            self.assertIn("left out: torn.json", run("index", *given, "-o", "all.json", "--skip-errors", status=1))
+            self.assertEqual(read("all.json", "step").tolist(), [0, 6, 12])
+        run("index", *names[:2], "-o", "grown.json")
+        self.assertIn("left out: torn.json", run("append", "grown.json", torn, names[2], "--skip-errors", status=1))
+        self.assertEqual(read("grown.json", "step").tolist(), [0, 6, 12])
+
     def test_for_which_forecasts_are_follow_from_lead_times_whatever_these_are_called(self):
         """Nobody says of `time` that it is a reference time; it and the valid time are instants."""
         def field(time, step):
