@@ -1,4 +1,4 @@
-/* staged_remove.c -- removing what is not needed any more; see staged.h. */
+/* staged_remove.c -- removes files and folders that are not needed any more; see staged.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,15 +16,15 @@ static refs_status remove_entry(void *user, int folder, const char *name, refs_e
     return REFS_OK;
 }
 
-/* Whether an open folder is still what was looked at, and belongs to this user. */
+/* Whether an open folder is the one that was checked, and belongs to this user. */
 static bool is_own(int opened, const struct stat *seen) {
     struct stat now;
     return fstat(opened, &now) == 0 && now.st_uid == geteuid() && now.st_dev == seen->st_dev &&
            now.st_ino == seen->st_ino;
 }
 
-/* Each name is looked up in an open folder, and no link is followed: a folder that becomes a link
- * meanwhile leads nowhere. With `seen`, a folder is removed only if it is that one. */
+/* Looks up each name in an open folder and follows no link, so a folder that is replaced by a link
+ * meanwhile is not entered. With `seen`, a folder is removed only if it is that one. */
 static void remove_tree(int folder, const char *name, const struct stat *seen, int depth) {
     const int opened = depth > REFS_STAGED_MAX_DEPTH
                            ? -1

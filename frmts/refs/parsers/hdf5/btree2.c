@@ -3,7 +3,7 @@
 
 #include "hdf5/nodes.h"
 
-/* Signature, version, type and checksum of a node. */
+/* Bytes of signature, version, type and checksum of a node. */
 #define NODE_FRAME_BYTES  10
 #define NODE_PREFIX_BYTES 6
 #define CHECKSUM_BYTES    4
@@ -33,8 +33,8 @@ refs_status refs_hdf5__btree2_open(refs_hdf5_file *file, uint64_t address, refs_
 
 /* -- how nodes are laid out -------------------------------------------------------------------- */
 
-/* Nodes so many levels above the leaves: records in one, and bytes that the number of records in it
- * and below it takes. */
+/* The nodes of one level: the most records of a node, and the bytes of the field that counts the
+ * records of a node with all below it. */
 typedef struct level {
     uint64_t max_records;
     uint64_t max_below;
@@ -46,7 +46,7 @@ typedef struct walk {
     const refs_hdf5_btree2 *tree;
     const refs_hdf5_record_visitor *visitor;
     level levels[REFS_HDF5_MAX_LEVELS];
-    size_t count_size; /* bytes of the number of records in one node */
+    size_t count_size; /* bytes of the field that counts the records of one node */
     refs_buf node;
 } walk;
 
@@ -54,7 +54,8 @@ static size_t pointer_size(const walk *job, size_t depth) {
     return job->file->offset_size + job->count_size + job->levels[depth - 1].below_size;
 }
 
-/* Nodes have as many records as they have room for, and that says how large numbers get. */
+/* Computes the most records of each level from the node size; the sizes of the counting fields
+ * follow from these. */
 static refs_status lay_out(walk *job, refs_error *err) {
     const refs_hdf5_btree2 *tree = job->tree;
     size_t size = tree->node_size;
