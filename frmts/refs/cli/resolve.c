@@ -1,10 +1,10 @@
-/* resolve.c -- what key a user means. */
+/* resolve.c -- finds the key that an argument names. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
 
-/* The chunk along a dimension that an element is in. */
+/* The index of the chunk that holds an element along a dimension. */
 static uint64_t chunk_of(const refs_array_meta *meta, size_t dim, uint64_t element) {
     uint64_t chunk = 0;
     if (meta->edges == NULL) return element / meta->chunk[dim];

@@ -4,10 +4,10 @@
 #include "builder.h"
 #include "refs/intern.h"
 
-/* Expressions may use this many times the room of what they may make. */
+/* Memory of evaluating an expression: this many times the limit of its result … */
 #define SCRATCH_FACTOR 16
 
-/* … or this much: values take room whatever their strings are. */
+/* … or this much, since each value takes memory in addition to its text. */
 #define SCRATCH_LEAST (64 * REFS_KIB)
 
 struct refs_templates {
@@ -67,8 +67,8 @@ static refs_status set_template(refs_templates *templates, refs_str name, refs_s
     return REFS_OK;
 }
 
-/* Adds a template of the set. One that cannot be parsed stays undefined: whether it is needed only
- * the URLs tell. */
+/* Adds a template of the set. One that cannot be parsed stays undefined, and only fails the URLs
+ * that use it. */
 static refs_status set_member(refs_templates *templates, refs_str name, refs_str text,
                               const refs_notes *notes, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;

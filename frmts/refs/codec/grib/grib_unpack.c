@@ -61,11 +61,11 @@ static refs_status unpack_complex(const refs_grib_message *message, double *valu
 
 /* -- packings that other codecs know ----------------------------------------------------------- */
 
-/* An image has at most so many bytes for a value, however large it says it is. */
+/* Most bytes of an image for each value, whatever size it declares. */
 #define MAX_SAMPLE_BYTES 4
 
-/* Undoes one codec: bytes for each of the values come out, *size of them or, where that is 0, as
- * many as there are. */
+/* Decodes with one codec: each value gets *size bytes or, if that is 0, as many as the codec gives,
+ * which sets *size. */
 static refs_status undo_codec(const refs_grib_message *message, const refs_chain_step *step,
                               refs_buf *decoded, size_t *size, refs_error *err) {
     size_t n = message->n_values;
@@ -100,9 +100,9 @@ static uint64_t load_host(const uint8_t *at, size_t size) {
     return size == 1 ? *at : number;
 }
 
-/* How the samples of a codec are turned into numbers. */
+/* How samples of a codec become numbers. */
 typedef struct sample_kind {
-    size_t size; /* bytes; 0: the codec tells */
+    size_t size; /* bytes; 0: as the codec gives */
     load_packed load;
 } sample_kind;
 
@@ -121,15 +121,15 @@ static refs_status unpack_jpeg2000(const refs_grib_message *message, double *val
     return unpack_with(message, &step, (sample_kind){0, load_host}, values, err);
 }
 
-/* Up to 16 bits are gray, 24 and 32 colours one behind the other. */
+/* PNG samples: up to 16 bits are gray; 24 and 32 bits are colours in sequence. */
 static refs_status unpack_png(const refs_grib_message *message, double *values, refs_error *err) {
     static const refs_chain_step step = {"imagecodecs_png", NULL};
     sample_kind kind = {0, message->n_bits > 16 ? refs_load_be : load_host};
     return unpack_with(message, &step, kind, values, err);
 }
 
-/* Flags of libaec that are about memory, not about the stream: the highest byte first, and three
- * bytes for what has so many. They are what suits us, whatever the message says. */
+/* Flags of libaec for its output in memory, not for the stream: big-endian, and three bytes for
+ * samples of 17 to 24 bits. The message's own values are ignored. */
 #define AEC_THREE_BYTES   2u
 #define AEC_HIGHEST_FIRST 4u
 
@@ -163,7 +163,7 @@ static const struct {
     {REFS_GRIB_CCSDS, unpack_ccsds},
 };
 
-/* Without bits, all values are the reference. */
+/* With 0 bits per value, all values are the reference value. */
 static bool is_constant(const refs_grib_message *message) {
     bool has_groups =
         message->packing == REFS_GRIB_COMPLEX || message->packing == REFS_GRIB_COMPLEX_DIFFERENCES;
@@ -185,7 +185,8 @@ static refs_status unpack_values(const refs_grib_message *message, double *value
     return refs_fail(err, REFS_UNSUPPORTED, "packing %d is not supported", (int)message->packing);
 }
 
-/* Moves the values to their points, the last one first: none is overwritten before it has moved. */
+/* Moves the values to their points, from the last to the first, so that none is overwritten before
+ * it is moved. */
 static void spread(const refs_grib_message *message, double *values) {
     size_t left = message->n_values;
     for (size_t i = message->n_points; i-- > 0;) {

@@ -1,9 +1,9 @@
-/* body.c -- one answer: which are accepted, and where their bytes go. */
+/* body.c -- checks an answer, and stores its bytes. */
 #include "http/internal.h"
 
 #include <string.h>
 
-/* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
+/* Bytes after which the waiter is woken: often enough to keep decoders busy. */
 #define TELL_BYTES (256 * (uint64_t)REFS_KIB)
 
 long refs_transfer__status(const refs_transfer *transfer) {
@@ -38,7 +38,7 @@ static bool try_reserve(refs_transfer *transfer, uint64_t size) {
     return true;
 }
 
-/* It comes again when there is memory for so much. */
+/* Postpones the request until so much memory is free. */
 static refs_status postpone(refs_transfer *transfer, uint64_t size, refs_error *err) {
     transfer->postponed = size;
     return refs_fail(
@@ -46,7 +46,7 @@ static refs_status postpone(refs_transfer *transfer, uint64_t size, refs_error *
         "the memory budget of all reads is used up: the request is repeated when memory is free");
 }
 
-/* Stops before the body, with nothing reserved: whoever asked reserves what it needs. */
+/* Pauses before the body and gives its reservation back: the caller reserves what it needs. */
 static void hold_back(refs_transfer *transfer, uint64_t size) {
     const uint64_t reserved = transfer->reserved;
     transfer->reserved = 0;
@@ -54,7 +54,7 @@ static void hold_back(refs_transfer *transfer, uint64_t size) {
     refs_lock(&transfer->waiter->lock);
     transfer->needs = size;
     refs_unlock(&transfer->waiter->lock);
-    refs_waiter__give_back(transfer->waiter, (size_t)reserved); /* which wakes them */
+    refs_waiter__give_back(transfer->waiter, (size_t)reserved); /* which wakes the waiters */
 }
 
 static refs_status check_size(const refs_transfer *transfer, uint64_t size, refs_error *err) {
@@ -74,8 +74,8 @@ static refs_status enlarge(refs_transfer *transfer, uint64_t size, refs_error *e
     return REFS_OK;
 }
 
-/* Room for `more` bytes: little at first, then twice what there was, up to the size that was
- * announced, which is reserved. An object of unknown size is reserved for as it grows. */
+/* Grows the buffer for `more` bytes: it starts small and doubles, up to the announced size, which
+ * is reserved. For an object of unknown size, more is reserved as it grows. */
 static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err) {
     const refs_vfs_validators *validators = &transfer->validators;
     const uint64_t needed = atomic_load(&transfer->got) + more;
@@ -107,7 +107,7 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
     transfer->got_before = 0;
     atomic_store(&transfer->got, 0);
     if (validators->has_size) REFS_TRY(check_size(transfer, validators->size, err));
-    refs_block_release(transfer->block); /* of an attempt before */
+    refs_block_release(transfer->block); /* from an earlier attempt */
     transfer->block = NULL;
     if (validators->has_size && !try_reserve(transfer, validators->size)) {
         if (!refs_transfer__can_be_paused(transfer))
@@ -131,7 +131,7 @@ bool refs_transfer__can_resume(const refs_transfer *transfer) {
            have_strong_match(&transfer->validators, &transfer->validators);
 }
 
-/* The rest of an object must be of the same state as its beginning, and all there is. */
+/* The rest of an object must be complete, and of the same state as its beginning. */
 static refs_status check_rest(const refs_transfer *transfer, refs_error *err) {
     const refs_response *response = &transfer->response;
     const refs_vfs_validators *now = &response->validators;
@@ -143,7 +143,7 @@ static refs_status check_rest(const refs_transfer *transfer, refs_error *err) {
                      "the server sent another object or range than the rest (HTTP 206)");
 }
 
-/* An answer to a request without a range that is a range all the same must be all of it. */
+/* An answer with Content-Range to a request without a range must contain the whole object. */
 static refs_status check_whole_part(const refs_transfer *transfer, refs_error *err) {
     const refs_response *response = &transfer->response;
     if (response->has_range && response->range_begin == 0 && response->validators.has_size &&
@@ -154,7 +154,7 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-/* Earlier bytes, of this attempt's object, must be of the same state of it. */
+/* Bytes of earlier attempts must be of the same state of the object. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const refs_vfs_validators *now = &transfer->response.validators;
     if (transfer->identified) REFS_TRY(refs_fetch__compare(&transfer->validators, now, err));
@@ -163,7 +163,7 @@ static refs_status identify(refs_transfer *transfer, refs_error *err) {
     return REFS_OK;
 }
 
-/* A server may send less than the range (RFC 9110, section 15.3.7): the rest is asked for then. */
+/* A server may send less than the range (RFC 9110, section 15.3.7): the rest is then requested. */
 static refs_status check_range(refs_transfer *transfer, refs_error *err) {
     const refs_response *response = &transfer->response;
     uint64_t begin = transfer->offset + atomic_load(&transfer->got);
@@ -188,14 +188,14 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
     return identify(transfer, err);
 }
 
-/* The whole object came for its beginning. */
+/* Accepts a whole object instead of its beginning. */
 static refs_status take_whole(refs_transfer *transfer, refs_error *err) {
     transfer->kind = REFS_TRANSFER_WHOLE;
     return begin_whole(transfer, err);
 }
 
-/* The whole object came for a range. A small one is asked for as such, so that it serves all its
- * ranges; of a large one what lies before the range is read over, up to a limit. */
+/* Handles a whole object instead of a range. A small one is requested again as a whole, so that it
+ * serves all its ranges; in a large one, the bytes before the range are skipped, up to a limit. */
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
     refs_vfs_validators *validators = &transfer->response.validators;
     validators->has_size = content_length(transfer, &validators->size);
@@ -249,7 +249,7 @@ static void tell(refs_transfer *transfer, uint64_t got) {
     pthread_cond_broadcast(&transfer->waiter->moved);
 }
 
-/* If a whole object came for a range, only the range is kept. */
+/* Stores only the range of a whole object. */
 static refs_bytes cut_to_range(refs_transfer *transfer, refs_bytes bytes) {
     uint64_t left = transfer->skip - transfer->skipped;
     size_t over = bytes.size < left ? bytes.size : (size_t)left;
@@ -274,7 +274,7 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
     return REFS_OK;
 }
 
-/* That an answer says so is not enough: there are servers that call all files pages. */
+/* Content-Type is not enough: some servers send text/html for all files. */
 static bool is_page_for_data(const refs_transfer *transfer, refs_bytes bytes) {
     size_t at = 0;
     if (transfer->queue == NULL || !transfer->response.is_page ||
@@ -301,7 +301,8 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
     return keep(transfer, rangeless ? cut_to_range(transfer, bytes) : bytes, err);
 }
 
-/* Object stores say there what is wrong. Without memory it is not known. */
+/* Keeps the beginning of a refusal, where object stores state an error code; without memory, none
+ * is known. */
 static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
     uint64_t before = transfer->refusal_bytes;
     if (before >= REFS_REFUSAL_TEXT_BYTES) return;
@@ -313,8 +314,8 @@ static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
            bytes.size < left ? bytes.size : (size_t)left);
 }
 
-/* The rest of the bodies of refusals is read over, so that the connection lives on. Bytes behind
- * the requested ones end the connection instead. */
+/* Skips the rest of the body of a refusal, to keep the connection. Bytes after the requested ones
+ * close it instead. */
 size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
     size_t size = item_size * n;
@@ -330,7 +331,8 @@ size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user
         return transfer->refusal_bytes <= REFS_HTTP_MAX_REFUSAL_BYTES ? size : 0;
     }
     transfer->refused = take_body(transfer, bytes, &transfer->error) != REFS_OK;
-    if (transfer->is_held_back) return CURL_WRITEFUNC_PAUSE; /* the same bytes come again */
+    if (transfer->is_held_back)
+        return CURL_WRITEFUNC_PAUSE; /* libcurl delivers the same bytes again */
     transfer->n_bytes += size;
     if (transfer->refused) return 0;
     return status == 200 && refs_transfer__is_complete(transfer) ? 0 : size;
