@@ -1,5 +1,5 @@
-/* value.c -- see json/value.h. The shapes are those of the fsspec specification, the treatment
- * of others follows checklist 9 to 19 of the project's notes on it. */
+/* value.c -- see json/value.h. The forms of values are those of the fsspec specification;
+ * docs/reference-set-rules.md lists how other values are treated. */
 #include "json/value.h"
 
 #include "data_url.h"
@@ -7,7 +7,7 @@
 /* The text that VirtualiZarr wrote instead of a URL before its version 2.6.1. */
 #define LOST_INLINE "__inlined__"
 
-/* The elements of [url, offset, length] as far as they were read. */
+/* The elements of [url, offset, length] that were read. */
 typedef struct url_array {
     size_t n;
     refs_wide_range range;
@@ -84,7 +84,7 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
     return refs_json_skip(values->reader, token, err);
 }
 
-/* Puts all of what a data: URL holds, or the part that the reference asks for. */
+/* Adds the content of a data: URL, or the range of it that the reference asks for. */
 static refs_status put_data(refs_json_value_reader *values, const refs_slot *slot,
                             const url_array *array, refs_error *err) {
     refs_ref part = {.kind = array->n == 3 ? REFS_REF_RANGE : REFS_REF_WHOLE,
@@ -124,7 +124,7 @@ static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *
                                                refs_buf_view(&values->scratch), err);
 }
 
-/* Strings that are broken into lines are not looked at closely. */
+/* Values with line breaks are left to the full parser. */
 static bool lacks_padding(refs_str text) {
     while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
     return text.size % 4 != 0 && !refs_str_ends(text, "=") && refs_str_find(text, '\n') == SIZE_MAX;
@@ -163,7 +163,7 @@ static refs_status read_object(refs_json_value_reader *values, const refs_slot *
     return put_scratch(values, slot, err);
 }
 
-/* Most values of large sets: ranges of URLs that are neither content nor a writer's mistake. */
+/* The fast path for most values of large sets: ranges of URLs without content of their own. */
 static bool take_plain_range(refs_json_value_reader *values, refs_json_range *range) {
     if (!refs_json_peek_range(values->reader, range) || refs_str_is(range->text, LOST_INLINE) ||
         refs_references__is_data_url(range->text))
