@@ -124,7 +124,7 @@ static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *
                                                refs_buf_view(&values->scratch), err);
 }
 
-/* Values with line breaks are left to the full parser. */
+/* The padding of text with line breaks is not checked. */
 static bool lacks_padding(refs_str text) {
     while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
     return text.size % 4 != 0 && !refs_str_ends(text, "=") && refs_str_find(text, '\n') == SIZE_MAX;
