@@ -263,6 +263,34 @@ class Combine(Folder):
             self.assertEqual(dump("m.nca"), before)
         np.testing.assert_array_equal(read("m.nca"), data)
 
+    def write_hidden_dimensions(self, step, above, unlimited):
+        """A dimension x of the file, or of the innermost group, that one of the group in between hides."""
+        with netCDF4.Dataset(f"{step}.nc", "w") as file:
+            outer = file.createGroup("g")
+            inner = outer.createGroup("inner")
+            file.createDimension("t", 1)
+            file.createVariable("t", "f8", ("t",))[:] = step
+            (file if above else inner).createDimension("x", None if unlimited else 3)
+            for path, group, size in (("", file, 3), ("g/inner/", inner, 3), ("g/", outer, 5)):
+                if group is outer:
+                    outer.createDimension("x", None if unlimited else 5)  # netCDF4 takes the nearest there is
+                for name, dims in (("a", ("t", "x")), ("z", ("x",))) if group is not file or above else ():
+                    values = np.arange(size, dtype="f4") + 10 * size + 100 * step * (name == "a")
+                    group.createVariable(name, "f4", dims)[:] = values.reshape((1, size)[-len(dims):])
+                    yield path + name, values
+
+    def test_keeps_dimensions_that_a_group_in_between_hides(self):
+        for version, above, unlimited in itertools.product(VERSIONS, (True, False), (False, True)):
+            with self.subTest(version=version, above=above, unlimited=unlimited):
+                steps = [dict(self.write_hidden_dimensions(step, above, unlimited)) for step in range(2)]
+                self.combine("0.nc", "1.nc", version=version)
+                for path in steps[0]:
+                    expected = [step[path] for step in steps] if path.endswith("a") else steps[0][path]
+                    np.testing.assert_array_equal(read("again.nca", path), np.array(expected), path)
+                with netCDF4.Dataset("again.nca") as file:
+                    np.testing.assert_array_equal(file["g/inner/z"][:], steps[0]["g/inner/z"])
+                    np.testing.assert_array_equal(file["g/z"][:], steps[0]["g/z"])
+
     def test_makes_it_again_whatever_was_left_out(self):
         t, y, x = self.values().shape
         lost = {

@@ -256,13 +256,23 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
                                  growth_of(at, group, name), err);
 }
 
-/* Dimensions belong to the root, unless it has one of the same name and another size: then to the
- * group. */
+static refs_str group_of(refs_str path) {
+    return refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+}
+
+/* Dimensions belong to the root, unless it has one of the same name and another size, or a group in
+ * between has one: then to the group. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
-    const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+    const refs_str group = group_of(path);
     refs_error problem = REFS_ERROR_INIT;
-    if (put_dim_of(at, refs_str_from(""), name, size, &problem) == REFS_OK) return REFS_OK;
+    const refs_status status = put_dim_of(at, refs_str_from(""), name, size, &problem);
+    at->text.size = 0;
+    REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group.size, group.data,
+                             REFS_STR_WHOLE(name)));
+    if (status == REFS_OK &&
+        refs_master_finds_dimension(at->master, (const char *)at->text.data, size))
+        return REFS_OK;
     return put_dim_of(at, group, name, size, err);
 }
 
@@ -911,11 +921,43 @@ static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
     return status;
 }
 
+typedef struct deep_path {
+    size_t depth, order;
+    uint32_t path;
+} deep_path;
+
+static int compare_depths(const void *a, const void *b) {
+    const deep_path *one = a, *other = b;
+    if (one->depth != other->depth) return one->depth < other->depth ? -1 : 1;
+    return one->order < other->order ? -1 : 1;
+}
+
+static size_t depth_of(refs_str path) {
+    size_t depth = 0;
+    for (size_t i = 0; i < path.size; i++) depth += path.data[i] == '/';
+    return depth;
+}
+
+/* Groups after those above them, whose dimensions they use or hide. */
+static refs_status put_paths(aggregating *at, refs_error *err) {
+    const refs_combine_plan *plan = at->plan;
+    deep_path *all = refs_calloc(plan->n_paths + 1, sizeof *all);
+    refs_status status = all != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; all != NULL && i < plan->n_paths; i++)
+        all[i] = (deep_path){depth_of(refs_combine__text(at->combine, plan->paths[i])), i,
+                             plan->paths[i]};
+    if (all != NULL) qsort(all, plan->n_paths, sizeof *all, compare_depths);
+    for (size_t i = 0; status == REFS_OK && i < plan->n_paths; i++)
+        status = put_path(at, all[i].path, err);
+    refs_free(all);
+    return status;
+}
+
 static refs_status aggregate(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
     REFS_TRY(name_files(at, err));
     REFS_TRY(put_groups(at, err));
-    for (size_t i = 0; i < at->plan->n_paths; i++) REFS_TRY(put_path(at, at->plan->paths[i], err));
+    REFS_TRY(put_paths(at, err));
     if (!refs_combine__is_of_fields(combine)) return REFS_OK;
     if (at->n_fields == 0 && combine->n_parts == combine->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");

@@ -104,6 +104,10 @@ typedef enum refs_cfa_growth { REFS_CFA_FIXED, REFS_CFA_UNLIMITED } refs_cfa_gro
 refs_status refs_master_dimension(refs_master *master, const char *path, uint64_t size,
                                   refs_cfa_growth growth, refs_error *err);
 
+/** Whether variables beside a dimension of that path would find one of its name and size, be it the
+ * group's or that of a group above it. */
+bool refs_master_finds_dimension(refs_master *master, const char *path, uint64_t size);
+
 /** Adds attributes of a group, "" for those of the file: an object. Its Conventions are joined with
  * those of the version. */
 refs_status refs_master_attributes(refs_master *master, const char *group,

@@ -128,6 +128,13 @@ refs_status refs_master_dimension(refs_master *master, const char *path, uint64_
     return refs_cfa__file_dimension(master->file, group, &added, err);
 }
 
+bool refs_master_finds_dimension(refs_master *master, const char *path, uint64_t size) {
+    refs_str name;
+    int group;
+    return split_path(master, path, &group, &name, NULL) == REFS_OK &&
+           refs_cfa__file_finds_dimension(master->file, group, name.data, size);
+}
+
 bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim) {
     return !dim->is_unused || dim->size > 0 ||
            refs_cfa__file_format(master->file) == REFS_CFA_NETCDF4;

@@ -30,6 +30,11 @@ ABSENT(refs_cfa_move, const char *path, const struct refs_aggregations *all,
 
 void refs_cfa__file_free(nc_file *file) {}
 
+bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *name,
+                                    uint64_t size) {
+    return false;
+}
+
 refs_cfa_format refs_cfa__file_format(const nc_file *file) {
     return REFS_CFA_NETCDF4;
 }

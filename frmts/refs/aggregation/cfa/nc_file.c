@@ -316,6 +316,14 @@ static refs_status length_of(const nc_file *file, int group, int id, size_t *len
     return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
 }
 
+bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *name,
+                                    uint64_t size) {
+    int id;
+    size_t length;
+    return NC(nc_inq_dimid(group, name, &id)) == NC_NOERR &&
+           length_of(file, group, id, &length, NULL) == REFS_OK && length == size;
+}
+
 /* A dimension of a group hides one of that name above it, also from variables that were defined
  * before. */
 static refs_status check_named(const nc_file *file, refs_error *err) {

@@ -46,6 +46,10 @@ typedef struct nc_dimension {
 refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
                                      refs_error *err);
 
+/** Whether the dimension that variables of the group find by this name is one of this size. */
+bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *name,
+                                    uint64_t size);
+
 /** Notes that attributes of a scalar name a dimension: the definitions may not end while one of
  * another length has that name for its group. `variable` is what messages call it. */
 refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *variable,
