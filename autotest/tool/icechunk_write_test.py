@@ -153,6 +153,24 @@ class Repositories(Steps):
                 declared = base64.b64decode(json.loads(text)["attributes"]["_FillValue"], validate=True)
                 self.assertEqual(declared, struct.pack("<d", value), f"{dtype} {word}")
 
+    def test_declare_no_fill_value_that_xarray_does_not_read(self):
+        """It refuses a whole group for one of characters, times or words: missing_value stands in its place."""
+        rows = {"<M8[ns]": (-(2**63), None), "<m8[s]": (-1, None), "|S1": ("-", None), "|S3": ("-", None), "<U2": ("-", None), "<c8": ([2.0, 0.0], None),
+                "<i4": ([2, 3], None), "<i2": ([2], 2), "<u4": (7, 7), "<u2": ("7", None), "|b1": (False, False), "<f8": ([2.0, 3.0], None), "|O": ("-", None),
+                "<f4": ("NaN", None)}
+        for others in {}, {"missing_value": 5}:
+            refs = {".zgroup": '{"zarr_format":2}'}
+            for i, (dtype, (fill, _)) in enumerate(rows.items()):
+                refs[f"v{i}/.zarray"] = json.dumps(document([2], [2], dtype))
+                refs[f"v{i}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["x"], "_FillValue": fill, **others})
+            with open("k.json", "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "refs": refs}, file)
+            shutil.rmtree("k.icechunk", ignore_errors=True)
+            run("convert", "k.json", "-o", "k.icechunk")
+            for i, (dtype, (fill, stays)) in enumerate(rows.items()):
+                found = json.loads(run("cat", "k.icechunk", f"v{i}/zarr.json"))["attributes"]
+                self.assertEqual(found, {**others, "_FillValue": stays} if stays is not None else others or {"missing_value": fill}, dtype)
+
     def test_get_equal_files_of_equal_sets(self):
         run("convert", self.write(0, 3), "-o", "one.icechunk")
         run("convert", "0.json", "-o", "two.icechunk")

@@ -273,14 +273,31 @@ static refs_status write_member(const char *before, const refs_json *value, refs
     return refs_json_write(value, v3, err);
 }
 
-/* xarray reads the attribute _FillValue of floating-point numbers in base64 alone: little-endian
- * double precision, whatever their type (xarray.backends.zarr.FillValueCoder). */
-static refs_status write_fill_attribute(const refs_json *value, refs_buf *v3, refs_error *err) {
+/* Characters of a double in base64. */
+#define BASE64_DOUBLE 12
+
+/* A list of one is that one. */
+static const refs_json *only_value(const refs_json *value) {
+    return refs_json_is_array(value) && refs_json_size(value) == 1 ? refs_json_at(value, 0) : value;
+}
+
+/* Whether xarray reads a value as the attribute _FillValue of elements of a kind; else it refuses
+ * the whole group (xarray.backends.zarr.FillValueCoder). A group has no kind. */
+static bool is_fill_of(char kind, const refs_json *value) {
+    if (kind == '\0' || kind == 'b') return true;
+    if (kind == 'f' && refs_json_is_string(value))
+        return refs_json_text(value).size == BASE64_DOUBLE;
+    return (kind == 'f' || kind == 'i' || kind == 'u') && refs_json_is_number(value);
+}
+
+/* Of floating-point numbers in base64 alone: little-endian double precision, whatever their type.
+ */
+static refs_status write_fill_attribute(char kind, const refs_json *value, refs_buf *v3,
+                                        refs_error *err) {
     uint8_t bytes[sizeof(double)];
     uint64_t bits;
     double number;
-    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
-    if (!refs_json_double(value, &number)) return refs_json_write(value, v3, err);
+    if (kind != 'f' || !refs_json_double(value, &number)) return refs_json_write(value, v3, err);
     memcpy(&bits, &number, sizeof bits);
     refs_store_le(bytes, sizeof bytes, bits);
     REFS_TRY(refs_buf_append(v3, "\"", 1, err));
@@ -288,19 +305,30 @@ static refs_status write_fill_attribute(const refs_json *value, refs_buf *v3, re
     return refs_buf_append(v3, "\"", 1, err);
 }
 
+/* What xarray does not read as _FillValue, as of characters and times, becomes missing_value, which
+ * CF has for the same; `*name` is what the attribute is called, nothing if there is one already. */
+static bool names_attribute(const refs_json *attributes, char kind, const refs_json *value,
+                            refs_str *name) {
+    if (refs_str_is(*name, DIMENSIONS)) return false;
+    if (!refs_str_is(*name, "_FillValue") || is_fill_of(kind, only_value(value))) return true;
+    *name = refs_str_from("missing_value");
+    return refs_json_get(attributes, "missing_value") == NULL;
+}
+
 static refs_status write_attributes(const refs_json *attributes, char kind, refs_buf *v3,
                                     refs_error *err) {
     const char *before = "";
     REFS_TRY(refs_buf_printf(v3, err, ",\"attributes\":{"));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
-        const refs_str name = refs_json_name_at(attributes, i);
-        if (refs_str_is(name, DIMENSIONS)) continue;
+        const refs_json *value = refs_json_at(attributes, i);
+        refs_str name = refs_json_name_at(attributes, i);
+        if (!names_attribute(attributes, kind, value, &name)) continue;
         REFS_TRY(refs_buf_printf(v3, err, "%s", before));
         REFS_TRY(refs_json_write_string(name, v3, err));
         REFS_TRY(refs_buf_append(v3, ":", 1, err));
-        REFS_TRY(kind == 'f' && refs_str_is(name, "_FillValue")
-                     ? write_fill_attribute(refs_json_at(attributes, i), v3, err)
-                     : refs_json_write(refs_json_at(attributes, i), v3, err));
+        REFS_TRY(kind != '\0' && refs_str_is(name, "_FillValue")
+                     ? write_fill_attribute(kind, only_value(value), v3, err)
+                     : refs_json_write(value, v3, err));
         before = ",";
     }
     return refs_buf_append(v3, "}", 1, err);
