@@ -188,7 +188,9 @@ TEST(MultidimType, IsThatOfTheElements) {
         {"<U5", "", "String"},
         {"|i1", R"("_Unsigned": "true")", "Byte"},
         {"<i2", R"("_Unsigned": "true")", "UInt16"},
-        {"<i4", R"("_Unsigned": "true")", "Int32"},
+        {"<i4", R"("_Unsigned": "true")", "UInt32"},
+        {">i4", R"("_Unsigned": "false")", "Int32"},
+        {"<i8", R"("_Unsigned": "true")", "UInt64"},
     };
     for (const auto &row : rows) {
         Set set;

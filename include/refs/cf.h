@@ -175,15 +175,14 @@ const char *refs_cf_default_fill_text(const refs_dtype *dtype);
 /** All integers of a type, as JSON has them for the attribute valid_range; NULL for other types. */
 const char *refs_cf_whole_range_text(const refs_dtype *dtype);
 
-/** Whether the attribute _Unsigned turns signed elements of one or two bytes into unsigned numbers,
- * as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
+/** Whether the attribute _Unsigned turns signed integers, whatever their size, into unsigned ones
+ * (NUG, "Attribute conventions"). refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
 /** Whether that attribute or, taking precedence, the valid range of bytes makes them unsigned. */
 bool refs_cf_is_declared_unsigned(const refs_array_meta *array);
 
-/** The same for elements of any size: in aggregations the attribute counts for wider integers, too,
- * which the netCDF driver leaves signed. */
+/** The same, or that their type is unsigned. */
 bool refs_cf_has_unsigned_elements(const refs_array_meta *array);
 
 /** From one number to the other, both included; one may be infinite. */

@@ -380,11 +380,12 @@ struct Signs {
     double nodata; // of fill value -3
 };
 
-TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
+TEST(Unsigned, ChangesSignedIntegersAndTheirNodata) {
     for (const Signs &c : {
              Signs{"|i1", R"("_Unsigned":"true")", true, 253},
              Signs{"<i2", R"("_Unsigned":"TRUE")", true, 65533},
-             Signs{"<i4", R"("_Unsigned":"true")", false, -3},
+             Signs{"<i4", R"("_Unsigned":"true")", true, 4294967293},
+             Signs{"<i4", R"("_Unsigned":"false")", false, -3},
              Signs{"<i2", R"("_Unsigned":"false")", false, -3},
              Signs{"|i1", R"("valid_range":[0,255])", true, 253},
              Signs{"|i1", R"("valid_range":[-128,127],"_Unsigned":"true")", false, -3},
@@ -399,7 +400,36 @@ TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
     }
 }
 
-TEST(Unsigned, AreElementsOfAnySizeInAggregations) {
+TEST(Unsigned, HaveNodataOf64BitsOfEitherSign) {
+    const struct {
+        const char *fill, *attributes;
+        uint64_t nodata, other; // 0: none
+    } cases[] = {
+        {"-3", "", UINT64_MAX - 2, 0},
+        {"0", R"("_FillValue":-3,"missing_value":18446744073709551615,)", UINT64_MAX - 2,
+         UINT64_MAX},
+        {"0", R"("_FillValue":18446744073709551613,"missing_value":7,)", UINT64_MAX - 2, 7},
+        {"0", R"("_FillValue":9007199254740993,)", 9007199254740993, 0}};
+    for (const auto &c : cases) {
+        Dataset set;
+        const std::string attributes = std::string(c.attributes) + R"("_Unsigned":"true")";
+        nodataOf(set, {"<i8", c.fill, attributes.c_str(), 0});
+        EXPECT_TRUE(set.description.unsigned_values) << attributes;
+        EXPECT_EQ(set.description.nodata_kind, REFS_CF_NODATA_UINT64) << attributes;
+        EXPECT_EQ(set.description.nodata_uint64, c.nodata) << attributes;
+        ASSERT_EQ(set.description.n_missing, c.other != 0 ? 1U : 0U) << attributes;
+        if (c.other != 0) {
+            EXPECT_EQ(set.description.missing[0].uint64, c.other) << attributes;
+        }
+        refs_dtype dtype = {};
+        dtype.type = REFS_TYPE_INT;
+        dtype.size = 8;
+        EXPECT_TRUE(refs_cf_is_missing_integer(&set.description, &dtype, (int64_t)c.nodata));
+        EXPECT_FALSE(refs_cf_is_missing_integer(&set.description, &dtype, -9));
+    }
+}
+
+TEST(Unsigned, AreElementsOfAnySize) {
     const struct {
         refs_type type;
         size_t size;

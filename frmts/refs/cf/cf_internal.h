@@ -425,6 +425,14 @@ double refs_cf__fill_number(const refs_array_meta *array);
 refs_cf_missing refs_cf__missing_of(const refs_dtype *dtype, const refs_json *element,
                                     double number);
 
+/** The type that elements of `dtype` are read as: the unsigned one where signs are ignored. */
+refs_dtype refs_cf__type_as_read(const refs_cf_description *description, const refs_dtype *dtype);
+
+/** Works like refs_cf__missing_of for elements that are read as `as`: a negative number is the
+ * unsigned one that has the same bits. */
+refs_cf_missing refs_cf__missing_as(const refs_dtype *dtype, const refs_dtype *as,
+                                    const refs_json *element, double number);
+
 /** The number that an element of `dtype` becomes that is set to `number`. */
 double refs_cf__as_element(const refs_dtype *dtype, double number);
 

@@ -1,4 +1,5 @@
 /* metadata.c -- metadata items, with the names of GDAL's netCDF driver. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -177,12 +178,20 @@ static bool holds_stored_values(refs_str name) {
 
 static refs_status print_unsigned(const refs_cf__input *input, const char *name, refs_buf *text,
                                   refs_error *err) {
+    const refs_dtype *dtype = &input->array->dtype;
+    const refs_json *value = refs_json_get(input->array->attributes, name);
+    refs_dtype as = *dtype;
     double numbers[2];
     size_t n = refs_cf__numbers(input->array->attributes, name, numbers, 2);
+    as.type = REFS_TYPE_UINT;
     REFS_TRY(refs_buf_printf(text, err, "%s", n > 1 ? "{" : ""));
     for (size_t i = 0; i < n; i++) {
-        double number = refs_cf__to_unsigned(&input->array->dtype, numbers[i]);
-        REFS_TRY(refs_buf_printf(text, err, "%s%.0f", i > 0 ? "," : "", number));
+        const refs_json *element = refs_json_is_array(value) ? refs_json_at(value, i) : value;
+        const refs_cf_missing shown = refs_cf__missing_as(dtype, &as, element, numbers[i]);
+        const char *separator = i > 0 ? "," : "";
+        REFS_TRY(shown.kind == REFS_CF_NODATA_UINT64
+                     ? refs_buf_printf(text, err, "%s%" PRIu64, separator, shown.uint64)
+                     : refs_buf_printf(text, err, "%s%.0f", separator, shown.number));
     }
     return refs_buf_printf(text, err, "%s", n > 1 ? "}" : "");
 }

@@ -37,6 +37,23 @@ refs_cf_missing refs_cf__missing_of(const refs_dtype *dtype, const refs_json *el
     return (refs_cf_missing){REFS_CF_NODATA_DOUBLE, refs_cf__as_element(dtype, number), 0, 0};
 }
 
+refs_dtype refs_cf__type_as_read(const refs_cf_description *description, const refs_dtype *dtype) {
+    refs_dtype as = *dtype;
+    if (description->unsigned_values) as.type = REFS_TYPE_UINT;
+    return as;
+}
+
+/* Attributes of signed integers that are read as unsigned ones have either. */
+refs_cf_missing refs_cf__missing_as(const refs_dtype *dtype, const refs_dtype *as,
+                                    const refs_json *element, double number) {
+    const refs_cf_missing stored = refs_cf__missing_of(dtype, element, number);
+    refs_cf_missing missing = refs_cf__missing_of(as, element, number);
+    if (as->type == dtype->type || missing.kind != REFS_CF_NODATA_DOUBLE) return missing;
+    missing.number = refs_cf__to_unsigned(dtype, number);
+    if (stored.kind != REFS_CF_NODATA_INT64) return missing;
+    return (refs_cf_missing){REFS_CF_NODATA_UINT64, 0, 0, (uint64_t)stored.int64};
+}
+
 void refs_cf__set_nodata(refs_cf_description *description, refs_cf_missing missing) {
     description->nodata_kind = missing.kind;
     description->nodata = missing.number;
@@ -73,12 +90,8 @@ static bool fits(const refs_array_meta *array, const refs_json *value) {
     if ((as.type != REFS_TYPE_INT && as.type != REFS_TYPE_UINT) ||
         !refs_json_double(value, &number))
         return true;
-    refs_cf_missing missing = refs_cf__missing_of(dtype, value, number);
-    if (refs_cf_is_declared_unsigned(array)) {
-        as.type = REFS_TYPE_UINT;
-        missing.number = refs_cf__to_unsigned(dtype, missing.number);
-    }
-    return is_element(&as, missing);
+    if (refs_cf_is_declared_unsigned(array)) as.type = REFS_TYPE_UINT;
+    return is_element(&as, refs_cf__missing_as(dtype, &as, value, number));
 }
 
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
@@ -123,14 +136,11 @@ static void add_attribute(const refs_cf__input *input, const char *name,
     double numbers[REFS_CF_MAX_MISSING + 2];
     const size_t n =
         refs_cf__numbers(array->attributes, name, numbers, sizeof numbers / sizeof *numbers);
-    refs_dtype as = array->dtype;
-    if (description->unsigned_values) as.type = REFS_TYPE_UINT;
+    const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
     for (size_t i = 0; i < n; i++) {
         const refs_json *element = refs_json_is_array(value) ? refs_json_at(value, i) : value;
-        refs_cf_missing missing = refs_cf__missing_of(&array->dtype, element, numbers[i]);
-        if (description->unsigned_values)
-            missing.number = refs_cf__to_unsigned(&array->dtype, missing.number);
-        add_missing(input, &as, missing, description);
+        add_missing(input, &as, refs_cf__missing_as(&array->dtype, &as, element, numbers[i]),
+                    description);
     }
 }
 

@@ -351,22 +351,24 @@ static refs_status set_from_attribute(const refs_array_meta *array, const char *
     double number;
     if (!refs_cf__number(array->attributes, name, &number))
         return set_from_base64(array, refs_cf__text(array->attributes, name), description, err);
-    refs_cf__set_nodata(description, refs_cf__missing_of(&array->dtype, value, number));
+    const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
+    refs_cf__set_nodata(description, refs_cf__missing_as(&array->dtype, &as, value, number));
     return REFS_OK;
 }
 
 static void set_from_fill(const refs_dtype *dtype, const uint8_t *fill,
                           refs_cf_description *description) {
+    const refs_dtype as = refs_cf__type_as_read(description, dtype);
     int64_t int64;
     uint64_t uint64;
-    if (is_wide(dtype, REFS_TYPE_INT)) {
+    if (is_wide(&as, REFS_TYPE_INT)) {
         memcpy(&int64, fill, sizeof int64);
         set_int64(description, int64);
-    } else if (is_wide(dtype, REFS_TYPE_UINT)) {
+    } else if (is_wide(&as, REFS_TYPE_UINT)) {
         memcpy(&uint64, fill, sizeof uint64);
         set_uint64(description, uint64);
     } else {
-        set_double(description, dtype, load_number(dtype, fill));
+        set_double(description, &as, load_number(&as, fill));
     }
 }
 
@@ -510,20 +512,12 @@ bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     return any;
 }
 
-/* Wider integers keep their sign. */
-static bool can_be_unsigned(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_INT && dtype->size <= 2;
-}
-
-static bool is_marked(const refs_array_meta *array) {
-    return refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
-}
-
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
-    return can_be_unsigned(&array->dtype) && is_marked(array);
+    return array->dtype.type == REFS_TYPE_INT &&
+           refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
 }
 
-/* The signs of small integers, as attributes state them. */
+/* The signs of integers, as attributes state them. */
 typedef enum told_signs { SIGNS_UNKNOWN, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
 
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
@@ -542,18 +536,17 @@ static told_signs signs_told(const refs_array_meta *array) {
 }
 
 bool refs_cf_is_declared_unsigned(const refs_array_meta *array) {
-    return can_be_unsigned(&array->dtype) && signs_told(array) == SIGNS_UNSIGNED;
+    return array->dtype.type == REFS_TYPE_INT && signs_told(array) == SIGNS_UNSIGNED;
 }
 
 bool refs_cf_has_unsigned_elements(const refs_array_meta *array) {
-    if (array->dtype.type != REFS_TYPE_INT) return array->dtype.type == REFS_TYPE_UINT;
-    return array->dtype.size == 1 ? refs_cf_is_declared_unsigned(array) : is_marked(array);
+    return array->dtype.type == REFS_TYPE_UINT || refs_cf_is_declared_unsigned(array);
 }
 
 /* Bytes of netCDF-3 files that GDAL wrote are unsigned, unless an attribute says otherwise. */
 static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
-    if (!can_be_unsigned(&array->dtype)) return false;
+    if (array->dtype.type != REFS_TYPE_INT) return false;
     const told_signs signs = signs_told(array);
     if (signs != SIGNS_UNKNOWN) return signs == SIGNS_UNSIGNED;
     return array->dtype.size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
@@ -629,9 +622,8 @@ bool refs_cf_has_only_values(const refs_array_meta *array) {
 }
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
-    refs_dtype as = array->dtype;
+    const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
     refs_cf_range range = {0, 0};
-    if (description->unsigned_values) as.type = REFS_TYPE_UINT;
     description->has_valid_range = refs_cf_valid_range(array, &as, &range);
     description->valid_min = range.low;
     description->valid_max = range.high;
@@ -648,10 +640,8 @@ static void keep_signs(const refs_array_meta *array, refs_cf_description *descri
 refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_description *description,
                                       refs_error *err) {
     const refs_array_meta *array = input->array;
-    REFS_TRY(describe_nodata(input, description, err));
     description->unsigned_values = is_unsigned(input, description);
-    if (description->unsigned_values && description->nodata_kind == REFS_CF_NODATA_DOUBLE)
-        description->nodata = refs_cf__to_unsigned(&array->dtype, description->nodata);
+    REFS_TRY(describe_nodata(input, description, err));
     description->keeps_nan = refs_cf__is_tiff(input);
     if (input->options.as_stored) keep_signs(array, description);
     refs_cf__describe_missing(input, description);

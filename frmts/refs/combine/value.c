@@ -189,11 +189,13 @@ static void set_instant(const refs_values *values, refs_value *value) {
 
 refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i) {
     refs_value value = refs_combine__value_at(values->dtype, values->bytes, i);
-    if (i < values->missing.size && values->missing.data[i] != 0) value.is_missing = true;
+    const bool is_missing = i < values->missing.size && values->missing.data[i] != 0;
+    if (is_missing) value.is_missing = true;
     if (!refs_combine__is_number(&value)) return value;
-    if (values->unpacking.is_unsigned && value.integer < 0) {
-        value.integer += (int64_t)1 << (8 * values->dtype->size);
-        value.number = (double)value.integer;
+    if (values->unpacking.is_unsigned) {
+        const refs_dtype as = {.type = REFS_TYPE_UINT, .size = values->dtype->size};
+        value = refs_combine__value_at(&as, values->bytes, i);
+        value.is_missing = is_missing;
     }
     if (is_packed(values)) {
         value.kind = REFS_VALUE_NUMBER;
