@@ -1956,6 +1956,32 @@ class Appended(Folder):
             run("append", name, "day 2.nc")
             self.assertEqual(read(name, "time").tolist(), [0, 1, 2])
 
+    def write_missing(self, name, step, model):
+        """A variable for each way of telling what is missing."""
+        kinds = {"float": ("f4", None, {}), "short": ("i2", None, {}), "byte": ("i1", None, {}), "filled": ("i4", 7, {}),
+                 "missing": ("i2", None, {"missing_value": np.int16(-5)}), "nan": ("f4", None, {"missing_value": np.float32(np.nan)}),
+                 "both": ("i2", -5, {"missing_value": np.int16(-6)}), "packed": ("i2", None, {"scale_factor": 0.5}),
+                 "valid": ("i2", None, {"valid_range": np.array([0, 100], "i2")}), "all": ("i2", None, {"valid_range": np.array([-32768, 32767], "i2")}),
+                 "unsigned": ("i4", None, {"_Unsigned": "true"})}  # fmt: skip
+        with netCDF4.Dataset(name, "w", format=model) as file:
+            file.createDimension("t", 1)
+            file.createDimension("x", 3)
+            file.createVariable("t", "f8", ("t",))[:] = step
+            for kind, (dtype, fill, attributes) in kinds.items():
+                variable = file.createVariable(kind, dtype, ("t", "x"), fill_value=fill)
+                variable.setncatts(attributes)
+                variable.set_auto_maskandscale(False)
+                variable[:] = np.array([[1, 2, step]], dtype)
+        return name
+
+    def test_masters_are_those_made_at_once_whatever_is_missing(self):
+        for model, version in itertools.product(("NETCDF3_CLASSIC", "NETCDF4"), VERSIONS):
+            sources = [self.write_missing(f"{step}.nc", step, model) for step in range(3)]
+            for given, name in ((sources, "once.nca"), (sources[:2], "grown.nca")):
+                run("combine", "--format", "cfa", "--cfa-version", version, *given, "-o", name)
+            run("append", "grown.nca", sources[2])
+            self.assertEqual(sorted(dump("grown.nca").splitlines()), sorted(dump("once.nca").splitlines()), f"{model} {version}")
+
     def test_sources_that_cannot_be_read_keep_no_others_out(self):
         """Whatever the set is, and also where names arrive on standard input."""
         for i in range(4):

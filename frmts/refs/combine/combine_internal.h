@@ -126,10 +126,13 @@ typedef struct refs_combine_array {
     uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
-    bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
-    uint8_t declared[16]; /**< … what */
-    uint32_t prefix;      /**< of chunk keys */
-    uint32_t part_prefix; /**< of chunk keys in the part, with its groups */
+    bool declares_fill;        /**< as refs_cf_declared_fill says, and … */
+    uint8_t declared[16];      /**< … what */
+    bool has_missing_value;    /**< a value marks missing elements: a fill value, an attribute, or
+                                  netCDF's default where the file is filled with it … */
+    uint8_t missing_value[16]; /**< … this one */
+    uint32_t prefix;           /**< of chunk keys */
+    uint32_t part_prefix;      /**< of chunk keys in the part, with its groups */
     char separator;
     size_t rank;
     uint64_t *shape; /**< four lists of `rank` each */

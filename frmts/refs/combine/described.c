@@ -240,6 +240,22 @@ static bool keeps_default(const refs_array_meta *meta) {
     return !is_bare && refs_cf_keeps_default_fill(meta);
 }
 
+/* Masters have a fill value where their fragments have the attribute missing_value, or nothing. */
+static refs_status find_missing_value(const refs_array_meta *meta, refs_combine_array *array,
+                                      refs_error *err) {
+    const refs_json *value = refs_json_get(meta->attributes, "missing_value");
+    array->has_missing_value = array->declares_fill;
+    if (array->declares_fill)
+        memcpy(array->missing_value, array->declared, sizeof array->declared);
+    else if (refs_cf_has_missing_value(meta) && meta->dtype.size <= sizeof array->missing_value)
+        return refs_cf_read_element(meta,
+                                    refs_json_is_array(value) ? refs_json_at(value, 0) : value,
+                                    array->missing_value, &array->has_missing_value, err);
+    else if (!array->keeps_default)
+        array->has_missing_value = refs_cf_default_fill(&meta->dtype, array->missing_value);
+    return REFS_OK;
+}
+
 /* Describes an array with attributes that were `added` to those of its own document; NULL: none
  * were. */
 static refs_status add_described(refs_part_reader *in, const refs_array_meta *meta,
@@ -266,6 +282,7 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
         refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
         (meta->dtype.size == 1 && meta->aggregation == NULL && refs_cf_fill_is_chosen(meta));
     array->keeps_default = keeps_default(meta);
+    REFS_TRY(find_missing_value(meta, array, err));
     const refs_part_container *whole = refs_part__container_of(in, meta->path);
     REFS_TRY(number_path(in, meta, array, err));
     REFS_TRY(describe_coordinate(in, meta, array, err));

@@ -359,6 +359,11 @@ static bool have_other_values(const refs_combine_array *a, const refs_combine_ar
            refs_combine__has_only_values(a) != refs_combine__has_only_values(b);
 }
 
+static bool have_one_missing_value(const refs_combine_array *a, const refs_combine_array *b) {
+    return a->has_missing_value == b->has_missing_value &&
+           memcmp(a->missing_value, b->missing_value, sizeof a->missing_value) == 0;
+}
+
 const char *refs_combine__missing_text(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT ? "\"NaN\"" : refs_cf_default_fill_text(dtype);
 }
@@ -384,12 +389,14 @@ refs_common_type refs_combine__common_type(const refs_combine *combine,
                                            const refs_combine_array *const *arrays, size_t n) {
     refs_common_type common = {.dtype = arrays[0]->dtype};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
-        common.is_unpacked =
-            is_packed(combine, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
-            arrays[i]->packing != arrays[0]->packing ||
-            has_another_range(combine, arrays[i], arrays[0]) ||
-            are_converted(combine, arrays[i], arrays[0]) ||
-            needs_double(combine, arrays[i], arrays[0]) || have_other_values(arrays[i], arrays[0]);
+        common.is_unpacked = is_packed(combine, arrays[i]) ||
+                             !refs_dtype_equal(&arrays[i]->dtype, &arrays[0]->dtype) ||
+                             !have_one_missing_value(arrays[i], arrays[0]) ||
+                             arrays[i]->packing != arrays[0]->packing ||
+                             has_another_range(combine, arrays[i], arrays[0]) ||
+                             are_converted(combine, arrays[i], arrays[0]) ||
+                             needs_double(combine, arrays[i], arrays[0]) ||
+                             have_other_values(arrays[i], arrays[0]);
     for (size_t i = 0; i < n; i++)
         common.keeps_default = common.keeps_default || refs_combine__has_only_values(arrays[i]);
     if (common.is_unpacked) common.dtype = unpacked_type(combine, arrays, n);
