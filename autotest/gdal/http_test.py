@@ -593,6 +593,23 @@ class Requests(Case):
         at_a_time = 64  # ranges of a call, of which one may begin after the signal, on a slow machine a few
         self.assertLessEqual(len(server.requests("v.bin")), 4 * at_a_time)
 
+    def test_interrupts_leave_the_failure_of_their_read_readable(self):
+        """Python printed "lost sys.stderr" and a dump of the exception where nobody caught it."""
+        server = self.serve(faults={"/v.bin": {"stall_s": 5}}, name="interrupted-print")
+        script = ("import os, signal, sys, threading\n"
+                  "from osgeo import gdal\n"
+                  "gdal.UseExceptions()\n"
+                  "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                  "dataset = gdal.Open(sys.argv[1])\n"
+                  "band = dataset.GetRasterBand(1)\n"
+                  "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n")
+        for read in ("band.ReadRaster()", "band.Checksum()", "band.ComputeStatistics(False)"):
+            done = subprocess.run([sys.executable, "-c", script + read, f'REFS:"{server.url("refs.json")}":/v'],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertIn(done.returncode, (1, -signal.SIGINT), done.stderr)
+            self.assertNotIn("lost sys.stderr", done.stderr)
+            self.assertRegex(done.stderr, "RuntimeError: |KeyboardInterrupt", read)
+
     def test_interrupts_end_opening_within_a_second(self):
         server = self.serve(faults={"/refs.json": {"stall_s": 5}}, name="interrupted-open")
         script = ("import os, signal, sys, threading, time\n"

@@ -14,29 +14,40 @@ namespace {
 
 std::atomic<unsigned> interrupts{0};
 
+/** Interrupts that Python knows of. */
+std::atomic<unsigned> passedOn{0};
+
 /** Python's. The first thread alone sets it, while its handler is not `count`. */
 struct sigaction ofPython = {};
 
-void count(int number) {
+void count(int) {
     interrupts++;
-    ofPython.sa_handler(number);
+}
+
+void passOn() {
+    passedOn = interrupts.load();
+    ofPython.sa_handler(SIGINT);
 }
 
 /** Python has not looked at its mark since an interrupt ended a read. */
 std::atomic<bool> isUnseen{false};
 
-int setSeen(void *) {
+int markAndSee(void *) {
+    passOn();
     isUnseen = false;
     return 0;
 }
 
-/** Has Python say when it looks: a call of GDAL that reads again and again, whatever becomes of
- * each read, ends as soon. */
+/** Has Python's handler called as soon as Python runs again, and not before: an exception that the
+ * failed call raises is printed first, where nobody catches it. A call of GDAL that reads again and
+ * again, whatever becomes of each read, ends until then. */
 void awaitPython() {
     using Add = int (*)(int (*)(void *), void *);
     static const Add add = reinterpret_cast<Add>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
-    if (add == nullptr || isUnseen.exchange(true)) return;
-    if (add(setSeen, nullptr) != 0) isUnseen = false;
+    if (isUnseen.exchange(true)) return;
+    if (add != nullptr && add(markAndSee, nullptr) == 0) return;
+    isUnseen = false;
+    passOn();
 }
 
 bool isFirstThread() {
@@ -88,10 +99,11 @@ RefsInterrupt::~RefsInterrupt() {
     const bool isOurs =
         isOutermost_ && sigaction(SIGINT, nullptr, &now) == 0 && now.sa_handler == count;
     if (isOurs) sigaction(SIGINT, &ofPython, nullptr); // else a callback has set another
+    if (isOutermost_ && interrupts != passedOn) awaitPython();
 }
 
 bool RefsInterrupt::isDue() const {
     if (!isPossible_) return false;
-    if (interrupts != before_) awaitPython();
+    if (interrupts != before_ && interrupts != passedOn) awaitPython();
     return interrupts != before_ || isUnseen;
 }

@@ -3,9 +3,9 @@
  * Python's handler of SIGINT only leaves a mark, which is looked at when a call returns: a read
  * that waits for a network would wait on. To look at the mark takes Python's lock, which must not
  * be waited for while other threads wait for what a read has requested. So a read has its own
- * handler set from its begin to its end, which counts, and calls Python's. The mark stays, so that
- * Python raises KeyboardInterrupt once the call has failed. If Python does not handle SIGINT,
- * nothing is done: programs end by themselves then, or handle it.
+ * handler set from its begin to its end, which counts. Python's is called once Python runs again,
+ * so that Python raises KeyboardInterrupt once the call has failed. If Python does not handle
+ * SIGINT, nothing is done: programs end by themselves then, or handle it.
  */
 #ifndef REFS_INTERRUPT_H
 #define REFS_INTERRUPT_H
