@@ -9,6 +9,7 @@ import glob
 import itertools
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -253,6 +254,9 @@ class DefaultFill(VerbsInOwnFolder):
             source = zarr2(0)("0", 0, values)
             for name, what in self.forms(source):
                 self.assertEqual(self.rows(name), [values.tolist()], f"{dtype}: {what}")
+                for file in [name] * (not name.endswith(".json")) + glob.glob("o/*.v.*.nc"):
+                    header = subprocess.run(["ncdump", "-hs", file], capture_output=True, text=True, check=True).stdout
+                    self.assertIn('v:_NoFill = "true"', header, f"{dtype}: {what}: {file}")
         source = zarr2(0)("0", 0, np.arange(-32768, 32768).astype("i2"))
         said = self.run_verb("split", source, "--format", "NETCDF3", "--cfa-version", "0.4", "-o", "o.nca", status=1)
         self.assertIn("/v uses every integer of its type as a value, but readers of netCDF-3 treat -32767 as missing: write netCDF-4", said)
