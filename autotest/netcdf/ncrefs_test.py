@@ -247,6 +247,22 @@ class Files(Case):
             with self.subTest(form):
                 self.assert_same(self.index(self.path("three.nc")), self.path("three.nc"))
 
+    def test_whose_filling_is_off_are_the_same(self):
+        """There netCDF's default is a value."""
+        name = self.path("unfilled.nc")
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("x", 3)
+            for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"):
+                for fill in (None, False, 1):
+                    variable = file.createVariable(f"{kind}_{fill}", kind, ("x",), fill_value=fill)
+                    variable.set_auto_mask(False)
+                    variable[:] = np.array([netCDF4.default_fillvals[kind], 0, 1], kind)
+        script = "import netCDF4, sys; print([v.name for v in netCDF4.Dataset(sys.argv[1]).variables.values() if 'filling off' in str(v)])"
+        expected = self.run_program(sys.executable, "-c", script, name)
+        self.assertEqual(expected.count("_False"), 10)
+        for shown in (self.index(name), "REFS:" + name):
+            self.assertEqual(self.with_sets(sys.executable, "-c", script, shown), expected, shown)
+
     def test_of_text_fill_values_are_the_same(self):
         with netCDF4.Dataset(self.path("text.nc"), "w") as file:
             file.createDimension("t", None)

@@ -257,7 +257,7 @@ static void put_chunks(const refs_array_meta *meta, size_t *chunks) {
 
 static int put_fill(const ncrefs_file *file, const ncrefs_variable *variable, int *no_fill,
                     void *fill) {
-    PUT(no_fill, 0);
+    PUT(no_fill, variable->is_unfilled ? 1 : 0);
     if (fill == NULL) return NC_NOERR;
     if (variable->type == NC_STRING) {
         const ncrefs_attribute *declared =

@@ -265,6 +265,12 @@ static refs_status add_text_fill(ncrefs_variable *variable, const refs_json *sai
     return ncrefs_add_fill_text(&variable->attributes, variable->type, text, err);
 }
 
+/* Whether netCDF's default, which is none of what the array is filled with, is a value. */
+static bool is_unfilled(const refs_array_meta *meta, const uint8_t *usual) {
+    if (meta->aggregation != NULL) return refs_cf_has_only_values(meta);
+    return meta->has_fill && memcmp(meta->fill, usual, meta->dtype.size) != 0;
+}
+
 static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *variable,
                             refs_error *err) {
     const refs_array_meta *meta = variable->meta;
@@ -285,6 +291,7 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
         variable->has_fill = false;
         return REFS_OK;
     }
+    variable->is_unfilled = !is_declared && is_unfilled(meta, element);
     put_element(&meta->dtype, element, variable);
     if (ncrefs_find_attribute(&variable->attributes, NCREFS_FILL) != NULL) return REFS_OK;
     const ncrefs_attribute made = {NCREFS_FILL, variable->type, 1, variable->fill};

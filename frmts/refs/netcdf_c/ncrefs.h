@@ -113,9 +113,10 @@ typedef struct ncrefs_variable {
     size_t group;
     nc_type type;
     int dims[REFS_MAX_RANK];
-    uint8_t fill[8]; /**< a number: declared, or that of the array, or netCDF's default; a char:
-                          declared */
-    bool has_fill;   /**< of a numeric type */
+    uint8_t fill[8];  /**< a number: declared, or that of the array, or netCDF's default; a char:
+                           declared */
+    bool has_fill;    /**< of a numeric type */
+    bool is_unfilled; /**< netCDF's default is a value of it */
     ncrefs_attributes attributes;
     refs_array *array; /**< NULL before it is read */
     refs_reader *reader;
