@@ -2,9 +2,9 @@
 """The plugin of QGIS: its dialog, STAC items, times between which nothing is known, what it says where the driver is missing, its
 command, and its archive.
 
-    qgis_plugin_test.py PROGRAM [PICTURES]
+    qgis_plugin_test.py PROGRAM [--pictures FOLDER] [test ...]
 
-Skips without PyQGIS. Pictures of the dialog stay in the folder PICTURES where one is given.
+Skips without PyQGIS. Pictures of the dialog stay in the folder where one is given.
 """
 
 import base64
@@ -33,6 +33,7 @@ except ImportError:
     sys.exit(77)
 
 from osgeo import gdal
+from pictures import read_arguments
 from qgis_canvas import PLUGINS, Canvas
 
 import refs_qgis
@@ -41,7 +42,8 @@ from refs_qgis import dialog, layers, source, times
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "../.."))
 SAMPLE, SAMPLE_FILE = (os.path.join(ROOT, "data", name) for name in ("sample.json", "sample.nc"))
-PROGRAM, PICTURES = os.path.abspath(sys.argv[1]), (sys.argv[2:] or [None])[0]
+ARGUMENTS = read_arguments("program")
+PROGRAM, PICTURES = os.path.abspath(ARGUMENTS.program), ARGUMENTS.pictures
 HOUR = datetime.timedelta(hours=1)
 SOON_S = 20
 
@@ -426,9 +428,8 @@ class Archive(Folder):
 if __name__ == "__main__":
     profile = tempfile.mkdtemp()
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, profile)
-    del sys.argv[1:]
     application = QgsApplication([], True, profile)
     application.initQgis()
-    result = unittest.main(argv=[sys.argv[0]], exit=False).result
+    result = unittest.main(argv=[sys.argv[0], *ARGUMENTS.tests], exit=False).result
     sys.stdout.flush()
     os._exit(0 if result.wasSuccessful() else 1)  # without the end of QGIS, which crashes on some machines

@@ -2,9 +2,9 @@
 """What the plugin of QGIS writes, as QGIS reads it: reference systems, a Mercator map, the view and the time step a project opens
 with, colours, longitudes from 0 to 360, archives, sources that are many files.
 
-    qgis_project_test.py [PICTURES]
+    qgis_project_test.py [--pictures FOLDER] [test ...]
 
-Skips without PyQGIS. Maps stay in the folder PICTURES where one is given.
+Skips without PyQGIS. Maps stay in the folder where one is given.
 """
 
 import base64
@@ -32,13 +32,15 @@ except ImportError:
     print("PyQGIS is not installed")
     sys.exit(77)
 
+from pictures import read_arguments  # noqa: E402
 from qgis_canvas import PLUGINS, pixels  # noqa: E402
 
 import refs_qgis  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.normpath(os.path.join(HERE, "../../data/sample.json"))
-PICTURES = (sys.argv[1:] or [None])[0]
+ARGUMENTS = read_arguments()
+PICTURES = ARGUMENTS.pictures
 MERCATOR = QgsCoordinateReferenceSystem("EPSG:3857")
 WIDTH, HEIGHT = 360, 240
 
@@ -394,9 +396,8 @@ class Sources(Folder):
 
 
 if __name__ == "__main__":
-    del sys.argv[1:]
     application = QgsApplication([], True, tempfile.mkdtemp())
     application.initQgis()
-    result = unittest.main(argv=[sys.argv[0]], exit=False).result
+    result = unittest.main(argv=[sys.argv[0], *ARGUMENTS.tests], exit=False).result
     sys.stdout.flush()
     os._exit(0 if result.wasSuccessful() else 1)  # without the end of QGIS, which crashes on some machines

@@ -1,9 +1,9 @@
 """The plugin in the window of QGIS, on an X server without a screen: installed from its archive, started from the menu, its
 layer is played by the temporal controller on maps in EPSG:4326 and EPSG:3857.
 
-    qgis_window_test.py [PICTURES]
+    qgis_window_test.py [--pictures FOLDER] [test ...]
 
-Skips without qgis or xvfb. Pictures stay in the folder PICTURES where one is given.
+Skips without qgis or xvfb. Pictures stay in the folder where one is given.
 """
 
 import json
@@ -16,9 +16,12 @@ import tempfile
 import unittest
 import zipfile
 
+from pictures import read_arguments
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "../.."))
-PICTURES = (sys.argv[1:] or [None])[0]
+ARGUMENTS = read_arguments()
+PICTURES = ARGUMENTS.pictures
 SCREEN = "1024x768x24"
 TIMEOUT_S = 300
 
@@ -73,5 +76,4 @@ if __name__ == "__main__":
     if shutil.which("qgis") is None or shutil.which("xvfb-run") is None:
         print("qgis or xvfb is not installed")
         sys.exit(77)
-    del sys.argv[1:]
-    unittest.main()
+    unittest.main(argv=[sys.argv[0], *ARGUMENTS.tests])
