@@ -207,6 +207,21 @@ class Tiles(Steps):
         run("combine", *names, *along, "-o", "once.parq")
         self.assertEqual(run("diff", "all.parq", "once.parq"), "")
 
+    def test_that_come_late_are_compared_with_chunks_of_their_own_array(self):
+        """The last record file of t is written when u, whose chunks lie elsewhere, is begun."""
+        names = [self.write_tile(time_step, step) for time_step in range(2) for step in range(3)]
+        for name in names:
+            with open(name, encoding="utf-8") as file:
+                made = json.load(file)
+            made["refs"].update({"u" + key[1:]: [value[0], value[1], 2] if isinstance(value, list) else value.replace("<i4", "<i2")
+                                 for key, value in made["refs"].items() if key.startswith("t/")})
+            with open(name, "w", encoding="utf-8") as file:
+                json.dump(made, file)
+        run("combine", *names[:4], names[5], "-q", "--along", "time", "--along", "step", "-o", "all.parq")
+        self.assertNotIn("was rewritten", run("append", "all.parq", names[4]))
+        run("combine", *names, "--along", "time", "--along", "step", "-o", "once.parq")
+        self.assertEqual(run("diff", "all.parq", "once.parq"), "")
+
     def test_that_come_late_and_change_what_was_there_write_it_anew(self):
         names = [self.write_tile(time_step, step) for time_step in range(2) for step in range(3)]
         along = ("--along", "time", "--along", "step", "--record-size", "7")

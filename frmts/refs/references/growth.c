@@ -43,12 +43,13 @@ struct refs_growth {
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
-    grown *array;                 /* whose chunks are written */
-    const refs_write_array *grid; /* of it */
-    uint64_t n_chunks;            /* the same, also while the next array is begun */
-    refs_set *was;                /* the set that is there, once something of it was looked for */
-    uint64_t next_record;         /* of it */
-    bool is_same;                 /* the record file that is made is what is there */
+    grown *array;   /* whose chunks are written */
+    char separator; /* in its keys; the writer's array may be the next one already */
+    size_t rank;
+    uint64_t n[REFS_WRITE_MAX_RANK], n_chunks;
+    refs_set *was;        /* the set that is there, once something of it was looked for */
+    uint64_t next_record; /* of it */
+    bool is_same;         /* the record file that is made is what is there */
     record_file *files;
     size_t n_files, file_capacity;
 };
@@ -303,7 +304,9 @@ static void end_array(refs_growth *growth) {
 void refs_growth__array(refs_growth *growth, const refs_write_array *array) {
     const refs_str prefix = refs_buf_text(&array->prefix);
     end_array(growth);
-    growth->grid = array;
+    growth->separator = array->separator;
+    growth->rank = array->rank;
+    memcpy(growth->n, array->n, array->rank * sizeof *growth->n);
     growth->n_chunks = array->n_chunks;
     growth->next_record = 0;
     for (size_t i = 0; i < growth->n_arrays; i++)
@@ -363,13 +366,12 @@ refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_byte
 /* The chunk of a number as it was. */
 static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref *ref,
                             refs_error *err) {
-    const refs_write_array *grid = growth->grid;
-    const refs_chunk_keys keys = {refs_buf_text(&grid->prefix), grid->separator, grid->rank,
-                                  grid->n};
+    const refs_chunk_keys keys = {refs_str_from(growth->array->prefix), growth->separator,
+                                  growth->rank, growth->n};
     uint64_t index[REFS_WRITE_MAX_RANK] = {0};
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
-    for (size_t dim = grid->rank; dim-- > 0; number /= grid->n[dim])
-        index[dim] = number % grid->n[dim];
+    for (size_t dim = growth->rank; dim-- > 0; number /= growth->n[dim])
+        index[dim] = number % growth->n[dim];
     REFS_TRY(refs_chunk_keys_append(&keys, index, &key, err));
     return refs_set_find(growth->was, refs_buf_text(&key), ref, err);
 }
