@@ -1765,6 +1765,48 @@ class Holes(Folder):
         self.assertNotIn("not in", done.stderr)
 
 
+class SelectionsOfHoles(Folder):
+    """Parts of sets of which some sources are missing keep the holes that lie in them."""
+
+    N = 3
+
+    def value(self, time_step, step):
+        return 100 * time_step + 10 * step + np.arange(12).reshape(3, 4)
+
+    def write_tile(self, time_step, step):
+        name = f"{time_step}_{step}.nc"
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("step", 1), ("y", 3), ("x", 4)):
+                file.createDimension(dim, n)
+            for dim, number, units in (("time", time_step, "days since 2020-01-01"), ("step", step, "hours")):
+                axis = file.createVariable(dim, "f8", (dim,))
+                axis.units = units
+                axis[:] = number
+            file.createVariable("v", "f4", ("time", "step", "y", "x"))[:] = self.value(time_step, step)
+        return name
+
+    def test_are_read_and_filled(self):
+        names = {(i, k): self.write_tile(i, k) for i in range(self.N) for k in range(self.N)}
+        run("index", "-q", *(name for at, name in names.items() if at not in ((1, 2), (2, 1))),
+            "--along", "time", "--along", "step", "-o", "all.json")
+        for selection, times, steps in (("time=#1:#2,step=#1:#2", (1, 2), (1, 2)), ("time=#2,step=1", (2,), (1,)),
+                                        ("time=#0,step=#0:#1", (0,), (0, 1)), ("step=#2", (0, 1, 2), (2,)),
+                                        ("time=2020-01-02,step=#0:#2", (1,), (0, 1, 2))):
+            for verb in "convert", "combine":
+                with self.subTest(selection, verb=verb):
+                    run(verb, "all.json", "-v", f"v[{selection}]", "-o", "part.json")
+                    run("check", "part.json", "--deep")
+                    expected = np.array([[np.full((3, 4), np.nan) if (i, k) in ((1, 2), (2, 1)) else self.value(i, k)
+                                          for k in steps] for i in times])
+                    found = read("part.json", "v")
+                    np.testing.assert_array_equal(np.where(found > 1e30, np.nan, found), expected)
+                    missing = [(i, k) for i, k in ((1, 2), (2, 1)) if i in times and k in steps]
+                    if len(times) == 1 or len(steps) == 1 or not missing:
+                        continue  # a part of one step is no longer joined along that dimension
+                    run("append", "-q", "part.json", *(names[at] for at in missing))
+                    np.testing.assert_array_equal(read("part.json", "v"), [[self.value(i, k) for k in steps] for i in times])
+
+
 class ByGdal(Folder):
     """Sets that GDAL writes beside data files."""
 

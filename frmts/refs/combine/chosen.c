@@ -148,6 +148,42 @@ const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const re
     return NULL;
 }
 
+/* The steps of holes that a cut leaves, counted from its first one; an empty interval if there are
+ * none. */
+static refs_combine_steps cut_steps(refs_combine_steps steps, const refs_combine_cut *cut) {
+    const uint64_t first = cut->first, end = cut->first + cut->n;
+    const uint64_t from = steps.begin > first ? steps.begin : first;
+    const uint64_t to = steps.end < end ? steps.end : end;
+    return from < to ? (refs_combine_steps){from - first, to - first} : (refs_combine_steps){0, 0};
+}
+
+static const refs_combine_cut *find_cut_along(const refs_part_reader *in,
+                                              const refs_array_meta *meta, size_t concat) {
+    size_t other;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (refs_combine__is_dim(in->combine, refs_str_from(meta->dims[dim]), &other) &&
+            other == concat)
+            return refs_part__find_cut(in, meta, dim);
+    return NULL;
+}
+
+void refs_part__cut_holes(const refs_part_reader *in, const refs_array_meta *meta,
+                          refs_combine_holes *holes) {
+    const size_t n_along = holes->n_along, n_before = holes->n;
+    holes->n = 0;
+    for (size_t i = 0; i < n_before; i++) {
+        const refs_combine_steps *from = &holes->steps[i * n_along];
+        refs_combine_steps *to = &holes->steps[holes->n * n_along];
+        bool is_left = true;
+        for (size_t k = 0; k < n_along; k++) {
+            const refs_combine_cut *cut = find_cut_along(in, meta, holes->concat[k]);
+            to[k] = cut != NULL ? cut_steps(from[k], cut) : from[k];
+            is_left = is_left && to[k].begin < to[k].end;
+        }
+        holes->n += is_left;
+    }
+}
+
 uint64_t refs_part__key_size(const refs_array_meta *meta, size_t dim) {
     return meta->chunk[dim] * (meta->shard != NULL ? meta->shard->n[dim] : 1);
 }

@@ -227,10 +227,14 @@ static refs_status read_holes(refs_part_reader *in, const refs_array_meta *meta,
     holes->has_nodata = holes->adds_fill ? meta->dtype.size == 1 && refs_cf_fill_is_chosen(&before)
                                          : array->has_nodata;
     if (refs_part__cuts_of(in) == NULL) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: cannot select a part, because some sources of the set lack it: leave the "
-                     "selection out",
-                     meta->path);
+    const size_t n_before = holes->n;
+    refs_part__cut_holes(in, meta, holes);
+    /* Along several dimensions, none that are recorded means that they are not known. */
+    if (n_before > 0 && holes->n == 0 && holes->n_along > 1) {
+        refs_combine__holes_free(holes);
+        array->holes = NULL;
+    }
+    return REFS_OK;
 }
 
 /* Whether netCDF's default fill value is a value. Arrays with dimension names follow netCDF's

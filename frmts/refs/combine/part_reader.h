@@ -82,6 +82,10 @@ const refs_combine_cut *refs_part__cuts_of(const refs_part_reader *in);
 const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const refs_array_meta *meta,
                                             size_t dim);
 
+/** Leaves the holes that lie in the selected part of an array. */
+void refs_part__cut_holes(const refs_part_reader *in, const refs_array_meta *meta,
+                          refs_combine_holes *holes);
+
 /** Elements along a dimension that are stored under one key. */
 uint64_t refs_part__key_size(const refs_array_meta *meta, size_t dim);
 
