@@ -2553,6 +2553,63 @@ class Other(Folder):
         self.assertIn("0 problems", run("check", "old.json"))
         self.assertEqual(read("old.json", "t").ravel()[-1], 47)
 
+    def restore(self, *names):
+        """Files as a backup has them: with the bytes that they had, on another day."""
+        for name in names:
+            os.utime(name, (1e9, 1e9))
+
+    def test_changed_sources_are_refused_or_read_by_one_rule(self):
+        """As the driver's option of this name says it; REFS_CHANGED in the environment is for what has no option."""
+        for day in range(3):
+            self.write(f"{day}.nc", [24 * day])
+        run("index", "0.nc", "1.nc", "-o", "a.json")
+        value = subprocess.run([REFS, "cat", "a.json", "t/0.0.0"], capture_output=True, check=True).stdout
+        self.restore("0.nc", "1.nc")
+        verbs = [["cat", "a.json", "t/0.0.0"], ["split", "a.json", "-o", "m.nca"],
+                 ["append", "grown.json", "2.nc"], ["combine", "grown.json", "2.nc", "-o", "c.json"]]
+
+        def attempt(verb, *options, **environment):
+            shutil.copy("a.json", "grown.json")
+            return subprocess.run([REFS, *verb, *options], capture_output=True, env={**os.environ, **environment})
+
+        for verb in verbs:
+            with self.subTest(verb[0]):
+                for environment, options in (({}, ()), ({"REFS_CHANGED": "ERROR"}, ()),
+                                             ({"REFS_CHANGED": "IGNORE"}, ("--changed", "error"))):
+                    done = attempt(verb, *options, **environment)
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertIn(b"--changed WARN or IGNORE, or REFS_CHANGED in the environment, reads it anyway", done.stderr)
+                for environment, options in (({"REFS_CHANGED": "ignore"}, ()), ({"REFS_CHANGED": "ERROR"}, ("--changed=IGNORE",))):
+                    done = attempt(verb, *options, **environment)
+                    self.assertEqual((done.returncode, done.stderr), (0, b""))
+                done = attempt(verb, "--changed=WARN")
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(b"changed after its references were made", done.stderr)
+        self.assertEqual(attempt(verbs[0], "--changed=IGNORE").stdout, value)
+        done = attempt(verbs[0], "--changed=SOMETIMES")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b'refs: --changed: expected ERROR, WARN or IGNORE, found "SOMETIMES"\n')
+
+    def test_a_check_compares_states_by_the_same_rule(self):
+        self.write("0.nc", [0])
+        run("index", "0.nc", "-o", "a.json")
+        run("index", "0.nc", "--along", "time", "-o", "m.nc")
+        self.restore("0.nc")
+        for name in "a.json", "m.nc":
+            for options in (), ("--deep",):
+                with self.subTest(name, options=options):
+                    said = run("check", name, *options, status=1)
+                    self.assertEqual(said.count("it was modified at"), 1, said)
+                    run("check", name, *options, "--changed=ERROR", status=1)
+                    self.assertIn(" 0 problems", run("check", name, *options, "--changed=IGNORE"))
+                    done = subprocess.run([REFS, "check", name, *options, "--changed=WARN"], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                    self.assertIn("it was modified at", done.stderr)
+        with open("0.nc", "ab") as file:
+            file.write(b"more")
+        os.truncate("0.nc", 4000)
+        self.assertIn("has 4000 bytes", run("check", "a.json", "--changed=IGNORE", status=1))
+
     def test_sources_with_a_colon_in_their_names_may_be_copied_with_their_set(self):
         os.mkdir("set")
         self.write("set/12:00.nc", [0])

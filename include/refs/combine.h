@@ -127,6 +127,7 @@ typedef struct refs_combine_options {
     const char *time_units; /**< of joined times, where these are to have others than those of the
                                  part that has the first one; or NULL */
     refs_combine_fills fills;
+    refs_changed changed; /**< what becomes of sources that are not as they were */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \
@@ -134,7 +135,7 @@ typedef struct refs_combine_options {
         sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
             NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
             REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
-            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED                              \
+            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR          \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

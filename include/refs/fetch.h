@@ -71,6 +71,12 @@ typedef enum refs_changed {
     REFS_CHANGED_STRICT  /**< an error as well where the location may only have been copied */
 } refs_changed;
 
+/** What people write for all but the last. */
+#define REFS_CHANGED_WORDS "ERROR, WARN or IGNORE"
+
+/** Reads one of these words, in any case; false for all else. */
+bool refs_changed_parse(const char *word, refs_changed *changed);
+
 /** Advice in messages, with the options of the program that runs. Members are NULL where it has no
  * such option. */
 typedef struct refs_fetch_advice {

@@ -359,6 +359,7 @@ static void set_options(aggregation *all) {
     all->options.vfs = all->target->session.vfs;
     all->options.http = all->target->session.http;
     all->options.advice = tool_advice;
+    all->options.changed = all->target->session.changed;
     all->options.go_on = tool_go_on;
     if (all->arguments->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};

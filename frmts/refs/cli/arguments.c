@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/fetch.h"
 #include "refs/url.h"
 #include "selection.h"
 
@@ -61,6 +62,9 @@ const tool_option tool_options[] = {
     {'A', true, "all", NULL,
      "also list the arrays of aggregations: terms, fragments, and each as it is stored"},
     {'D', true, "deep", NULL, "also decode chunks"},
+    {'E', true, "changed", "WORD",
+     "ERROR, WARN or IGNORE: what becomes of sources that are not as they were when they were "
+     "indexed. Default: REFS_CHANGED of the environment, or ERROR"},
     {'L', true, "part", "I/N",
      "only part I of N of the sources, in order. NAME is then a folder, and the set in it is named "
      "by its content; the name is printed"},
@@ -165,6 +169,12 @@ static bool set_text(tool_arguments *arguments, const tool_option *option, const
     return false;
 }
 
+static bool fail_word(const tool_option *option, const char *value) {
+    fprintf(stderr, "refs: --%s: expected " REFS_CHANGED_WORDS ", found \"%s\"\n", option->name,
+            value);
+    return false;
+}
+
 static bool set_value(tool_arguments *arguments, const tool_option *option, char *value) {
     if (option->letter == 'a' || option->letter == 'H') keep_names_of_dimensions(value);
     switch (option->letter) {
@@ -178,6 +188,10 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return append_rewrite(arguments, value);
     case 't':
         return refs_name_list_append(&arguments->templates, value);
+    case 'E':
+        arguments->changed = value;
+        return refs_changed_parse(value, &(refs_changed){REFS_CHANGED_ERROR}) ||
+               fail_word(option, value);
     default:
         return set_text(arguments, option,
                         option->letter == 'g' ? without_outer_slashes(value) : value);

@@ -351,19 +351,21 @@ static refs_status open_as(const tool_arrays *as, const tool_session *session, c
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err) {
-    return open_as(&(tool_arrays){.changed = REFS_CHANGED_WARN}, session, name, arrays, err);
+    return open_as(&(tool_arrays){.changed = session->changed}, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_part(const tool_session *session, const char *name,
                                   tool_arrays *arrays, refs_error *err) {
-    const tool_arrays part = {.keeps_nothing = true, .changed = REFS_CHANGED_WARN};
+    const tool_arrays part = {.keeps_nothing = true, .changed = session->changed};
     return open_as(&part, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err) {
     const tool_arrays whole = {
-        .missing = REFS_MISSING_ERROR, .units = REFS_CF_ROUND, .changed = REFS_CHANGED_STRICT};
+        .missing = REFS_MISSING_ERROR,
+        .units = REFS_CF_ROUND,
+        .changed = session->changed == REFS_CHANGED_ERROR ? REFS_CHANGED_STRICT : session->changed};
     return open_as(&whole, session, name, arrays, err);
 }
 

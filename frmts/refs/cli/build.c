@@ -907,6 +907,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
     all->options.advice = tool_advice;
+    all->options.changed = all->session.changed;
     all->options.go_on = tool_go_on;
     if (given->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (is_aggregation(all->output)) all->options.parts_are = REFS_COMBINE_OF_FILES;
@@ -1028,7 +1029,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     if (all->target != NULL)
         all->session = all->target->session;
     else
-        REFS_TRY(tool_session_open(&all->session, err));
+        REFS_TRY(tool_session_open(all->arguments, &all->session, err));
     all->session.lister.scans = all->scans;
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
@@ -1163,7 +1164,7 @@ static tool_exit aggregate(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs combine --format cfa FILE... -o MASTER.nca\n");
         return TOOL_USAGE;
     }
-    const refs_status status = tool_target_open(arguments->output, &target, &err);
+    const refs_status status = tool_target_open(arguments, arguments->output, &target, &err);
     if (status != REFS_OK) tool_complain(&err);
     const tool_exit result = status == REFS_OK ? tool_aggregate(arguments, &target) : TOOL_FAILED;
     tool_target_close(&target);
@@ -1242,7 +1243,7 @@ static tool_exit append_to_file(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     tool_target target;
     tool_target_kind kind = TOOL_SET;
-    refs_status status = tool_target_open(arguments->names.items[0], &target, &err);
+    refs_status status = tool_target_open(arguments, arguments->names.items[0], &target, &err);
     if (status == REFS_OK) status = tool_target_read(&target, &kind, &err);
     if (status != REFS_OK) tool_complain(&err);
     const tool_exit result = status == REFS_OK ? append_to(arguments, &target, kind) : TOOL_FAILED;

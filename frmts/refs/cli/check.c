@@ -193,6 +193,11 @@ static refs_status compare_sizes(tool_checking *at, refs_error *err) {
     return REFS_OK;
 }
 
+static void warn_changed(const tool_checking *at, const char *location, const char *text) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!at->arguments->quiet) refs_note(&notes, REFS_NOTE_WARNING, "%s: %s", location, text);
+}
+
 static refs_status compare_states(const recordings *all, refs_error *err) {
     tool_checking *at = all->at;
     char text[512];
@@ -204,10 +209,14 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
                                         .modified_ns = was->modified_ns,
                                         .size = was->size};
         const tool_found changed = {TOOL_PROBLEM, REFS_CHANGED, text};
-        if (target->is_measured && target->problem == NULL &&
-            refs_expected_differs(&expected, &target->now, text, sizeof text))
-            REFS_TRY(tool_findings_add(
-                &at->findings, refs_intern_get(&at->locations, was->target).data, changed, err));
+        const char *location = refs_intern_get(&at->locations, was->target).data;
+        if (!target->is_measured || target->problem != NULL ||
+            !refs_expected_differs(&expected, &target->now, text, sizeof text))
+            continue;
+        if (at->session->changed == REFS_CHANGED_WARN)
+            warn_changed(at, location, text);
+        else
+            REFS_TRY(tool_findings_add(&at->findings, location, changed, err));
     }
     return REFS_OK;
 }
@@ -222,7 +231,8 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     if (status == REFS_OK) status = measure_targets(at, err);
     /* Also after an interruption: what was measured is worth reporting. */
     refs_status compared = compare_sizes(at, err);
-    if (compared == REFS_OK) compared = compare_states(&all, err);
+    if (compared == REFS_OK && at->session->changed != REFS_CHANGED_IGNORE)
+        compared = compare_states(&all, err);
     if (status == REFS_OK) status = compared;
     for (size_t i = 0; i < all.n; i++) refs_free(all.items[i].etag);
     refs_free(all.items);
@@ -278,6 +288,16 @@ static void clear(tool_checking *at) {
     tool_set_close(&at->set);
 }
 
+/* States are compared once for each source, not again by reads. */
+static refs_status open_session(const tool_arguments *arguments, tool_session *session,
+                                refs_error *err) {
+    tool_arguments reading = *arguments;
+    reading.changed = "IGNORE";
+    const refs_status status = tool_session_open(&reading, session, err);
+    session->changed = tool_changed(arguments);
+    return status;
+}
+
 tool_exit tool_check(const tool_arguments *arguments) {
     tool_session session;
     tool_checking at = {.session = &session, .arguments = arguments};
@@ -286,7 +306,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs check SET\n");
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = open_session(arguments, &session, &err);
     if (status == REFS_OK) status = check(&at, &err);
     const refs_status printed =
         tool_findings_print(&at.findings, arguments, status == REFS_OK ? &err : NULL);

@@ -362,7 +362,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs diff SET SET\n");
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     for (size_t i = 0; i < 2 && status == REFS_OK; i++)
         status = tool_set_open(&session, arguments->names.items[i], &sets[i], &err);
     if (at.is_json && status == REFS_OK) printf("{\"differences\":[");

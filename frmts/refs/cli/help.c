@@ -5,25 +5,26 @@
 #include "tool.h"
 
 const tool_verb tool_verbs[] = {
-    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTFOGVSBYLq",
+    {"index", "SOURCE... -o SET", "make a set of data files, one or many",
+     "oapvgirwtjsRTFOGVSBYLEq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: names, patterns in "
      "quotes, folders, URLs, or \"-\" for a list on standard input. Several sources are combined "
      "by the values of their coordinates.",
      tool_index},
-    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTFOGVSBYqCU",
+    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTFOGVSBYEqCU",
      "The result is what index makes of the files of these sets: sets combined in any order and in "
      "any groups give the same bytes as all files at once. With --format cfa, the result is a "
      "master that has the sources as fragments, without copying them.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYIq",
+    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYIEq",
      "The set is replaced when the new one is complete. Its format stays. An Icechunk repository "
      "gets a commit.",
      tool_append_verb},
-    {"convert", "SET -o SET", "convert a set to another form", "ovgirwtFOGVSBYq",
+    {"convert", "SET -o SET", "convert a set to another form", "ovgirwtFOGVSBYEq",
      "From and to JSON, Parquet and Icechunk, version 1 to 0, absolute to relative names, a part "
      "of a set, or with moved sources (--rewrite).",
      tool_convert},
-    {"check", "SET", "compare a set with its sources", "DNjqJ",
+    {"check", "SET", "compare a set with its sources", "DNjEqJ",
      "Checks that each source exists, has the recorded size and date, and contains all references. "
      "--deep also decodes all chunks. Prints a line for each source with a problem, and exits with "
      "status 1 if there is one.",
@@ -43,7 +44,7 @@ const tool_verb tool_verbs[] = {
      tool_gc},
     {"ls", "SET", "list the variables of a set or a data file", "AJ",
      "Aggregations are listed as the variables that they stand for.", tool_ls},
-    {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFq",
+    {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFEq",
      "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
      "object store, s3://alias/bucket/MASTER.nca.",
      tool_split},
@@ -55,7 +56,7 @@ const tool_verb tool_verbs[] = {
      "--partition lists the fragments of a master. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" for "
      "the chunk of that element.",
      tool_info},
-    {"cat", "SET KEY", "print the bytes of a key", "", "", tool_cat},
+    {"cat", "SET KEY", "print the bytes of a key", "E", "", tool_cat},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 /* -- help -------------------------------------------------------------------------------------- */

@@ -229,9 +229,10 @@ static refs_status read_master(tool_target *target, refs_error *err) {
     return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", target->name);
 }
 
-refs_status tool_target_open(const char *name, tool_target *target, refs_error *err) {
+refs_status tool_target_open(const tool_arguments *arguments, const char *name, tool_target *target,
+                             refs_error *err) {
     *target = (tool_target){.name = name, .master = {.options = REFS_MASTER_OPTIONS_INIT}};
-    REFS_TRY(tool_session_open(&target->session, err));
+    REFS_TRY(tool_session_open(arguments, &target->session, err));
     if (tool_append_shown(name, &target->shown) != REFS_OK) return refs_fail_nomem(err);
     if (tool_is_remote(name)) target->name = (const char *)target->shown.data;
     return tool_sending_open(&target->session, target->name, &target->sending, err);

@@ -40,7 +40,8 @@ typedef struct tool_target {
 } tool_target;
 
 /** To be closed also after a failure; so is one that is read. */
-refs_status tool_target_open(const char *name, tool_target *target, refs_error *err);
+refs_status tool_target_open(const tool_arguments *arguments, const char *name, tool_target *target,
+                             refs_error *err);
 void tool_target_close(tool_target *target);
 
 /** What a file that is added to is. */

@@ -214,7 +214,7 @@ tool_exit tool_move(const tool_arguments *arguments) {
     }
     int file;
     if (!tool_lock(arguments->names.items[0], &file)) return TOOL_FAILED;
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     if (status == REFS_OK)
         status = tool_sending_open(&session, arguments->names.items[0], &master, &err);
     if (status == REFS_OK) status = move(arguments, &master, &err);

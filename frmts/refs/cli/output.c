@@ -44,7 +44,7 @@ bool tool_is_master(const char *name) {
     if (!may_be_one_file(name)) return false;
     tool_session session;
     tool_set set = {NULL, NULL, NULL};
-    bool is_master = tool_session_open(&session, NULL) == REFS_OK &&
+    bool is_master = tool_session_open(NULL, &session, NULL) == REFS_OK &&
                      tool_set_open(&session, name, &set, NULL) == REFS_OK &&
                      tool_is_master_of(set.hierarchy);
     tool_set_close(&set);
@@ -68,7 +68,7 @@ static refs_status check_object(const char *output, const tool_names *sources, r
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     for (size_t i = 0; i < sources->n; i++)
         if (strcmp(sources->items[i], output) == 0) return fail_source(output, err);
-    refs_status status = tool_session_open(&session, err);
+    refs_status status = tool_session_open(NULL, &session, err);
     if (status == REFS_OK) status = tool_location(output, &location, err);
     if (status == REFS_OK && refs_combine_is_data_file(session.vfs, (const char *)location.data) &&
         !tool_is_master(output))

@@ -262,7 +262,7 @@ tool_exit tool_partitions(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs info MASTER --partition all|none|INDEX\n");
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     if (status == REFS_OK)
         status = tool_arrays_open(&session, arguments->names.items[0], &arrays, &err);
     if (status == REFS_OK) {

@@ -51,7 +51,7 @@ tool_exit tool_history(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs history REPOSITORY\n");
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     if (status == REFS_OK) status = tool_location(arguments->names.items[0], &location, &err);
     if (status == REFS_OK)
         status = tool_references_open(&session, (const char *)location.data, &set, &err);

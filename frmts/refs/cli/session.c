@@ -12,7 +12,8 @@
 #include "tool.h"
 
 const refs_fetch_advice tool_advice = {
-    .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them"};
+    .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them",
+    .changed = "--changed WARN or IGNORE, or REFS_CHANGED in the environment,"};
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -98,9 +99,18 @@ refs_status tool_read_input(refs_buf *text, refs_error *err) {
     }
 }
 
-refs_status tool_session_open(tool_session *session, refs_error *err) {
+refs_changed tool_changed(const tool_arguments *arguments) {
+    refs_changed changed = refs_changed_default();
+    if (arguments != NULL && arguments->changed != NULL)
+        refs_changed_parse(arguments->changed, &changed);
+    return changed;
+}
+
+refs_status tool_session_open(const tool_arguments *arguments, tool_session *session,
+                              refs_error *err) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     memset(session, 0, sizeof *session);
+    session->changed = tool_changed(arguments);
     refs_cloud_options of_host = REFS_CLOUD_OPTIONS_INIT;
     of_host.notes = (refs_notes){tool_note, NULL};
     of_host.cancel = (refs_cancel_check){tool_go_on, NULL};
@@ -116,7 +126,7 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     session->lister = (refs_object_lister){session->cloud, session->vfs,
                                            (refs_cancel_check){tool_go_on, NULL}, NULL};
     options.http = session->http;
-    options.changed = REFS_CHANGED_WARN;
+    options.changed = session->changed;
     options.advice = tool_advice;
     options.notes = (refs_notes){tool_note, NULL};
     REFS_TRY(refs_locations_open(&session->locations, err));

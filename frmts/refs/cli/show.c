@@ -446,7 +446,7 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
         fprintf(stderr, "refs: expected %zu names, found %zu\n", arguments->names.n, least);
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     if (status == REFS_OK) status = tool_set_open(&session, arguments->names.items[0], &set, &err);
     if (status == REFS_OK) status = show_it(&set, arguments, &shown, &err);
     tool_set_close(&set);

@@ -215,7 +215,7 @@ tool_exit tool_split(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs split SOURCE -o MASTER.nca\n");
         return TOOL_USAGE;
     }
-    refs_status status = tool_session_open(&session, &err);
+    refs_status status = tool_session_open(arguments, &session, &err);
     if (status == REFS_OK) status = split(arguments, &session, &err);
     tool_session_close(&session);
     if (status != REFS_OK) tool_complain(&err);

@@ -39,12 +39,18 @@ typedef struct tool_session {
     refs_object_lister lister;
     refs_fetcher *fetcher;
     refs_locations *locations; /**< of the fetcher, which sets that are read together share */
+    refs_changed changed;      /**< what becomes of sources that are not as they were */
 } tool_session;
 
 /** The advice for users of the program. */
 extern const refs_fetch_advice tool_advice;
 
-refs_status tool_session_open(tool_session *session, refs_error *err);
+/** --changed or, without it, refs_changed_default. */
+refs_changed tool_changed(const tool_arguments *arguments);
+
+/** Opens a session for a verb; without arguments, with what is their default. */
+refs_status tool_session_open(const tool_arguments *arguments, tool_session *session,
+                              refs_error *err);
 void tool_session_close(tool_session *session);
 
 /** Interrupted runs end where they next ask. */

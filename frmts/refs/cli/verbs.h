@@ -30,7 +30,7 @@ typedef struct tool_arguments {
     refs_name_list names; /**< what is not an option */
     const char *output;
     refs_name_list along, variables, templates, rewrites;
-    const char *pattern, *group;
+    const char *pattern, *group, *changed;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
     const char *partition, *prefix, *part;
     const char *inline_bytes, *threads, *record_size, *manifest_size, *version, *sample, *message;

@@ -120,6 +120,8 @@ static refs_status copy_member(refs_combine *combine, refs_combine_member *membe
     at.packer.urls = &at.urls;
     fetching.http = combine->options.http;
     fetching.advice = combine->options.advice;
+    fetching.changed = combine->options.changed;
+    fetching.notes = combine->options.notes;
     REFS_TRY(refs_fetcher_open(combine->options.vfs, &fetching, &at.packer.fetcher, err));
     refs_status status = put_documents(combine, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {

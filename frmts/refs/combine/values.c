@@ -26,6 +26,8 @@ refs_status refs_combine__source_open(const refs_combine_options *options, const
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     fetching.http = options->http;
     fetching.advice = options->advice;
+    fetching.changed = options->changed;
+    fetching.notes = options->notes;
     *source = (refs_combine_source){.is_file = refs_set_is_file(set)};
     REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
     REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));

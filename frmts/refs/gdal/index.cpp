@@ -104,9 +104,9 @@ refs_missing missingOption(CSLConstList options) {
 }
 
 refs_changed changedOption(CSLConstList options) {
-    const char *text = CSLFetchNameValueDef(options, "CHANGED", "");
-    if (EQUAL(text, "WARN")) return REFS_CHANGED_WARN;
-    return EQUAL(text, "IGNORE") ? REFS_CHANGED_IGNORE : REFS_CHANGED_ERROR;
+    refs_changed changed = REFS_CHANGED_ERROR;
+    refs_changed_parse(CSLFetchNameValueDef(options, "CHANGED", ""), &changed);
+    return changed;
 }
 
 } // namespace

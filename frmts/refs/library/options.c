@@ -184,6 +184,7 @@ refs_status refs_library_read_options(const char *const *list, refs_library_opti
     options->open = refs_open_options_init();
     options->open.how_along = "the option ALONG";
     options->open.moved = "the option URL_REWRITE=old=>new";
+    options->open.unchanged = "the option CHANGED=WARN or IGNORE";
     options->open.advice = "where files moved, the option URL_REWRITE=old=>new changes how such "
                            "names begin; MISSING=FILL reads missing files as fill values";
     REFS_TRY(open_lists(options, n, err));

@@ -99,6 +99,7 @@ static refs_status open_model(ncrefs_file *file, refs_error *err) {
     options.sets.notes = receiver;
     options.missing = missing_fragments();
     options.moved = "NCREFS_URL_REWRITE=old=>new";
+    options.unchanged = "REFS_CHANGED=WARN or IGNORE in the environment";
     options.advice = "where files moved, NCREFS_URL_REWRITE=old=>new changes how such names begin; "
                      "NCREFS_MISSING=FILL reads missing files as fill values";
     REFS_TRY(ncrefs_session_get(&session, err));

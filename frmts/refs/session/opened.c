@@ -40,10 +40,17 @@ static size_t cache_bytes(void) {
     return (size_t)n * REFS_MIB;
 }
 
+refs_changed refs_changed_default(void) {
+    const char *word = getenv("REFS_CHANGED");
+    refs_changed changed = REFS_CHANGED_ERROR;
+    if (word != NULL) refs_changed_parse(word, &changed);
+    return changed;
+}
+
 refs_open_options refs_open_options_init(void) {
     static const refs_set_options sets = REFS_SET_OPTIONS_INIT;
     return (refs_open_options){
-        .sets = sets, .changed = REFS_CHANGED_ERROR, .cache_bytes = cache_bytes()};
+        .sets = sets, .changed = refs_changed_default(), .cache_bytes = cache_bytes()};
 }
 
 void refs_opened_free(refs_opened *opened) {
@@ -153,6 +160,7 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     options.changed = opened->options.changed;
     options.notes = *notes;
     options.advice.moved = opened->options.moved;
+    options.advice.changed = opened->options.unchanged;
     REFS_TRY(open_set(opened, location, err));
     REFS_TRY(refs_fetcher_open(opened->vfs, &options, &opened->fetcher, err));
     atomic_store(&opened->cancelled_too, opened->fetcher);

@@ -52,6 +52,7 @@ typedef struct refs_open_options {
     const char *pattern;      /**< values of dimensions in names of files (combine.h), or NULL */
     size_t cache_bytes;       /**< decoded chunks that are kept */
     const char *moved;        /**< what people can try where files moved: refs_fetch_advice.moved */
+    const char *unchanged;    /**< the same where they changed: refs_fetch_advice.changed */
     const char *advice; /**< the same where a fragment is missing: refs_fragments_options.advice */
 
     /** Asked while a set is opened, on the calling thread, every REFS_CANCEL_POLL_MS: false ends
@@ -61,6 +62,9 @@ typedef struct refs_open_options {
 
 /** The largest cache of a set, in MiB. */
 #define REFS_OPENED_MAX_CACHE_MIB (1024 * 1024)
+
+/** REFS_CHANGED of the environment, where that is one of its words; else REFS_CHANGED_ERROR. */
+refs_changed refs_changed_default(void);
 
 /** Options that ask for nothing; the cache is as REFS_CACHE_MAX says. */
 refs_open_options refs_open_options_init(void);

@@ -1,4 +1,6 @@
 /* fetcher.c -- what the queues of a fetcher share; see fetch.h and fetch_internal.h. */
+#include <strings.h>
+
 #include "fetch_internal.h"
 #include "http/internal.h"
 #include "refs/validators.h"
@@ -65,6 +67,20 @@ void refs_fetcher_cancel(refs_fetcher *fetcher) {
         refs_unlock(&queue->waiter.lock);
     }
     refs_unlock(&fetcher->lock);
+}
+
+/* -- words ------------------------------------------------------------------------------------- */
+
+bool refs_changed_parse(const char *word, refs_changed *changed) {
+    static const char *const words[] = {[REFS_CHANGED_ERROR] = "ERROR",
+                                        [REFS_CHANGED_WARN] = "WARN",
+                                        [REFS_CHANGED_IGNORE] = "IGNORE"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(word, words[i]) != 0) continue;
+        *changed = (refs_changed)i;
+        return true;
+    }
+    return false;
 }
 
 /* -- failures ---------------------------------------------------------------------------------- */
