@@ -388,6 +388,16 @@ class Grids(Folder):
         self.assertEqual([one["n_chunks"] for one in json.loads(run("ls", "a.json", "--json"))], [2**63, 2**63])
 
 
+    def test_that_are_whole_are_shown_without_holes(self):
+        for n in 2, 49, 50, 51, 120, 149, 1234:
+            refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": array([n], [1]), **{f"v/{i}": "a" for i in range(n)}}
+            write("a.json", refs)
+            self.assertIn(f"    |{min(n, 50) * chr(0x2588)}|\n", run("ls", "a.json"), n)
+            del refs[f"v/{n // 2}"]
+            write("a.json", refs)
+            self.assertNotIn(f"    |{min(n, 50) * chr(0x2588)}|\n", run("ls", "a.json"), n)
+
+
 class Unread(Folder):
     """Variables of a file that cannot be read, or that no set can hold, beside others."""
 

@@ -128,10 +128,15 @@ static void print_bytes(uint64_t bytes) {
     printf(unit == 0 ? "%.0f %s" : "%.1f %s", number, units[unit]);
 }
 
+/* The first chunk that is in a part: part_of rounds down. */
+static uint64_t round_up(uint64_t chunks_times_width) {
+    return (chunks_times_width + PICTURE_WIDTH - 1) / PICTURE_WIDTH;
+}
+
 static const char *fullness(const totals *all, size_t part) {
     static const char *const marks[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
     const uint64_t each = all->n_grid / PICTURE_WIDTH, rest = all->n_grid % PICTURE_WIDTH;
-    const uint64_t n = each + rest * (part + 1) / PICTURE_WIDTH - rest * part / PICTURE_WIDTH;
+    const uint64_t n = each + round_up(rest * (part + 1)) - round_up(rest * part);
     if (all->held[part] == 0) return marks[0];
     if (all->held[part] >= n) return marks[4];
     return marks[1 + (size_t)(3 * (double)all->held[part] / ((double)n + 1))];
