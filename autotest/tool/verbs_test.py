@@ -461,6 +461,19 @@ class Unread(Folder):
 
 
 class Names(Folder):
+    def test_of_lists_say_which_set(self):
+        """As kerchunk makes them of GRIB."""
+        sets = [{"version": 1, "refs": {".zgroup": '{"zarr_format":2}', f"v{i}/.zarray": array([1], [1]), f"v{i}/0": "a"}} for i in range(2)]
+        with open("list.json", "w", encoding="utf-8") as file:
+            json.dump(sets, file)
+        self.assertIn("#set=", run("ls", "list.json", status=1))
+        for i in range(2):
+            self.assertIn(f"/v{i}  ", run("ls", f"list.json#set={i}"))
+            run("convert", f"list.json#set={i}", "-o", "one.json")
+            self.assertIn(f"v{i}/0", keys("one.json"))
+            run("check", f"list.json#set={i}", "--deep")
+        self.assertIn("no set 2", run("ls", "list.json#set=2", status=1))
+
     def test_mean_one_variable_with_and_without_slashes(self):
         refs = {".zgroup": '{"zarr_format":2}', "Grid/.zgroup": '{"zarr_format":2}'}
         for i, name in enumerate(("v", "w")):

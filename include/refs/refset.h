@@ -108,7 +108,7 @@ typedef struct refs_set refs_set;
  * file that it names, with several of them for a list. A parquet set is named by its folder or by
  * the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set. REFS_NOT_FOUND:
  * nothing is there. REFS_INVALID: it is not a reference set, with the reason (line and column for
- * JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
+ * JSON). REFS_UNSUPPORTED: a list of sets, without set_index or "#set=N" behind its location.
  *
  * An Icechunk repository is named by its folder, which may be followed by the state that is meant:
  * "#branch=dev", "#tag=v1", "#snapshot=<id>", "#as_of=2024-05-01", two of them joined by "&", or

@@ -61,8 +61,9 @@ TEST(RefsetList, MayBeEmpty) {
     EXPECT_EQ(ListSets("[]").n, 0u);
     SetUnderTest set;
     EXPECT_EQ(set.Open("[]"), REFS_UNSUPPORTED);
-    EXPECT_STREQ(set.error.message,
-                 "refs.json: has 0 reference sets: choose one by its number, counted from 0");
+    EXPECT_STREQ(
+        set.error.message,
+        "refs.json: has 0 reference sets: choose one by #set=N behind the name, N counted from 0");
 }
 
 // GDAL lists nothing of an archive without members.

@@ -261,14 +261,34 @@ static refs_status open_input(refs_set_input *input, refs_set **set, refs_error 
     return status;
 }
 
+/* Bytes of a location without "#set=N", the set of a list, which sets *index. */
+static size_t take_index(refs_str location, int64_t *index) {
+    static const char mark[] = "#set=";
+    uint64_t number;
+    const size_t at = refs_str_find_last(location, '#');
+    if (at == SIZE_MAX) return location.size;
+    const refs_str fragment = refs_str_part(location, at, location.size);
+    if (!refs_str_starts(fragment, mark) ||
+        !refs_str_to_u64(refs_str_part(fragment, sizeof mark - 1, fragment.size), &number) ||
+        number > INT64_MAX)
+        return location.size;
+    *index = (int64_t)number;
+    return at;
+}
+
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err) {
     refs_set_options known = REFS_SET_OPTIONS_INIT;
-    refs_set_input input = {.vfs = vfs, .location = location, .name = location, .options = &known};
     if (options != NULL)
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
-    return open_input(&input, set, err);
+    const size_t size = take_index(refs_str_from(location), &known.set_index);
+    char *plain = refs_str_copy(refs_str_view(location, size));
+    if (plain == NULL) return refs_fail_nomem(err);
+    refs_set_input input = {.vfs = vfs, .location = plain, .name = plain, .options = &known};
+    const refs_status status = open_input(&input, set, err);
+    refs_free(plain);
+    return status;
 }
 
 refs_status refs_references__open_named(const refs_set_input *parent, const char *location,

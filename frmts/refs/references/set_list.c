@@ -121,8 +121,9 @@ refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout
     if (index >= 0) return enter_one_of(reader, index, err);
     size_t n_sets;
     REFS_TRY(count_sets(reader, &n_sets, err));
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "has %zu reference sets: choose one by its number, counted from 0", n_sets);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "has %zu reference sets: choose one by #set=N behind the name, N counted from 0", n_sets);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

@@ -120,7 +120,6 @@ static refs_status open_set(refs_opened *opened, const char *location, refs_erro
         sets.set_index = 0;
         return refs_set_open(opened->vfs, location, &sets, &opened->set, err);
     }
-    if (status == REFS_UNSUPPORTED && n > 1) refs_error_prefix(&problem, "name#set=N");
     return refs_fail(err, status, "%s", problem.message);
 }
 
@@ -175,26 +174,9 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     return open_fragments(opened, err);
 }
 
-/* Takes "#set=N" off a name: the set of a list, or -1. */
-static int64_t take_index(refs_str *name) {
-    static const char mark[] = "#set=";
-    uint64_t index = 0;
-    size_t at = refs_str_find_last(*name, '#');
-    if (at == SIZE_MAX) return -1;
-    refs_str fragment = refs_str_part(*name, at, name->size);
-    if (!refs_str_starts(fragment, mark) || fragment.size > sizeof mark + 17 ||
-        !refs_str_to_u64(refs_str_part(fragment, sizeof mark - 1, fragment.size), &index))
-        return -1;
-    name->size = at;
-    return (int64_t)index;
-}
-
 static refs_status open_named(refs_opened *opened, const char *name, refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    refs_str plain = refs_str_from(name);
-    const int64_t index = take_index(&plain);
-    if (index >= 0) opened->options.sets.set_index = index;
-    REFS_TRY(refs_session_locate(plain, &location, err));
+    REFS_TRY(refs_session_locate(refs_str_from(name), &location, err));
     return open_all(opened, (const char *)location.data, err);
 }
 

@@ -42,8 +42,8 @@ typedef struct refs_opened refs_opened;
 
 /** How a set is opened. Strings, and lists of them, must outlive it. */
 typedef struct refs_open_options {
-    refs_set_options sets; /**< the call fills in remote_to_local, and set_index where the name ends
-                              with "#set=N" */
+    refs_set_options sets; /**< the call fills in remote_to_local; "#set=N" behind the name of a
+                              list of sets stands for set_index */
     refs_missing missing;
     refs_ranges ranges;
     refs_changed changed;
