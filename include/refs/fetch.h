@@ -71,7 +71,7 @@ typedef enum refs_changed {
     REFS_CHANGED_STRICT  /**< an error as well where the location may only have been copied */
 } refs_changed;
 
-/** What people write for all but the last. */
+/** The words for all but the last. */
 #define REFS_CHANGED_WORDS "ERROR, WARN or IGNORE"
 
 /** Reads one of these words, in any case; false for all else. */

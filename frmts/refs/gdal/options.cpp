@@ -14,7 +14,6 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
-#include "refs/fetch.h"
 #include "refs/json.h"
 #include "refs/near_name.h"
 
@@ -42,7 +41,7 @@ constexpr Rule rules[] = {
     {"REFS_TRUST_SECONDS", "", 0, 86400, Rule::one, nullptr},
     {"REFS_LONGITUDES", "AS_IS, -180 or 0", 0, none, Rule::one, nullptr},
     {"REFS_ASSUME_LONGLAT", truth, 0, none, Rule::one, nullptr},
-    {"REFS_CHANGED", REFS_CHANGED_WORDS, 0, none, Rule::one, nullptr},
+    {"REFS_CHANGED", "ERROR, WARN or IGNORE", 0, none, Rule::one, nullptr},
     {"REFS_COORDINATES", "REQUIRED or OPTIONAL", 0, none, Rule::one, nullptr},
     {"REFS_HONOUR_VALID_RANGE", truth, 0, none, Rule::one, nullptr},
     {"REFS_LIST_ALL_ARRAYS", truth, 0, none, Rule::one, nullptr},
