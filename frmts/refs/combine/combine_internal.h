@@ -1074,6 +1074,8 @@ typedef struct refs_packer {
     refs_combine *combine;
     refs_combine_member *member;
     struct refs_fetcher *fetcher;
+    const struct refs_store *store; /**< of the part: what it records of its sources; or NULL */
+    uint32_t checked;      /**< location, plus 1, whose state was compared last; 0: none was */
     refs_intern *urls;     /**< of what was packed so far */
     uint32_t *by_location; /**< number in `urls` of each location; or NONE */
     size_t n_by_location;

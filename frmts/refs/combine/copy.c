@@ -1,6 +1,7 @@
 /* copy.c -- one part as it is: references go from set to sink, none is kept. */
 #include "combine_internal.h"
 #include "refs/fetch.h"
+#include "refs/store.h"
 
 static refs_status put_documents(const refs_combine *combine, const refs_combine_member *member,
                                  const refs_combine_sink *sink, refs_error *err) {
@@ -122,8 +123,11 @@ static refs_status copy_member(refs_combine *combine, refs_combine_member *membe
     fetching.advice = combine->options.advice;
     fetching.changed = combine->options.changed;
     fetching.notes = combine->options.notes;
+    refs_store *store = NULL;
     REFS_TRY(refs_fetcher_open(combine->options.vfs, &fetching, &at.packer.fetcher, err));
-    refs_status status = put_documents(combine, member, sink, err);
+    refs_status status = refs_store_open(member->set, at.packer.fetcher, &store, err);
+    at.packer.store = store;
+    if (status == REFS_OK) status = put_documents(combine, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
         const refs_combine_array *array = &member->arrays[i];
         status =
@@ -137,6 +141,7 @@ static refs_status copy_member(refs_combine *combine, refs_combine_member *membe
     if (status == REFS_OK) status = copy_others(&at, err);
     refs_combine__packer_clear(&at.packer);
     refs_intern_clear(&at.urls);
+    refs_store_free(store);
     refs_fetcher_free(at.packer.fetcher);
     return status;
 }

@@ -1,6 +1,7 @@
 /* pack.c -- references of a part as the result has them, see combine_internal.h. */
 #include "combine_internal.h"
 #include "refs/fetch.h"
+#include "refs/store.h"
 
 /* References between two questions whether to go on. */
 #define REFS_BETWEEN_QUESTIONS 4096
@@ -62,6 +63,25 @@ static refs_status keep(void *user, size_t index, refs_bytes bytes, struct refs_
     return refs_buf_append(to, bytes.data, bytes.size, err);
 }
 
+/* Bytes that are put into a set are no longer compared by those who read it. */
+static refs_status check_source(refs_packer *packer, const refs_ref *ref, refs_error *err) {
+    const refs_combine_options *options = &packer->combine->options;
+    refs_seen_location seen = {.location = ref->location, .id = ref->location_id};
+    if (packer->store == NULL || packer->checked == ref->location_id + 1 ||
+        options->vfs->validators == NULL)
+        return REFS_OK;
+    packer->checked = ref->location_id + 1;
+    REFS_TRY(refs_store_recorded(packer->store, refs_str_from(ref->url), &seen.expected, err));
+    const bool is_known =
+        seen.expected.etag != NULL || seen.expected.modified_s != 0 || seen.expected.size > 0;
+    if (!is_known ||
+        options->vfs->validators(options->vfs->self, ref->location, &seen.known, NULL) != REFS_OK)
+        return REFS_OK;
+    const refs_status status = refs_fetcher_check(packer->fetcher, options->changed, &seen, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", refs_ref_name(ref));
+    return status;
+}
+
 static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_error *err) {
     const refs_range range = {.location_id = ref->location_id,
                               .location = ref->location,
@@ -69,6 +89,7 @@ static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_erro
                               .length = ref->length};
     const refs_fetch_client client = {.sink = keep, .user = &packer->bytes};
     packer->bytes.size = 0;
+    REFS_TRY(check_source(packer, ref, err));
     return refs_fetch(packer->fetcher, &range, 1, &client, err);
 }
 

@@ -90,6 +90,7 @@ refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *m
     packing at = {.packer = {.combine = in->combine,
                              .member = in->member,
                              .fetcher = in->source.fetcher,
+                             .store = in->source.is_file ? NULL : in->source.store,
                              .urls = &in->urls},
                   .stream = {.bytes = &in->member->streams},
                   .array = array};
