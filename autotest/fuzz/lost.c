@@ -606,9 +606,9 @@ static bool compare(comparison *at) {
 bool lost_find(const lost_case *of, char *what, size_t size) {
     comparison at = {.of = of, .what = what, .size = size};
     bool is_lost = false;
-    if (tool_session_open(&at.was.session, NULL) == REFS_OK &&
+    if (tool_session_open(NULL, &at.was.session, NULL) == REFS_OK &&
         refuse_changes(&at.was.session) == REFS_OK &&
-        tool_session_open(&at.is.session, NULL) == REFS_OK &&
+        tool_session_open(NULL, &at.is.session, NULL) == REFS_OK &&
         refs_cache_open(REFS_MIB, &at.cache, NULL) == REFS_OK)
         is_lost = compare(&at);
     close_contents(&at.was);
@@ -621,7 +621,7 @@ bool lost_has_aggregations(const char *name) {
     tool_session session;
     tool_set set = {0};
     bool has = false;
-    if (tool_session_open(&session, NULL) == REFS_OK &&
+    if (tool_session_open(NULL, &session, NULL) == REFS_OK &&
         tool_set_open(&session, name, &set, NULL) == REFS_OK)
         for (size_t i = 0; i < refs_hierarchy_n_arrays(set.hierarchy); i++)
             has = has ||
@@ -636,7 +636,7 @@ bool lost_selects(const char *name) {
     tool_set set = {0};
     refs_combine_how how = {.pattern = NULL};
     refs_buf text = REFS_BUF_INIT;
-    const bool is_read = tool_session_open(&session, NULL) == REFS_OK &&
+    const bool is_read = tool_session_open(NULL, &session, NULL) == REFS_OK &&
                          tool_set_open(&session, name, &set, NULL) == REFS_OK &&
                          tool_joined_read(set.set, &text, NULL) == REFS_OK &&
                          refs_combine_how_read(refs_str_view((const char *)text.data, text.size),
