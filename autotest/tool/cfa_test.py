@@ -644,7 +644,7 @@ class Combine(Folder):
             (dict(shift=0.5, grid="f4"), "element 0 of lat is 0 and 0.5", 1),
             (dict(mask=2), "mask: differs between a.nc and b.nc, element 0 of mask is 1 and 2: keeping the first", 0),
             (dict(height=(0.002, "km")), None, 0),
-            (dict(height=(10, "m")), "height: differs between a.nc and b.nc, element 0 of height is 2 and 10", 0),
+            (dict(height=(10, "m")), "height: differs between a.nc and b.nc, element 0 of height is 2 and 10", 1),
             (dict(height=(10, "K")), 'height: cannot convert its units "m" (a.nc) and "K" (b.nc)', 1),
             (dict(units="hPa"), None, 0),
             (dict(values="text"), "v: its type differs between a.nc and b.nc", 1),

@@ -617,6 +617,31 @@ class Times(InFolder):
         self.assertEqual(read("named.json", "v").shape, (3, 2, 3))
         self.assertIn("differ, and are not tiles of one grid: name the concat dimensions (--along)", run("index", *names[:2], "-o", "two.json", status=1))
 
+    def test_of_runs_with_another_lead_time_each_need_both_dimensions(self):
+        """A set that kept the lead time of the first run would take fields of another run in place of those that it has."""
+        def part(time, step, kind, values):
+            return write(f"{kind}{time}_{step}.json", array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                         array("other", [], np.float64(step), **values),
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         array("v", ["time", "y", "x"], np.full((1, 2, 3), time + step, "<f4"), coordinates="other"))
+
+        for kind, values in (("step", {"units": "hours", "standard_name": "forecast_period"}),
+                             ("number", {"units": "1", "standard_name": "realization"}),
+                             ("level", {"units": "hPa", "standard_name": "air_pressure"})):
+            names = [part(0, 3, kind, values), part(24, 6, kind, values), part(0, 6, kind, values), part(24, 3, kind, values)]
+            for options in ([], ["--along", "time"]):
+                for output in ("two.json", "two.nc"):
+                    said = run("index", *names[:2], *options, "-o", output, status=1)
+                    self.assertIn(f"other: differs between {names[0]} and {names[1]}, element 0 of other is 3 and 6, but they are combined along time "
+                                  "alone: name all dimensions (--along time --along other)", said)
+            both = ["--along", "time", "--along", "other"]
+            run("index", *names[:2], *both, "-o", "two.json")
+            self.assertEqual(np.ma.filled(np.ma.masked_greater(read("two.json", "v")[..., 0, 0], 1e30), -1).tolist(), [[3, -1], [-1, 30]])
+            run("append", "two.json", *names[2:])
+            self.assertEqual(read("two.json", "v")[..., 0, 0].tolist(), [[3, 27], [6, 30]])
+            run("index", names[0], part(24, 3, kind, values), "-o", "equal.json")
+            self.assertEqual(read("equal.json", "other").tolist(), 3)
+
     def test_of_lead_times_that_are_axes_are_added_to_runs(self):
         """The axis of each file is that of its own lead times, and its reference time a number, whose name netCDF-4 may hide."""
         for name in ("time", "_nc4_non_coord_time"):

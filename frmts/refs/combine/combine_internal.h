@@ -670,6 +670,12 @@ bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_co
 /** Whether a coordinate counts instants. */
 bool refs_combine__is_instant(refs_combine_coordinate coordinate);
 
+/** Whether a difference between two coordinates without concat dimensions means that fields lie
+ * apart along them: runs, lead times, members and levels, unless the concat dimensions imply them.
+ */
+bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
+                                     const refs_combine_place *other);
+
 /** Whether values of two arrays are the same, in the units of the first. */
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
                                   const refs_combine_array *theirs);

@@ -82,7 +82,7 @@ typedef struct dim_list {
 } dim_list;
 
 typedef struct dim_search {
-    refs_combine *combine;
+    const refs_combine *combine;
     dim_list base, more; /* base: recorded dimensions, or those that differ; more: coordinates that
                             differ in addition */
     bool is_recorded;    /* base was recorded in the set */
@@ -308,6 +308,16 @@ static void describe_base(dim_search *all) {
     }
 }
 
+bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
+                                     const refs_combine_place *other) {
+    dim_search all = {.combine = combine};
+    memcpy(all.base.names, combine->dims, combine->n_dims * sizeof *combine->dims);
+    all.base.n = combine->n_dims;
+    describe_base(&all);
+    return is_beside_base(&all, one) && is_beside_base(&all, other) &&
+           are_comparable(combine, one->array, other->array);
+}
+
 /* -- where there is none ----------------------------------------------------------------------- */
 
 /* Most names in a message. */
@@ -420,12 +430,12 @@ static refs_status append_names(const dim_search *all, const dim_list *list, ref
     return REFS_OK;
 }
 
-static refs_status take_recorded(dim_search *all, const refs_combine_found_dims *dims,
-                                 refs_error *err) {
+static refs_status take_recorded(dim_search *all, refs_intern *strings,
+                                 const refs_combine_found_dims *dims, refs_error *err) {
     const char *const *recorded = dims->recorded;
     for (; recorded != NULL && *recorded != NULL; recorded++) {
         uint32_t name;
-        REFS_TRY(refs_intern_add(&all->combine->strings, refs_str_from(*recorded), &name, err));
+        REFS_TRY(refs_intern_add(strings, refs_str_from(*recorded), &name, err));
         REFS_TRY(add_dim(&all->base, name, err));
     }
     all->is_recorded = all->base.n > 0;
@@ -436,7 +446,6 @@ static refs_status take_recorded(dim_search *all, const refs_combine_found_dims 
  * found before are kept. */
 static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dims,
                              refs_error *err) {
-    REFS_TRY(take_recorded(all, dims, err));
     if (!all->is_recorded) REFS_TRY(find_base(all, err));
     if (all->base.n == 0) return dims->names.size > 0 ? REFS_OK : fail_for(all, dims->along, err);
     describe_base(all);
@@ -454,6 +463,7 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
     dim_search all = {.combine = combine};
     refs_buf found = REFS_BUF_INIT;
     refs_combine__sort_members(combine);
+    REFS_TRY(take_recorded(&all, &combine->strings, dims, err));
     REFS_TRY(find_dims(&all, dims, err));
     refs_status status = append_names(&all, &all.more, &found, err);
     if (status == REFS_OK) status = append_names(&all, &all.base, &found, err);

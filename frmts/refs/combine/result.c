@@ -455,16 +455,38 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                      combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
-/* Fails where coordinates differ: they are of another grid. */
+/* Fails where a coordinate places fields and no concat dimension holds it: the result would place
+ * those of other parts wrongly, and parts that are added later over them. */
+static refs_status fail_apart(const refs_combine *combine, const refs_combine_result *result,
+                              const char *other, refs_str element, refs_error *err) {
+    const refs_str name = refs_combine__text(combine, result->like->name);
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
+    for (size_t i = 0; i < combine->n_dims; i++) {
+        REFS_TRY(refs_buf_printf(&dims, err, "%s%s", i > 0 ? ", " : "", combine->options.dims[i]));
+        REFS_TRY(refs_buf_printf(&options, err, " --along %s", combine->options.dims[i]));
+    }
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: differs between %s and %s, %.*s, but they are combined along %.*s "
+                     "alone: name all dimensions (%.*s --along %.*s)",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                     combine->members[result->first].name, other, REFS_STR_ARG(element),
+                     (int)dims.size, (const char *)dims.data, (int)options.size - 1,
+                     (const char *)options.data + 1, REFS_STR_ARG(name));
+}
+
+/* Fails where coordinates differ: they are of another grid, or place fields. */
 static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
-    const char *one = combine->members[result->first].name, *other = at->member->name;
+    const refs_combine_place first = {&combine->members[result->first], result->like};
+    const char *one = first.member->name, *other = at->member->name;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
     if (status == REFS_OK && is_shared_coordinate(result))
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "the grids of %s and %s differ: %s: expected sources on one grid", one,
                            other, (const char *)text.data);
+    else if (status == REFS_OK && refs_combine__tells_parts_apart(combine, &first, at))
+        status = fail_apart(combine, result, other, refs_str_from((const char *)text.data), err);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: differs between %s and %s, %s: keeping the first",
