@@ -642,6 +642,43 @@ class Times(InFolder):
             run("index", names[0], part(24, 3, kind, values), "-o", "equal.json")
             self.assertEqual(read("equal.json", "other").tolist(), 3)
 
+    def field(self, time, step, number):
+        return write(f"h{time}_{step}_{number}.json",
+                     array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                     array("number", [], np.float64(number), units="1", standard_name="realization"),
+                     array("valid_time", [], np.float64(24 * time + step), units="hours since 2020-01-01", standard_name="time"),
+                     array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                     array("v", ["y", "x"], np.full((2, 3), 100 * number + 10 * time + step, "<f8"), coordinates="time step number valid_time"))
+
+    def test_of_groups_with_missing_tiles_are_those_of_all_sources(self):
+        """Dimensions along which a set records missing tiles are those of what it is combined to."""
+        first = [self.field(0, 0, 0), self.field(0, 3, 0), self.field(1, 3, 0)]
+        second = [self.field(time, step, 1) for time in range(2) for step in (0, 3)]
+        made = set()
+        run("index", *first, "-q", "-o", "h0.json")
+        run("index", *second, "-q", "-o", "h1.json")
+        for groups in (("h0.json", "h1.json"), ("h1.json", "h0.json")):
+            said = run("combine", *groups, "-o", "all.json")
+            self.assertNotIn("aggregation", said)
+            self.assertNotIn("differs", said)
+            self.assertEqual(np.ma.filled(np.ma.masked_greater(read("all.json", "v")[..., 0, 0], 1e30), -1).tolist(), [[[0, 3], [-1, 13]], [[100, 103], [110, 113]]])
+            self.assertEqual(read("all.json", "valid_time").tolist(), [[0, 3], [24, 27]])
+            with open("all.json", "rb") as file:
+                made.add(file.read())
+        self.assertEqual(len(made), 1)
+
+    def test_of_groups_that_fill_the_missing_tiles_of_each_other_are_those_of_all_sources(self):
+        groups = [self.field(0, 0, 0), self.field(1, 0, 0), self.field(2, 3, 0)], [self.field(0, 3, 0), self.field(1, 3, 0), self.field(2, 0, 0)]
+        run("index", *groups[0], *groups[1], "-q", "-o", "all.json")
+        for i, group in enumerate(groups):
+            run("index", *group, "-q", "-o", f"g{i}.json")
+        for names in (("g0.json", "g1.json"), ("g1.json", "g0.json")):
+            run("combine", *names, "-q", "-o", "again.json")
+            self.assertEqual(attempt("diff", "again.json", "all.json").stdout, "")
+            self.assertEqual(read("again.json", "v")[..., 0, 0].tolist(), [[0, 3], [10, 13], [20, 23]])
+            self.assertEqual(read("again.json", "valid_time").tolist(), [[0, 3], [24, 27], [48, 51]])
+
     def test_of_lead_times_that_are_axes_are_added_to_runs(self):
         """The axis of each file is that of its own lead times, and its reference time a number, whose name netCDF-4 may hide."""
         for name in ("time", "_nc4_non_coord_time"):

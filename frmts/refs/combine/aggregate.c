@@ -498,7 +498,7 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
             continue;
         }
         REFS_TRY(check_numbers(at, of, owner, member, err));
-        if (!differs && !refs_combine__have_one_digest(result, owner, member)) {
+        if (!differs && !refs_combine__have_one_digest(combine, result, owner, member)) {
             differs = true;
             refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                       "%.*s: differs between %s and %s: using the fragment of the first",

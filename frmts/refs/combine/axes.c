@@ -126,6 +126,7 @@ static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_co
                                   .calendar = REFS_COMBINE_NONE,
                                   .bounds = REFS_COMBINE_NONE,
                                   .digest = REFS_COMBINE_NONE,
+                                  .hole_dims = REFS_COMBINE_NONE,
                                   .whole = REFS_COMBINE_NONE,
                                   .problem = REFS_COMBINE_NONE,
                                   .part_prefix = REFS_COMBINE_NONE,

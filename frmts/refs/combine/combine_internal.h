@@ -102,7 +102,8 @@ typedef struct refs_combine_array {
     uint32_t
         flags; /**< attributes with the meanings of single values; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
-    uint32_t values;                  /**< bytes in this machine's order; or NONE */
+    uint32_t hole_dims; /**< along which a set records holes, each with a NUL; or NONE */
+    uint32_t values;    /**< bytes in this machine's order; or NONE */
     uint32_t missing; /**< a byte for each value, or each spot of the digest, 1 where it is missing;
                          or NONE: none is */
     uint32_t invalid; /**< likewise, where it is missing or outside the valid range */
@@ -825,6 +826,10 @@ refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *s
                                      refs_combine_array *array, refs_error *err);
 void refs_combine__holes_free(refs_combine_holes *holes);
 
+/** Sets hole_dims. */
+refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
+                                         refs_error *err);
+
 /** Gives an array the metadata that it had without holes, and no holes. */
 void refs_combine__forget_holes(refs_combine_array *array);
 
@@ -932,7 +937,7 @@ refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combin
 
 /** Whether two parts that have the same steps of an array have the same values, by their digests;
  * true where these do not tell. */
-bool refs_combine__have_one_digest(const refs_combine_result *result,
+bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_member *one,
                                    const refs_combine_member *other);
 

@@ -274,6 +274,7 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
                                   .missing = REFS_COMBINE_NONE,
                                   .invalid = REFS_COMBINE_NONE,
                                   .digest = REFS_COMBINE_NONE,
+                                  .hole_dims = REFS_COMBINE_NONE,
                                   .whole = REFS_COMBINE_NONE,
                                   .problem = REFS_COMBINE_NONE,
                                   .dtype = meta->dtype};
@@ -309,9 +310,9 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
         err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || in->combine->n_dims == 0 || refs_combine__is_of_fields(in->combine) ||
-        refs_combine__is_of_coordinates(in->combine))
-        return REFS_OK;
+    if (array->is_v3 || refs_combine__is_of_fields(in->combine)) return REFS_OK;
+    REFS_TRY(refs_combine__read_hole_dims(in->strings, array, err));
+    if (in->combine->n_dims == 0 || refs_combine__is_of_coordinates(in->combine)) return REFS_OK;
     return read_holes(in, meta, array, err);
 }
 

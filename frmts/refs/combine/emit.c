@@ -405,7 +405,7 @@ static bool hold_the_same(const emission *at, const refs_combine_result *result,
     if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
         members[0]->urls[a->url] == members[1]->urls[b->url])
         return true;
-    return refs_combine__have_one_digest(result, members[0], members[1]);
+    return refs_combine__have_one_digest(at->combine, result, members[0], members[1]);
 }
 
 static void note_difference(const emission *at, const refs_combine_result *result, const moved *one,

@@ -442,16 +442,39 @@ static refs_status take_recorded(dim_search *all, refs_intern *strings,
     return REFS_OK;
 }
 
+/* Adds the dimensions along which parts record holes. Other parts may fill these, and combined
+ * along other dimensions alone, missing values would stay as if they were values. */
+static refs_status add_hole_dims(const dim_search *all, refs_intern *strings, dim_list *list,
+                                 refs_error *err) {
+    const refs_combine *combine = all->combine;
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const uint32_t dims = combine->members[i].arrays[k].hole_dims;
+            REFS_SCOPED_BUF names = REFS_BUF_INIT; /* the strings move as they grow */
+            REFS_TRY(refs_buf_append_str(&names, refs_combine__text(combine, dims), err));
+            for (size_t at = 0; at < names.size;) {
+                const refs_str text = refs_str_from((const char *)names.data + at);
+                uint32_t name;
+                REFS_TRY(refs_intern_add(strings, text, &name, err));
+                if (!has_name(&all->base, name)) REFS_TRY(add_dim(list, name, err));
+                at += text.size + 1;
+            }
+        }
+    return REFS_OK;
+}
+
 /* If parts were left out since the last search, the rest need not differ: dimensions that were
  * found before are kept. */
-static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dims,
-                             refs_error *err) {
+static refs_status find_dims(dim_search *all, refs_intern *strings,
+                             const refs_combine_found_dims *dims, refs_error *err) {
     if (!all->is_recorded) REFS_TRY(find_base(all, err));
+    if (!all->is_recorded && all->has_variable)
+        REFS_TRY(add_hole_dims(all, strings, &all->base, err));
     if (all->base.n == 0) return dims->names.size > 0 ? REFS_OK : fail_for(all, dims->along, err);
     describe_base(all);
     REFS_TRY(search(all, is_beside_base, &all->more, err));
     drop_valid_time(all, &all->more);
-    return REFS_OK;
+    return all->is_recorded ? add_hole_dims(all, strings, &all->more, err) : REFS_OK;
 }
 
 static bool are_same_names(const refs_buf *a, const refs_buf *b) {
@@ -464,7 +487,7 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
     refs_buf found = REFS_BUF_INIT;
     refs_combine__sort_members(combine);
     REFS_TRY(take_recorded(&all, &combine->strings, dims, err));
-    REFS_TRY(find_dims(&all, dims, err));
+    REFS_TRY(find_dims(&all, &combine->strings, dims, err));
     refs_status status = append_names(&all, &all.more, &found, err);
     if (status == REFS_OK) status = append_names(&all, &all.base, &found, err);
     const bool is_first = all.is_recorded && dims->names.size == 0;

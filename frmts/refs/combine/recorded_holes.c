@@ -67,6 +67,25 @@ void refs_combine__holes_free(refs_combine_holes *holes) {
     refs_free(holes);
 }
 
+refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
+                                         refs_error *err) {
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
+    const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER),
+                    *along = refs_json_get(recorded, "along");
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(along) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_text(refs_json_at(along, i));
+        if (name.size > 0) status = refs_buf_append_str(&names, name, err);
+        if (name.size > 0 && status == REFS_OK) status = refs_buf_append(&names, "", 1, err);
+    }
+    refs_json_doc_free(doc);
+    return status == REFS_OK && names.size > 0
+               ? refs_intern_add(strings, refs_buf_text(&names), &array->hole_dims, err)
+               : status;
+}
+
 /* Reads the dimensions of the record; false if one is not a concat dimension. */
 static bool find_along(const refs_combine *combine, const refs_json *recorded,
                        refs_combine_holes *holes) {

@@ -581,7 +581,25 @@ static refs_status compare_digests(const refs_combine *combine, const refs_combi
     return compare_spots(combine, result, at, err);
 }
 
-bool refs_combine__have_one_digest(const refs_combine_result *result,
+/* Whether values of one type are the same, except where a part records holes. */
+static bool have_one_value_beside_holes(const refs_combine *combine, const refs_combine_array *a,
+                                        const refs_combine_array *b) {
+    const refs_str x = refs_combine__text(combine, a->values),
+                   y = refs_combine__text(combine, b->values),
+                   no_x = refs_combine__text(combine, a->missing),
+                   no_y = refs_combine__text(combine, b->missing);
+    const size_t size = a->dtype.size;
+    if (a->values == b->values) return true;
+    if (x.size != y.size || (a->holes == NULL && b->holes == NULL)) return false;
+    for (size_t i = 0; (i + 1) * size <= x.size; i++)
+        if (!(a->holes != NULL && i < no_x.size && no_x.data[i] != 0) &&
+            !(b->holes != NULL && i < no_y.size && no_y.data[i] != 0) &&
+            memcmp(x.data + i * size, y.data + i * size, size) != 0)
+            return false;
+    return true;
+}
+
+bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_member *one,
                                    const refs_combine_member *other) {
     const refs_combine_array *a = refs_combine__find(one, result->path),
@@ -597,7 +615,7 @@ bool refs_combine__have_one_digest(const refs_combine_result *result,
         if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
             return true;
     }
-    return have_values ? a->values == b->values : a->digest == b->digest;
+    return have_values ? have_one_value_beside_holes(combine, a, b) : a->digest == b->digest;
 }
 
 static void compare_texts(const refs_combine *combine, const refs_combine_result *result,

@@ -244,7 +244,7 @@ static refs_status check_once(const refs_combine *combine, const refs_combine_re
     const refs_combine_member *const members[2] = {owner_of(split, cells->twice)->member,
                                                    cells->pieces[cells->second - 1].member};
     if (result->n_concat < combine->n_dims) {
-        if (!refs_combine__have_one_digest(result, members[0], members[1]))
+        if (!refs_combine__have_one_digest(combine, result, members[0], members[1]))
             refs_note(
                 &combine->options.notes, REFS_NOTE_WARNING,
                 "%.*s: differs between %s and %s, which have the same steps: keeping the first",
