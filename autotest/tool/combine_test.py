@@ -668,6 +668,22 @@ class Times(InFolder):
                 made.add(file.read())
         self.assertEqual(len(made), 1)
 
+    def test_of_groups_may_spell_a_fill_value_differently(self):
+        """JSON of other programs spells numbers as these do."""
+        def part(name, time, fill, dtype):
+            write(name, array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01"),
+                  array("v", ["time", "x"], np.arange(20, dtype=dtype).reshape(1, 20)))
+            with open(name, encoding="utf-8") as file:
+                refs = json.load(file)
+            refs["refs"]["v/.zarray"] = refs["refs"]["v/.zarray"].replace("null", fill, 1)
+            with open(name, "w", encoding="utf-8") as file:
+                json.dump(refs, file)
+            return name
+
+        for dtype, other, is_one in (("<f8", "9.969209968386869e+36", True), ("<f8", "9.96921e36", False), ("<f4", "9.96921e36", True)):
+            names = [part("a.json", 0, "9.969209968386869e36", dtype), part("b.json", 1, other, dtype)]
+            self.assertEqual("aggregation" not in run("index", *names, "-o", "all.json"), is_one, (dtype, other))
+
     def test_of_groups_that_fill_the_missing_tiles_of_each_other_are_those_of_all_sources(self):
         groups = [self.field(0, 0, 0), self.field(1, 0, 0), self.field(2, 3, 0)], [self.field(0, 3, 0), self.field(1, 3, 0), self.field(2, 0, 0)]
         run("index", *groups[0], *groups[1], "-q", "-o", "all.json")

@@ -1,5 +1,6 @@
 /* differ.c -- finds why two arrays cannot be combined, and edits documents. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
@@ -67,12 +68,35 @@ static refs_str next_part(refs_str *rest, refs_str *name) {
     return refs_str_part(part, equals == SIZE_MAX ? part.size : equals + 1, part.size);
 }
 
-static refs_status append_differences_but(const char *const *ignored, refs_str one, refs_str other,
-                                          refs_buf *text, refs_error *err) {
+/* Whether two texts are one number of a floating-point type, such as 9e+36 and 9e36. */
+static bool are_one_number(const refs_dtype *dtype, refs_str a, refs_str b) {
+    char copies[2][REFS_VALUE_TEXT], *ends[2];
+    double numbers[2];
+    const refs_str texts[2] = {a, b};
+    if (dtype->type != REFS_TYPE_FLOAT) return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (texts[i].size == 0 || texts[i].size >= sizeof copies[i]) return false;
+        memcpy(copies[i], texts[i].data, texts[i].size);
+        copies[i][texts[i].size] = '\0';
+        numbers[i] = strtod(copies[i], &ends[i]);
+        if (*ends[i] != '\0' || !isfinite(numbers[i])) return false;
+    }
+    return dtype->size == sizeof(float) ? (float)numbers[0] == (float)numbers[1]
+                                        : numbers[0] == numbers[1];
+}
+
+/* Compares descriptions. Fill values compare as numbers of `dtype`. */
+static refs_status append_differences_but(const char *const *ignored, const refs_dtype *dtype,
+                                          const refs_str described[2], refs_buf *text,
+                                          refs_error *err) {
+    static const char *const fills[] = {"fill_value", "_FillValue", "missing_value", NULL};
+    refs_str one = described[0], other = described[1];
     while (one.size > 0 && other.size > 0) {
         refs_str name, other_name;
         refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
-        if (refs_str_equal(a, b) || refs_combine__is_among(name, ignored)) continue;
+        if (refs_str_equal(a, b) || refs_combine__is_among(name, ignored) ||
+            (refs_combine__is_among(name, fills) && are_one_number(dtype, a, b)))
+            continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
                                  REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
                                  a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
@@ -81,10 +105,10 @@ static refs_status append_differences_but(const char *const *ignored, refs_str o
     return REFS_OK;
 }
 
-static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
-                                      refs_error *err) {
+static refs_status append_differences(const refs_dtype *dtype, const refs_str described[2],
+                                      refs_buf *text, refs_error *err) {
     static const char *const none[] = {NULL};
-    return append_differences_but(none, one, other, text, err);
+    return append_differences_but(none, dtype, described, text, err);
 }
 
 /* Ignores units of times that are stored as values, and units of equal size. */
@@ -192,9 +216,14 @@ refs_status refs_combine__differ(const refs_combine *combine, const refs_combine
                                  const refs_combine_place *other, refs_buf *text, refs_error *err) {
     const refs_combine_array *a = one->array, *b = other->array;
     bool are_thin = a->is_thin && b->is_thin;
+    const refs_str layouts[2] = {refs_combine__text(combine, a->layout),
+                                 refs_combine__text(combine, b->layout)},
+                   packings[2] = {refs_combine__text(combine, a->packing),
+                                  refs_combine__text(combine, b->packing)},
+                   ranges[2] = {refs_combine__text(combine, a->range),
+                                refs_combine__text(combine, b->range)};
     if (!are_thin && a->layout != b->layout)
-        REFS_TRY(append_differences(refs_combine__text(combine, a->layout),
-                                    refs_combine__text(combine, b->layout), text, err));
+        REFS_TRY(append_differences(&a->dtype, layouts, text, err));
     bool is_other_type = !refs_combine__is_one_type(&a->dtype, &b->dtype);
     if (are_thin && is_other_type && !get_one_type(combine, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
@@ -207,11 +236,9 @@ refs_status refs_combine__differ(const refs_combine *combine, const refs_combine
         REFS_TRY(append_differences_but(missing + (is_coordinate ? 0
                                                    : is_added    ? 1
                                                                  : 2),
-                                        refs_combine__text(combine, a->packing),
-                                        refs_combine__text(combine, b->packing), text, err));
+                                        &a->dtype, packings, text, err));
     if (a->range != b->range && !is_coordinate)
-        REFS_TRY(append_differences(refs_combine__text(combine, a->range),
-                                    refs_combine__text(combine, b->range), text, err));
+        REFS_TRY(append_differences(&a->dtype, ranges, text, err));
     if (are_thin && !is_other_type && !is_coordinate) {
         REFS_TRY(differ_in_fill(combine, a, b, text, err));
         REFS_TRY(differ_in_default(combine, a, b, text, err));
