@@ -215,6 +215,26 @@ class Lists(Indices):
         self.assertEqual(self.index(self.path("all.grib2")).returncode, 0)
         self.assertEqual(self.intervals(), shown[2])
 
+    def test_intervals_that_an_index_does_not_state_are_left_out(self):
+        """Means of 0-3 and 3-6 hours, and maxima of 0-3 and 0-6: another message shows neither start nor length."""
+        for statistic, hours in ((0, 3), (2, 6)):
+            for stated in False, True:
+                for step in (3, 6):
+                    length = min(hours, step)
+                    content = with_template(message(step - length, 500), 8, interval(step, length, statistic))
+                    with open(self.path(f"i{step}.grib2"), "wb") as file:
+                        file.write(content)
+                    with open(self.path(f"i{step}.index"), "w") as file:
+                        file.write(json.dumps({"date": "20260801", "time": "0000", "param": "t", "_offset": 0, "_length": len(content),
+                                               "step": f"{step - length}-{step}" if stated else str(step)}) + "\n")
+                self.assertEqual(self.index(self.path("i3.index"), self.path("i6.index")).returncode, 0)
+                expected = (None, 3) if statistic == 0 else (0, None)
+                found = list(self.intervals().values())
+                self.assertEqual(found, [expected if stated else (None, None)], statistic)
+                checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+                self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+                os.remove(self.set)
+
     def intervals(self):
         """Start and length that the driver shows."""
         root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()

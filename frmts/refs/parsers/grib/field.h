@@ -54,6 +54,7 @@ typedef struct grib_field {
     double direction, frequency; /**< of waves, see `spectrum` */
     double bottom;               /**< of a layer */
     double length_hours;         /**< of the interval of a statistic */
+    bool is_length_guessed; /**< from another message: to tell arrays apart, not to be stated */
     grib_spectrum spectrum;
     uint64_t cell; /**< in its array */
 } grib_field;

@@ -722,11 +722,14 @@ static json_t *hours_of(double hours) {
 }
 
 /* The intervals of a statistic that all fields of an array have in common: ecCodes' keys, in hours.
- * Combining keeps those that all files have in common (combine/result.c). */
+ * A length that neither a message nor its line in an index states is not one of them. Combining
+ * keeps those that all files have in common (combine/result.c). */
 static void describe_intervals(const grib_field *fields, size_t n, json_t *attributes) {
     bool has_start = true, has_length = true;
     for (size_t i = 0; i < n; i++) {
-        if (fields[i].statistic == GRIB_NO_STATISTIC || fields[i].length_hours <= 0) return;
+        if (fields[i].statistic == GRIB_NO_STATISTIC || fields[i].length_hours <= 0 ||
+            fields[i].is_length_guessed)
+            return;
         has_length = has_length && fields[i].length_hours == fields->length_hours;
         has_start = has_start && fields[i].step_hours - fields[i].length_hours ==
                                      fields->step_hours - fields->length_hours;

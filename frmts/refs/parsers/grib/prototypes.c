@@ -97,6 +97,7 @@ static refs_status add_entries(const refs_scan_shared *shared, const grib_index 
             continue;
         }
         field.length_hours = length_of(entry, &field);
+        field.is_length_guessed = entry->length_hours < 0;
         field.offset = entry->offset;
         field.length = entry->length;
         field.number = entry->number;
