@@ -13,8 +13,8 @@ const tool_option tool_options[] = {
      "the output: a set (NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, NAME.icechunk), or "
      "NAME.nc for an aggregation of the sources (CF-1.13)"},
     {'a', false, "along", "DIM",
-     "concat dimension; may be repeated. Default: those whose coordinates differ between the first "
-     "and the last source"},
+     "concat dimension; may be repeated. Default: those whose coordinates differ between any two "
+     "sources"},
     {'p', false, "pattern", "PATTERN",
      "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
      "{name}"},
