@@ -56,7 +56,7 @@ void refs_free(void *memory);
 
 /** Before the declaration of a pointer, which refs_free gets where its scope ends, however that is
  * left. */
-#define REFS_SCOPED __attribute__((cleanup(refs_free_at)))
+#define REFS_SCOPED __attribute__((cleanup(refs_free_at), unused))
 
 /** Frees what the pointer at `pointer` points to. */
 void refs_free_at(void *pointer);

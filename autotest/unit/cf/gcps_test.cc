@@ -1,4 +1,6 @@
 /* gcps_test.cc -- ground control points of radar images. */
+#include <cmath>
+
 #include "dataset.h"
 
 namespace {

@@ -44,7 +44,8 @@ void refs_unlock(pthread_mutex_t *lock);
 
 /** Locks until its scope ends; once in a scope. What a function returns is computed before. */
 #define REFS_LOCKED(lock)                                                                          \
-    __attribute__((cleanup(refs_unlock_at))) pthread_mutex_t *refs_locked_ = refs_lock_at(lock)
+    __attribute__((cleanup(refs_unlock_at), unused)) pthread_mutex_t *refs_locked_ =               \
+        refs_lock_at(lock)
 pthread_mutex_t *refs_lock_at(pthread_mutex_t *lock);
 void refs_unlock_at(pthread_mutex_t *const *lock);
 
