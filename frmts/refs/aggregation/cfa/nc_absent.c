@@ -13,11 +13,14 @@
 ABSENT(refs_cfa__file_create, const nc_creation *creation, nc_file **file)
 ABSENT(refs_cfa__file_group, nc_file *file, refs_str path, int *group)
 ABSENT(refs_cfa__file_dimension, nc_file *file, int group, const nc_dimension *added)
+ABSENT(refs_cfa__file_name_dimension, nc_file *file, int group, const char *variable,
+       const nc_dimension *named)
 ABSENT(refs_cfa__file_define, nc_file *file, const nc_shape *shape, nc_place *place)
 ABSENT(refs_cfa__file_attributes, nc_file *file, nc_place place, const refs_json *attributes)
 ABSENT(refs_cfa__file_text, nc_file *file, nc_place place, const char *name, refs_str text)
 ABSENT(refs_cfa__file_fill, nc_file *file, nc_place place, const refs_dtype *dtype,
        const uint8_t *fill)
+ABSENT(refs_cfa__file_fill_nothing, nc_file *file, nc_place place)
 ABSENT(refs_cfa__file_strings, nc_file *file, const nc_shape *shape, refs_bytes values,
        nc_place *place)
 ABSENT(refs_cfa__file_keep, nc_file *file, nc_place place, const refs_dtype *dtype,
