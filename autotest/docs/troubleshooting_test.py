@@ -309,7 +309,7 @@ for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
 
 
 @produces("limit of N references exceeded", "limit of N inline bytes exceeded",
-          "the generators produce more references than the limit", "renders to more than N bytes")
+          "the generators produce more references than the limit of N", "renders to more than N bytes")
 def meets_limits():
     with World() as world:
         refs = refs_of("AAAA")

@@ -65,7 +65,7 @@ TEST(SignatureVersion4, RefusesARegionThatIsNone) {
     Buffer made;
     refs_error err = REFS_ERROR_INIT;
     EXPECT_EQ(refs_sigv4__sign(&signer, &asked, &made, &err), REFS_INVALID);
-    EXPECT_STREQ(err.message, "the name of the region has 200 bytes, more than the limit");
+    EXPECT_STREQ(err.message, "the name of the region has 200 bytes, more than the limit of 102");
 }
 
 TEST(Escape, LeavesWhatTheSignatureLeaves) {

@@ -227,7 +227,7 @@ TEST_F(RefsetBuilder, LimitsInlineBytes) {
     EXPECT_EQ(Inline("d", "1234"), REFS_OK);
     refs_error_clear(&error_);
     EXPECT_EQ(Range("e", "1234567", 0, 1), REFS_LIMIT);
-    EXPECT_STREQ(error_.message, "a URL has 7 bytes, more than the limit");
+    EXPECT_STREQ(error_.message, "a URL has 7 bytes, more than the limit of 6");
 }
 
 TEST_F(RefsetBuilder, AcceptsOptionsOfAnOlderCaller) {

@@ -20,7 +20,7 @@ TEST(RefsetGenerator, IsLimitedInAll) {
     few.options.limits.max_generated = 9;
     EXPECT_EQ(few.Open(kTwoByThree), REFS_LIMIT);
     EXPECT_STREQ(few.error.message,
-                 "refs.json: gen[1]: the generators produce more references than the limit");
+                 "refs.json: gen[1]: the generators produce more references than the limit of 9");
 }
 
 TEST(RefsetGenerator, CountsAgainstAllReferences) {

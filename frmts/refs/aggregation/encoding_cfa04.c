@@ -433,8 +433,9 @@ static refs_status read_partitions(decoding *job, refs_error *err) {
         return refs_fail(err, REFS_CORRUPT, "cfa_array: expected a list as Partitions");
     REFS_TRY(read_matrix(job, err));
     if (refs_json_size(list) > REFS_MAX_PARTITIONS)
-        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions, more than the limit",
-                         refs_json_size(list));
+        return refs_fail(err, REFS_LIMIT,
+                         "cfa_array has %zu partitions, more than the limit of %llu",
+                         refs_json_size(list), (unsigned long long)REFS_MAX_PARTITIONS);
     REFS_TRY(refs_aggregation__check_stored("pmshape of cfa_array", aggregation->grid.n,
                                             refs_json_size(list), err));
     REFS_TRY(open_places(job, err));
@@ -455,8 +456,8 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
         return refs_fail(err, REFS_CORRUPT,
                          "cfa_array is missing or empty: expected partitions in JSON");
     if (text.size > REFS_MAX_PARTITION_TEXT)
-        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes, more than the limit",
-                         text.size);
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes, more than the limit of %llu",
+                         text.size, (unsigned long long)REFS_MAX_PARTITION_TEXT);
     refs_status status = refs_json_parse(text, &doc, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "cfa_array");

@@ -88,7 +88,7 @@ static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut 
         first += next.n;
     }
     if (!refs_mul_u64(made->n_pieces, made->n_runs[dim], &made->n_pieces))
-        return refs_fail(err, REFS_LIMIT, "the region has more partitions than the limit");
+        return refs_fail(err, REFS_LIMIT, "the region has more than 2^64 partitions");
     return REFS_OK;
 }
 

@@ -74,12 +74,19 @@ static refs_status fail_unexpected(const refs_json_reader *reader, refs_error *e
     return fail_at(reader, err, REFS_CORRUPT, what);
 }
 
+static refs_status fail_too_long(const refs_json_reader *reader, const char *what, size_t limit,
+                                 refs_error *err) {
+    char message[128];
+    snprintf(message, sizeof message, "%s is longer than the limit of %zu bytes", what, limit);
+    return fail_at(reader, err, REFS_LIMIT, message);
+}
+
 /* Hands over what was consumed since the last time to whoever captures. */
 static refs_status flush_capture(refs_json_reader *reader, refs_error *err) {
     if (reader->capture == NULL) return REFS_OK;
     size_t size = (size_t)(reader->at - reader->captured);
     if (size > reader->capture_room)
-        return fail_at(reader, err, REFS_LIMIT, "the value is larger than the limit");
+        return fail_too_long(reader, "the value", reader->max_token, err);
     REFS_TRY(refs_buf_append(reader->capture, reader->captured, size, err));
     reader->capture_room -= size;
     reader->captured = reader->at;
@@ -90,8 +97,7 @@ static refs_status flush_capture(refs_json_reader *reader, refs_error *err) {
 static refs_status refill(refs_json_reader *reader, refs_error *err) {
     REFS_TRY(flush_capture(reader, err));
     size_t kept = (size_t)(reader->end - reader->at), got = 0;
-    if (kept == reader->capacity)
-        return fail_at(reader, err, REFS_LIMIT, "the token is larger than the limit");
+    if (kept == reader->capacity) return fail_too_long(reader, "the token", reader->capacity, err);
     reader->window_from = position_of(reader, reader->at);
     memmove(reader->window, reader->at, kept);
     reader->at = reader->captured = reader->window;
@@ -146,7 +152,7 @@ static refs_status add_unescaped(refs_json_reader *reader, const void *data, siz
                                  refs_error *err) {
     if (reader->lone_surrogate) return REFS_OK;
     if (size > reader->max_token || reader->unescaped.size > reader->max_token - size)
-        return fail_at(reader, err, REFS_LIMIT, "string is larger than the limit");
+        return fail_too_long(reader, "the string", reader->max_token, err);
     return refs_buf_append(&reader->unescaped, data, size, err);
 }
 
@@ -220,7 +226,7 @@ static inline refs_status read_string(refs_json_reader *reader, refs_str *text, 
     size_t size = (size_t)(stop - begin);
     if (*stop != '"') return read_string_parts(reader, text, err);
     if (size > reader->max_token)
-        return fail_at(reader, err, REFS_LIMIT, "string is larger than the limit");
+        return fail_too_long(reader, "the string", reader->max_token, err);
     *text = refs_str_view((const char *)begin, size);
     reader->at = stop + 1;
     return REFS_OK;

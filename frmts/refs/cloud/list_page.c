@@ -184,8 +184,9 @@ refs_status refs_list_page__parse(refs_bytes xml, refs_list_page *page, refs_err
     refs_status status =
         xml.size <= REFS_LIST_MAX_PAGE_BYTES
             ? run(&at, xml, err)
-            : refs_fail(err, REFS_LIMIT, "a page of the list has %zu bytes, more than the limit",
-                        xml.size);
+            : refs_fail(err, REFS_LIMIT,
+                        "a page of the list has %zu bytes, more than the limit of %llu", xml.size,
+                        (unsigned long long)REFS_LIST_MAX_PAGE_BYTES);
     if (status == REFS_OK && at.is_encoded) decode_names(page);
     if (status == REFS_OK && !at.is_cut) {
         refs_free(page->next);

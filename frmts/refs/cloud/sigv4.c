@@ -35,8 +35,9 @@ static refs_status make_scope(const refs_signer *signer, scope *made, refs_error
     return size < (int)sizeof made->text
                ? REFS_OK
                : refs_fail(err, REFS_INVALID,
-                           "the name of the region has %zu bytes, more than the limit",
-                           strlen(signer->region));
+                           "the name of the region has %zu bytes, more than the limit of %zu",
+                           strlen(signer->region),
+                           sizeof made->text - sizeof "YYYYMMDD//s3/aws4_request");
 }
 
 /* -- the query --------------------------------------------------------------------------------- */

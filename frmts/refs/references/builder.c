@@ -150,9 +150,12 @@ static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_
                               refs_error *err) {
     const refs_set_limits *limits = &builder->options.limits;
     refs_buf *arena = &builder->set->inline_bytes;
-    if (bytes.size > limits->max_value_bytes || bytes.size > UINT32_MAX - 1)
-        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes, more than the limit",
-                         bytes.size);
+    const uint64_t max_bytes =
+        limits->max_value_bytes < UINT32_MAX ? limits->max_value_bytes : UINT32_MAX - 1;
+    if (bytes.size > max_bytes)
+        return refs_fail(err, REFS_LIMIT,
+                         "an inline value has %zu bytes, more than the limit of %llu", bytes.size,
+                         (unsigned long long)max_bytes);
     if (arena->size > limits->max_inline_bytes ||
         bytes.size > limits->max_inline_bytes - arena->size)
         return refs_fail(err, REFS_LIMIT, "limit of %zu inline bytes exceeded",
@@ -183,7 +186,8 @@ refs_status refs_references__builder_url(refs_set_builder *builder, refs_str url
         return REFS_OK;
     }
     if (url.size > builder->options.limits.max_value_bytes)
-        return refs_fail(err, REFS_LIMIT, "a URL has %zu bytes, more than the limit", url.size);
+        return refs_fail(err, REFS_LIMIT, "a URL has %zu bytes, more than the limit of %llu",
+                         url.size, (unsigned long long)builder->options.limits.max_value_bytes);
     REFS_TRY(add_url(set, url, id, err));
     builder->last_url = *id;
     return REFS_OK;

@@ -237,15 +237,14 @@ static bool step(generator *g) {
     return false;
 }
 
-static refs_status count(const generator *g, uint64_t limit, uint64_t *n, refs_error *err) {
-    *n = 1;
+/* References that it makes; UINT64_MAX where they are more than `limit`. */
+static uint64_t count(const generator *g, uint64_t limit) {
+    uint64_t n = 1;
     for (size_t i = 0; i < g->n_dimensions; i++)
-        if (g->dimensions[i].n == 0) *n = 0;
-    for (size_t i = 0; i<g->n_dimensions && * n> 0; i++)
-        if (!refs_mul_u64(*n, g->dimensions[i].n, n) || *n > limit) *n = UINT64_MAX;
-    if (*n > limit)
-        return refs_fail(err, REFS_LIMIT, "the generators produce more references than the limit");
-    return REFS_OK;
+        if (g->dimensions[i].n == 0) return 0;
+    for (size_t i = 0; i < g->n_dimensions; i++)
+        if (!refs_mul_u64(n, g->dimensions[i].n, &n) || n > limit) return UINT64_MAX;
+    return n;
 }
 
 static refs_status check_memory(const refs_set_builder *builder, uint64_t before, refs_error *err) {
@@ -258,8 +257,11 @@ static refs_status check_memory(const refs_set_builder *builder, uint64_t before
 
 static refs_status generate(generator *g, refs_templates *templates, refs_set_builder *builder,
                             uint64_t *budget, refs_error *err) {
-    uint64_t n, before = refs_references__builder_text_bytes(builder);
-    REFS_TRY(count(g, *budget, &n, err));
+    uint64_t n = count(g, *budget), before = refs_references__builder_text_bytes(builder);
+    if (n > *budget)
+        return refs_fail(
+            err, REFS_LIMIT, "the generators produce more references than the limit of %llu",
+            (unsigned long long)refs_references__builder_options(builder)->limits.max_generated);
     *budget -= n;
     if (n == 0) return REFS_OK;
     REFS_TRY(render_constants(g, templates, err));

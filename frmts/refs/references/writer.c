@@ -271,8 +271,9 @@ refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, 
     array->prefix.size = 0;
     REFS_TRY(refs_buf_append_str(&array->prefix, keys->prefix, err));
     if (keys->rank > sizeof array->n / sizeof array->n[0])
-        return refs_fail(err, REFS_UNSUPPORTED, "%.*s has %zu dimensions, more than the limit",
-                         REFS_STR_ARG(keys->prefix), keys->rank);
+        return refs_fail(
+            err, REFS_UNSUPPORTED, "%.*s has %zu dimensions, more than the limit of %zu",
+            REFS_STR_ARG(keys->prefix), keys->rank, sizeof array->n / sizeof array->n[0]);
     for (size_t dim = 0; dim < keys->rank; dim++) {
         array->n[dim] = keys->n[dim];
         if (!refs_mul_u64(array->n_chunks, keys->n[dim], &array->n_chunks))

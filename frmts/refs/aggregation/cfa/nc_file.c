@@ -458,9 +458,13 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     size_t width, all;
     char name[32];
     size_t n = count_strings(values, &width);
-    if (shape->rank + 1 > REFS_MAX_RANK || !refs_mul_size(n, width, &all))
-        return refs_fail(err, REFS_LIMIT, "%s: %s has more strings than the limit", file->shown,
-                         shape->name);
+    if (shape->rank + 1 > REFS_MAX_RANK)
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: %s has %zu dimensions: strings can have at most %d here", file->shown,
+                         shape->name, shape->rank, REFS_MAX_RANK - 1);
+    if (!refs_mul_size(n, width, &all))
+        return refs_fail(err, REFS_LIMIT, "%s: the strings of %s need more than %zu bytes",
+                         file->shown, shape->name, SIZE_MAX);
     REFS_TRY(charge(file, all, err));
     snprintf(name, sizeof name, "string%zu", width);
     const nc_dimension added = {refs_str_from(name), width, REFS_CFA_FIXED};

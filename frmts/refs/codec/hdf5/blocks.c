@@ -8,8 +8,9 @@ refs_status refs_codec__blocks_begin(refs_bytes encoded, refs_blocks *blocks, re
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a header", encoded.size);
     uint64_t decoded_size = refs_load_be64(encoded.data);
     if (decoded_size > SIZE_MAX / 2)
-        return refs_fail(err, REFS_CORRUPT, "the header declares %llu bytes, more than the limit",
-                         (unsigned long long)decoded_size);
+        return refs_fail(err, REFS_CORRUPT,
+                         "the header declares %llu bytes, more than the limit of %zu",
+                         (unsigned long long)decoded_size, SIZE_MAX / 2);
     blocks->decoded_size = (size_t)decoded_size;
     blocks->block_size = refs_load_be32(encoded.data + 8);
     blocks->rest = refs_bytes_view(encoded.data + HEADER_SIZE, encoded.size - HEADER_SIZE);

@@ -176,7 +176,9 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
     uint8_t *dst;
     REFS_TRY(read_header(job, encoded, HEADER_ROOM, err));
     if (!decoded_size(job->field, &size))
-        return refs_fail(err, REFS_LIMIT, "the header declares more numbers than the limit");
+        return refs_fail(err, REFS_LIMIT,
+                         "the header declares more than the limit of %zu bytes of numbers",
+                         SIZE_MAX);
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));
     REFS_TRY(most_read(job, encoded, &room, err));
     REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));

@@ -213,8 +213,9 @@ typedef struct message {
 static refs_status read_section(message *m, uint64_t at, uint64_t size, refs_error *err) {
     if (size > MAX_SECTION_BYTES)
         return refs_fail(err, REFS_LIMIT,
-                         "byte %llu: a section has %llu bytes, more than the limit",
-                         (unsigned long long)at, (unsigned long long)size);
+                         "byte %llu: a section has %llu bytes, more than the limit of %llu",
+                         (unsigned long long)at, (unsigned long long)size,
+                         (unsigned long long)MAX_SECTION_BYTES);
     REFS_TRY(refs_buf_resize(&m->section, (size_t)size, err));
     return refs_source_read(m->source, at, (size_t)size, m->section.data, err);
 }

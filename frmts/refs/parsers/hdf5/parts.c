@@ -309,7 +309,8 @@ static refs_status add_chunk(parts *job, const part_source *from, uint64_t here,
         refs_buf *bytes = &job->index->inline_bytes;
         size_t offset = bytes->size;
         if (bytes->size + entry.length > job->scan->file.options->limits.max_inline_bytes)
-            return refs_fail(err, REFS_LIMIT, "its values need more bytes than the limit");
+            return refs_fail(err, REFS_LIMIT, "its values need more bytes than the limit of %llu",
+                             (unsigned long long)job->scan->file.options->limits.max_inline_bytes);
         REFS_TRY(refs_buf_append(bytes, job->stored.inline_bytes.data + entry.offset,
                                  (size_t)entry.length, err));
         entry.offset = offset;

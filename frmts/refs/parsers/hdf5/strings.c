@@ -159,10 +159,17 @@ refs_status refs_hdf5__add_strings(refs_hdf5_file *file, const refs_hdf5_layout 
     uint64_t bytes;
     reading job = {.file = file, .layout = layout, .stored = stored, .index = index};
     index->location_id = REFS_SCAN_INLINE;
-    if (layout->element_size != 8u + file->offset_size || !refs_hdf5__chunk_bytes(layout, &bytes) ||
+    if (layout->element_size != 8u + file->offset_size)
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "its strings have elements of %u bytes: expected %u, a length and the place "
+            "in a heap",
+            (unsigned)layout->element_size, 8u + file->offset_size);
+    if (!refs_hdf5__chunk_bytes(layout, &bytes) ||
         bytes / layout->element_size > file->options->limits.max_inline_bytes / 4)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "its chunks hold strings in an unsupported form, or more than the limit");
+                         "its chunks hold more strings than the limit of %llu",
+                         (unsigned long long)file->options->limits.max_inline_bytes / 4);
     job.n_elements = (size_t)(bytes / layout->element_size);
     refs_status status = add_chunks(&job, err);
     refs_hdf5__heaps_clear(&job.heaps);

@@ -148,9 +148,10 @@ static refs_status read_padded(netcdf3 *file, uint64_t size, uint64_t max, refs_
                                refs_error *err) {
     uint64_t file_size;
     if (size > max)
-        return refs_fail(err, REFS_LIMIT,
-                         "byte %llu: a name or an attribute has %llu bytes, more than the limit",
-                         (unsigned long long)file->at, (unsigned long long)size);
+        return refs_fail(
+            err, REFS_LIMIT,
+            "byte %llu: a name or an attribute has %llu bytes, more than the limit of %llu",
+            (unsigned long long)file->at, (unsigned long long)size, (unsigned long long)max);
     if (size > TRUSTED_BYTES) {
         REFS_TRY(refs_source_size(file->source, &file_size, err));
         if (size > file_size)

@@ -6,8 +6,10 @@
 
 static refs_status unpack(refs_bytes packed, uint64_t size, refs_buf *text, refs_error *err) {
     if (size > REFS_DMRPP_MAX_STRING_BYTES || packed.size > REFS_DMRPP_MAX_STRING_BYTES)
-        return refs_fail(err, REFS_LIMIT, "a string has %llu bytes, more than the limit",
-                         (unsigned long long)size);
+        return refs_fail(
+            err, REFS_LIMIT,
+            "a string has %llu bytes, %zu as they are stored, more than the limit of %llu",
+            (unsigned long long)size, packed.size, (unsigned long long)REFS_DMRPP_MAX_STRING_BYTES);
     REFS_TRY(refs_buf_resize(text, (size_t)size, err));
     uLongf got = (uLongf)size;
     int code = uncompress(text->data, &got, packed.data, (uLong)packed.size);

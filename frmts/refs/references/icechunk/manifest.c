@@ -371,8 +371,8 @@ static refs_status set_virtual(const refs_icechunk_source *source, refs_block *b
     if (chunk->url.data == NULL) {
         REFS_TRY(unpack_location(source, manifest_of(block), packed, chunk, err));
     } else if (chunk->url.size > source->limits.max_location_bytes) {
-        return refs_fail(err, REFS_LIMIT, "a location has %zu bytes, more than the limit",
-                         chunk->url.size);
+        return refs_fail(err, REFS_LIMIT, "a location has %zu bytes, more than the limit of %llu",
+                         chunk->url.size, (unsigned long long)source->limits.max_location_bytes);
     }
     return REFS_OK;
 }

@@ -75,7 +75,8 @@ static refs_status take_string(value_reader *reader, refs_bytes *value, refs_err
 static refs_status add_string(refs_column_builder *builder, refs_bytes value, refs_error *err) {
     refs_parquet_column *column = builder->column;
     if (column->n_strings >= REFS_PARQUET_NULL - 1)
-        return refs_fail(err, REFS_LIMIT, "it has more strings than the limit");
+        return refs_fail(err, REFS_LIMIT, "it has more strings than the limit of %llu",
+                         (unsigned long long)REFS_PARQUET_NULL - 1);
     REFS_TRY(claim(&builder->budget->table_bytes, value.size + sizeof *column->string_begin,
                    builder, err));
     REFS_GROW(column->string_begin, builder->strings_capacity, column->n_strings + 1, err);
@@ -227,7 +228,7 @@ refs_status refs_column__add_piece(refs_column_builder *builder, refs_bytes file
     uint64_t end_row;
     refs_status status = refs_add_u64(builder->row, n_rows, &end_row)
                              ? add_pages(builder, &source, end_row, err)
-                             : refs_fail(err, REFS_LIMIT, "it has more rows than the limit");
+                             : refs_fail(err, REFS_LIMIT, "it has more than 2^64 rows");
     forget_dictionary(builder);
     refs_buf_clear(&source.buffer);
     return status;
