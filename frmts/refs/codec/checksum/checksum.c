@@ -1,8 +1,6 @@
 /* checksum.c -- see checksum.h. */
 #include "checksum.h"
 
-#define CHECKSUM_SIZE 4
-
 refs_status refs_codec__checksum_open(const refs_codec_context *context, const refs_checksum *usual,
                                       void **self, size_t *encoded_size, refs_error *err) {
     const refs_json *given = refs_json_get(context->config, "location");
@@ -18,25 +16,29 @@ refs_status refs_codec__checksum_open(const refs_codec_context *context, const r
         opened->place =
             refs_str_is(location, "start") ? REFS_CHECKSUM_AT_START : REFS_CHECKSUM_AT_END;
     *self = opened;
-    if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
+    if (context->decoded_size > 0) *encoded_size = context->decoded_size + REFS_CHECKSUM_SIZE;
     return REFS_OK;
 }
 
 refs_status refs_codec__checksum_decode(const void *self, refs_bytes encoded,
                                         refs_codec_output *output, refs_error *err) {
     const refs_checksum *checksum = self;
-    if (encoded.size < CHECKSUM_SIZE)
+    if (encoded.size < REFS_CHECKSUM_SIZE)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
     bool at_start = checksum->place == REFS_CHECKSUM_AT_START;
-    size_t size = encoded.size - CHECKSUM_SIZE;
-    refs_bytes content = refs_bytes_view(encoded.data + (at_start ? CHECKSUM_SIZE : 0), size);
+    size_t size = encoded.size - REFS_CHECKSUM_SIZE;
+    refs_bytes content = refs_bytes_view(encoded.data + (at_start ? REFS_CHECKSUM_SIZE : 0), size);
     uint32_t stored = refs_load_le32(encoded.data + (at_start ? 0 : size));
-    uint32_t computed = checksum->compute(content);
+    return refs_codec__checksum_accept(content, stored, checksum->compute(content), output, err);
+}
+
+refs_status refs_codec__checksum_accept(refs_bytes content, uint32_t stored, uint32_t computed,
+                                        refs_codec_output *output, refs_error *err) {
     if (stored != computed)
         return refs_fail(err, REFS_CORRUPT, "checksum mismatch: computed %08x, stored %08x",
                          (unsigned)computed, (unsigned)stored);
     uint8_t *at;
-    REFS_TRY(refs_codec__output_add(output, size, &at, err));
-    memcpy(at, content.data, size);
+    REFS_TRY(refs_codec__output_add(output, content.size, &at, err));
+    if (content.size > 0) memcpy(at, content.data, content.size);
     return REFS_OK;
 }

@@ -8,6 +8,8 @@
 
 #include "output.h"
 
+#define REFS_CHECKSUM_SIZE 4
+
 typedef enum refs_checksum_place {
     REFS_CHECKSUM_AT_START,
     REFS_CHECKSUM_AT_END
@@ -27,5 +29,24 @@ refs_status refs_codec__checksum_open(const refs_codec_context *context, const r
 /** Decodes to what is left without the checksum; REFS_CORRUPT where another one is computed. */
 refs_status refs_codec__checksum_decode(const void *self, refs_bytes encoded,
                                         refs_codec_output *output, refs_error *err);
+
+/** Adds the content to the output if the stored checksum is that computed; else REFS_CORRUPT. */
+refs_status refs_codec__checksum_accept(refs_bytes content, uint32_t stored, uint32_t computed,
+                                        refs_codec_output *output, refs_error *err);
+
+/** Defines codec `id`: the function of that name makes its checksum, which is at `place` unless the
+ * configuration says otherwise. */
+#define REFS_CHECKSUM_CODEC(id, place, content, maker)                                             \
+    static refs_status open_codec(const refs_codec_context *context, void **self,                  \
+                                  size_t *encoded_size, refs_error *err) {                         \
+        const refs_checksum usual = {place, id};                                                   \
+        return refs_codec__checksum_open(context, &usual, self, encoded_size, err);                \
+    }                                                                                              \
+    const refs_codec_type refs_codec_##id = {.name = #id,                                          \
+                                             .reads = content,                                     \
+                                             .library = maker,                                     \
+                                             .open = open_codec,                                   \
+                                             .decode = refs_codec__checksum_decode,                \
+                                             .close = refs_free}
 
 #endif

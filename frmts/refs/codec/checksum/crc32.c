@@ -7,16 +7,5 @@ static uint32_t crc32(refs_bytes content) {
     return libdeflate_crc32(0, content.data, content.size);
 }
 
-static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
-                              refs_error *err) {
-    const refs_checksum usual = {REFS_CHECKSUM_AT_START, crc32};
-    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
-}
-
-const refs_codec_type refs_codec_crc32 = {.name = "crc32",
-                                          .reads =
-                                              "a checksum of four bytes before or after the data",
-                                          .library = "libdeflate",
-                                          .open = open_codec,
-                                          .decode = refs_codec__checksum_decode,
-                                          .close = refs_free};
+REFS_CHECKSUM_CODEC(crc32, REFS_CHECKSUM_AT_START,
+                    "a checksum of four bytes before or after the data", "libdeflate");

@@ -31,16 +31,5 @@ static uint32_t crc32c(refs_bytes content) {
     return ~sum;
 }
 
-static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
-                              refs_error *err) {
-    const refs_checksum usual = {REFS_CHECKSUM_AT_END, crc32c};
-    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
-}
-
-const refs_codec_type refs_codec_crc32c = {.name = "crc32c",
-                                           .reads =
-                                               "a checksum of four bytes before or after the data",
-                                           .library = "REFS",
-                                           .open = open_codec,
-                                           .decode = refs_codec__checksum_decode,
-                                           .close = refs_free};
+REFS_CHECKSUM_CODEC(crc32c, REFS_CHECKSUM_AT_END,
+                    "a checksum of four bytes before or after the data", "REFS");

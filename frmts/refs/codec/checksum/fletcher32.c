@@ -29,15 +29,4 @@ static uint32_t fletcher32(refs_bytes bytes) {
     return fold(sum2) << 16 | fold(sum1);
 }
 
-static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
-                              refs_error *err) {
-    const refs_checksum usual = {REFS_CHECKSUM_AT_END, fletcher32};
-    return refs_codec__checksum_open(context, &usual, self, encoded_size, err);
-}
-
-const refs_codec_type refs_codec_fletcher32 = {.name = "fletcher32",
-                                               .reads = "the checksum of HDF5's filter",
-                                               .library = "REFS",
-                                               .open = open_codec,
-                                               .decode = refs_codec__checksum_decode,
-                                               .close = refs_free};
+REFS_CHECKSUM_CODEC(fletcher32, REFS_CHECKSUM_AT_END, "the checksum of HDF5's filter", "REFS");

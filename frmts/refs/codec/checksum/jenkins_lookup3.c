@@ -2,10 +2,8 @@
  * the content. The configuration may set its initial value, and bytes that are hashed first and not
  * stored.
  */
-#include "output.h"
+#include "checksum.h"
 #include "refs/lookup3.h"
-
-#define CHECKSUM_SIZE 4
 
 typedef struct lookup3_codec {
     uint32_t initial;
@@ -34,7 +32,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     opened->initial = (uint32_t)number;
-    if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
+    if (context->decoded_size > 0) *encoded_size = context->decoded_size + REFS_CHECKSUM_SIZE;
     return read_prefix(refs_json_get(context->config, "prefix"), &opened->prefix, err);
 }
 
@@ -59,18 +57,12 @@ static refs_status hash_content(const lookup3_codec *codec, refs_bytes content, 
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    if (encoded.size < CHECKSUM_SIZE)
+    if (encoded.size < REFS_CHECKSUM_SIZE)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
-    refs_bytes content = refs_bytes_view(encoded.data, encoded.size - CHECKSUM_SIZE);
+    refs_bytes content = refs_bytes_view(encoded.data, encoded.size - REFS_CHECKSUM_SIZE);
     uint32_t stored = refs_load_le32(encoded.data + content.size), computed = 0;
     REFS_TRY(hash_content(self, content, &computed, err));
-    if (stored != computed)
-        return refs_fail(err, REFS_CORRUPT, "checksum mismatch: computed %08x, stored %08x",
-                         (unsigned)computed, (unsigned)stored);
-    uint8_t *at;
-    REFS_TRY(refs_codec__output_add(output, content.size, &at, err));
-    if (content.size > 0) memcpy(at, content.data, content.size);
-    return REFS_OK;
+    return refs_codec__checksum_accept(content, stored, computed, output, err);
 }
 
 const refs_codec_type refs_codec_jenkins_lookup3 = {.name = "jenkins_lookup3",
