@@ -1,10 +1,10 @@
 /* thread_safe_test.cc -- datasets that several threads read at once, as GDAL has them since 3.10.
  */
 #include "driver_test.h"
+#include "in_threads.h"
 #include "range_server.h"
 
 #include <filesystem>
-#include <thread>
 
 #include <cpl_conv.h>
 #include <unistd.h>
@@ -13,7 +13,6 @@ using namespace refs_test;
 
 namespace {
 
-constexpr int n_threads = 8;
 constexpr size_t n_bands = 6, rows = 40, columns = 50;
 
 /** Opens a dataset for several threads. */
@@ -21,13 +20,6 @@ Dataset open_thread_safe(const std::string &name) {
     return Dataset(GDALOpenEx(name.c_str(),
                               GDAL_OF_RASTER | GDAL_OF_THREAD_SAFE | GDAL_OF_VERBOSE_ERROR, nullptr,
                               nullptr, nullptr));
-}
-
-/** Lets eight threads at once do the same with a dataset; each is given its number. */
-template <class Work> void in_threads(const Work &work) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < n_threads; i++) threads.emplace_back([&work, i] { work(i); });
-    for (std::thread &thread : threads) thread.join();
 }
 
 /** Pixels of a band within [0, columns) x [y, y + height). */
@@ -101,7 +93,8 @@ TEST_F(ThreadSafe, DatasetsAreReadByEightThreadsAtOnce) {
     ASSERT_NE(dataset, nullptr);
     EXPECT_TRUE(GDALDatasetIsThreadSafe(dataset.get(), GDAL_OF_RASTER, nullptr));
     EXPECT_EQ(driver_of(dataset), "REFS");
-    in_threads([&](int thread) {
+    inThreads([&](unsigned number) {
+        const int thread = static_cast<int>(number);
         for (int i = 0; i < 60; i++) {
             const int band = 1 + (thread + i) % int{n_bands}, y = (7 * thread + 3 * i) % 30;
             ASSERT_EQ(stripe(dataset, band, y, 10), expected(band, y, 10)) << band << " " << y;
@@ -114,7 +107,7 @@ TEST_F(ThreadSafe, DatasetsAreReadByEightThreadsAtOnce) {
 TEST_F(ThreadSafe, DatasetsShareOneSetAndOneCache) {
     const Dataset dataset = open_thread_safe(name);
     ASSERT_NE(dataset, nullptr);
-    in_threads([&](int) {
+    inThreads([&](unsigned) {
         for (int band = 1; band <= int{n_bands}; band++)
             ASSERT_EQ(stripe(dataset, band, 0, int{rows}), expected(band, 0, int{rows}));
     });
@@ -136,7 +129,8 @@ TEST_F(ThreadSafe, DatasetsAreMadeOfOpenOnes) {
     ASSERT_NE(dataset, nullptr);
     // Clones need nothing of the files that the set was read from.
     std::filesystem::remove(folder + "/refs.json");
-    in_threads([&](int thread) {
+    inThreads([&](unsigned number) {
+        const int thread = static_cast<int>(number);
         const int band = 1 + thread % int{n_bands};
         ASSERT_EQ(stripe(dataset, band, 5, 20), expected(band, 5, 20));
     });
@@ -150,7 +144,7 @@ TEST_F(ThreadSafe, DatasetsShowWhatOthersShow) {
     ASSERT_EQ(GDALGetGeoTransform(one.get(), transform), CE_None);
     const std::string time = item(GDALGetRasterBand(one.get(), 3), "NETCDF_DIM_time");
     EXPECT_EQ(time, "3");
-    in_threads([&](int) {
+    inThreads([&](unsigned) {
         double got[6];
         EXPECT_EQ(GDALGetGeoTransform(other.get(), got), CE_None);
         EXPECT_EQ(memcmp(transform, got, sizeof got), 0);
@@ -176,7 +170,7 @@ TEST_F(ThreadSafe, DatasetsAreReadAtReducedSizeAndInBlocks) {
         return values;
     };
     const auto nearest = quarter(one, GRIORA_NearestNeighbour), mean = quarter(one, GRIORA_Average);
-    in_threads([&](int) {
+    inThreads([&](unsigned) {
         EXPECT_EQ(quarter(other, GRIORA_NearestNeighbour), nearest);
         EXPECT_EQ(quarter(other, GRIORA_Average), mean);
         std::vector<int32_t> block(chunk_rows * chunk_columns);
@@ -189,7 +183,8 @@ TEST_F(ThreadSafe, DatasetsAreReadAtReducedSizeAndInBlocks) {
 TEST_F(ThreadSafe, DatasetsGoOnWhereAThreadCancels) {
     const Dataset dataset = open_thread_safe(name);
     ASSERT_NE(dataset, nullptr);
-    in_threads([&](int thread) {
+    inThreads([&](unsigned number) {
+        const int thread = static_cast<int>(number);
         for (int i = 0; i < 24; i++) {
             const int band = 1 + (thread + i) % int{n_bands}, y = (7 * thread + 3 * i) % 30;
             if (i % 2 == 0) {
@@ -220,7 +215,7 @@ TEST_F(ThreadSafe, DatasetsSayInEveryThreadWhatCannotBeRead) {
     const Dataset dataset = open_thread_safe(name);
     ASSERT_NE(dataset, nullptr);
     std::filesystem::remove(folder + "/v.bin");
-    in_threads([&](int) {
+    inThreads([&](unsigned) {
         ErrorLog log;
         failure_of_reading(dataset, 2);
     });
@@ -230,7 +225,7 @@ TEST_F(ThreadSafe, DatasetsSayInEveryThreadWhatCannotBeRead) {
 TEST_F(ThreadSafe, SetsOfSeveralArraysListThem) {
     const Dataset dataset = open_thread_safe("REFS:" + sample("sample.json"));
     ASSERT_NE(dataset, nullptr);
-    in_threads([&](int) {
+    inThreads([&](unsigned) {
         EXPECT_EQ(item(dataset.get(), "SUBDATASET_1_NAME", "SUBDATASETS"),
                   subdataset(sample("sample.json"), "t2m"));
     });

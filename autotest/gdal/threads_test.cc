@@ -2,12 +2,12 @@
  * cancel, or that read each other's array from their callbacks; and datasets opened, read and
  * closed in all orders. */
 #include "all_orders.h"
+#include "in_threads.h"
 #include "multidim_test.h"
 #include "range_server.h"
 
 #include <atomic>
 #include <random>
-#include <thread>
 
 #include <unistd.h>
 
@@ -20,13 +20,6 @@ constexpr int bands = 12, side = 16;
 
 std::vector<int32_t> values_of(int variable, int band) {
     return counting<int32_t>(side * side, variable * 100000 + band * 1000);
-}
-
-/** Runs `work(i)` in threads 0 to N - 1 at once. */
-template <unsigned N = n_threads, class Work> void in_threads(Work work) {
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < N; i++) threads.emplace_back([=] { work(i); });
-    for (std::thread &thread : threads) thread.join();
 }
 
 const char *const variables[] = {"u", "v", "w"};
@@ -135,18 +128,18 @@ class RemoteThreads : public testing::Test {
 
 TEST(Threads, EightOnOneSetReadWhatOneReads) {
     const std::string path = save("one.json");
-    in_threads([&](unsigned i) { work_on(path, i, 8); });
+    inThreads([&](unsigned i) { work_on(path, i, 8); });
 }
 
 TEST(Threads, EightOnASetEachReadWhatOneReads) {
     for (unsigned i = 0; i < n_threads; i++) save(std::to_string(i) + ".json");
     const std::string folder = memory_path("");
-    in_threads([&](unsigned i) { work_on(folder + std::to_string(i) + ".json", i, 5); });
+    inThreads([&](unsigned i) { work_on(folder + std::to_string(i) + ".json", i, 5); });
 }
 
 TEST_F(RemoteThreads, EightOnARemoteSetReadWhatOneReads) {
     serve();
-    in_threads([&](unsigned i) { work_on(url, i, 5); });
+    inThreads([&](unsigned i) { work_on(url, i, 5); });
 }
 
 TEST(Threads, FourReadRegionsOfOneMdArray) {
@@ -154,7 +147,7 @@ TEST(Threads, FourReadRegionsOfOneMdArray) {
     const Group root = root_of(path);
     const MDArray array = array_of(root, "v");
     ASSERT_NE(array, nullptr);
-    in_threads<4>([&](unsigned i) {
+    inThreads<4>([&](unsigned i) {
         std::mt19937 random(i);
         for (int round = 0; round < 200; round++) {
             expect_row(array, static_cast<int>(random() % bands), random() % side);
@@ -173,7 +166,7 @@ TEST_F(RemoteThreads, FourGoThroughOneMdArrayEachInItsWay) {
         const Group root = root_of(url);
         const MDArray array = array_of(root, "v");
         ASSERT_NE(array, nullptr);
-        in_threads<4>([&](unsigned i) {
+        inThreads<4>([&](unsigned i) {
             std::mt19937 random(i);
             for (int step = 0; step < bands; step++) {
                 const int ways[] = {step, bands - 1 - step, step * 2 % bands,
@@ -187,7 +180,7 @@ TEST_F(RemoteThreads, FourGoThroughOneMdArrayEachInItsWay) {
 TEST_F(RemoteThreads, EightOfWhichSomeCancelReadWhatOneReads) {
     serve({"--latency-ms", "5"});
     std::atomic<int> n_cancelled{0};
-    in_threads([&](unsigned i) {
+    inThreads([&](unsigned i) {
         std::mt19937 random(i);
         for (int round = 0; round < 6; round++) {
             const int variable = static_cast<int>(random() % 3);
@@ -214,7 +207,7 @@ TEST_F(RemoteThreads, EightOfWhichSomeCancelReadWhatOneReads) {
 TEST_F(RemoteThreads, TwoReadEachOthersArrayFromTheirCallbacks) {
     serve({"--latency-ms", "10"});
     for (int round = 0; round < 5; round++)
-        in_threads<2>([&](unsigned i) {
+        inThreads<2>([&](unsigned i) {
             const int outer = static_cast<int>(i), inner = 1 - outer;
             const Dataset one = open(subdataset(url, variables[outer])),
                           other = open(subdataset(url, variables[inner]));
@@ -242,7 +235,7 @@ TEST(Threads, OpenReadAndCloseInAllOrders) {
     const std::vector<std::string> orders = allOrders(3);
     ASSERT_EQ(orders.size(), 1680u);
     std::atomic<size_t> next{0};
-    in_threads([&](unsigned) {
+    inThreads([&](unsigned) {
         for (size_t number; (number = next++) < orders.size();) {
             std::vector<Dataset> datasets(3);
             takeTurns(

@@ -1,6 +1,7 @@
 /* files_test.cc -- files of fragments: opened when they are needed, all at once, closed again; and
  * those that are missing or broken. */
 #include "aggregated_files.h"
+#include "in_threads.h"
 
 #include <algorithm>
 #include <array>
@@ -208,23 +209,20 @@ TEST_F(Rows, AreReadInManyThreadsWhileFilesComeAndGo) {
     refs_array *array = nullptr;
     ASSERT_EQ(files.openArray("v", &array), REFS_OK);
     std::atomic<int> wrong{0};
-    std::vector<std::thread> threads;
-    for (unsigned seed = 0; seed < 4; seed++)
-        threads.emplace_back([&, seed] {
-            std::mt19937 random(seed);
-            for (int i = 0; i < 60; i++) {
-                const uint64_t start[2] = {random() % 16, random() % kWidth};
-                const uint64_t count[2] = {1 + random() % (16 - start[0]),
-                                           1 + random() % (kWidth - start[1])};
-                std::vector<int32_t> window(count[0] * count[1]);
-                const refs_region region = {start, count, nullptr};
-                if (refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
-                    wrong++;
-                for (size_t k = 0; k < window.size(); k++)
-                    wrong += window[k] != valueAt(start[0] + k / count[1], start[1] + k % count[1]);
-            }
-        });
-    for (std::thread &thread : threads) thread.join();
+    inThreads<4>([&](unsigned seed) {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 60; i++) {
+            const uint64_t start[2] = {random() % 16, random() % kWidth};
+            const uint64_t count[2] = {1 + random() % (16 - start[0]),
+                                       1 + random() % (kWidth - start[1])};
+            std::vector<int32_t> window(count[0] * count[1]);
+            const refs_region region = {start, count, nullptr};
+            if (refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
+                wrong++;
+            for (size_t k = 0; k < window.size(); k++)
+                wrong += window[k] != valueAt(start[0] + k / count[1], start[1] + k % count[1]);
+        }
+    });
     refs_array_free(array);
     EXPECT_EQ(wrong, 0);
 }
@@ -234,23 +232,20 @@ TEST_F(Rows, AreReadInManyThreadsThatOpenTheArrayAnew) {
     files.maxFiles = 2;
     ASSERT_EQ(files.open("m.json"), REFS_OK);
     std::atomic<int> wrong{0};
-    std::vector<std::thread> threads;
-    for (unsigned seed = 0; seed < 4; seed++)
-        threads.emplace_back([&, seed] {
-            for (uint64_t i = 0; i < 40; i++) {
-                const uint64_t start[2] = {(i * 3 + seed) % 8, 0}, count[2] = {1, kWidth};
-                std::vector<int32_t> window(kWidth);
-                const refs_region region = {start, count, nullptr};
-                refs_array *array = nullptr;
-                if (refs_fragments_open_array(files.fragments, files.meta("v"), &array, nullptr) !=
-                        REFS_OK ||
-                    refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
-                    wrong++;
-                refs_array_free(array);
-                for (uint64_t x = 0; x < kWidth; x++) wrong += window[x] != valueAt(start[0], x);
-            }
-        });
-    for (std::thread &thread : threads) thread.join();
+    inThreads<4>([&](unsigned seed) {
+        for (uint64_t i = 0; i < 40; i++) {
+            const uint64_t start[2] = {(i * 3 + seed) % 8, 0}, count[2] = {1, kWidth};
+            std::vector<int32_t> window(kWidth);
+            const refs_region region = {start, count, nullptr};
+            refs_array *array = nullptr;
+            if (refs_fragments_open_array(files.fragments, files.meta("v"), &array, nullptr) !=
+                    REFS_OK ||
+                refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
+                wrong++;
+            refs_array_free(array);
+            for (uint64_t x = 0; x < kWidth; x++) wrong += window[x] != valueAt(start[0], x);
+        }
+    });
     EXPECT_EQ(wrong, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache.h"
+#include "in_threads.h"
 
 namespace {
 
@@ -248,15 +249,12 @@ TEST_F(Cache, FindsEachOfManySmallChunks) {
 }
 
 TEST_F(Cache, ServesManyThreads) {
-    std::vector<std::thread> threads;
-    for (uint64_t t = 0; t < 4; t++)
-        threads.emplace_back([this, t] {
-            for (uint64_t i = 0; i < 2000; i++) {
-                if (!has(t % 2, i % 9)) add(t % 2, i % 9);
-                if (i % 500 == 499) refs_cache__drop_owner(cache, t % 2, UINT64_MAX);
-            }
-        });
-    for (auto &thread : threads) thread.join();
+    inThreads<4>([this](unsigned t) {
+        for (uint64_t i = 0; i < 2000; i++) {
+            if (!has(t % 2, i % 9)) add(t % 2, i % 9);
+            if (i % 500 == 499) refs_cache__drop_owner(cache, t % 2, UINT64_MAX);
+        }
+    });
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 /* prefetch_test.cc -- what readers prefetch: fewer requests, nothing twice, the same values. */
+#include "in_threads.h"
 #include "memory_array.h"
 #include "report.h"
 
@@ -214,16 +215,13 @@ TEST_F(Prefetch, TellsAFailureToTheReaderOfThatChunkAlone) {
 TEST_F(Prefetch, ServesSeveralReadersOfOneArray) {
     separateSteps();
     open(1 << 20);
-    std::vector<std::thread> threads;
-    for (uint64_t i = 0; i < 4; i++)
-        threads.emplace_back([this, i] {
-            refs_reader *reader = nullptr;
-            ASSERT_EQ(refs_reader_open(v.array, &reader, nullptr), REFS_OK);
-            for (uint64_t n = 0; n < steps; n++)
-                expectStep(i == 1 ? steps - 1 - n : i == 2 ? n * 7 % steps : n, reader);
-            refs_reader_free(reader);
-        });
-    for (auto &thread : threads) thread.join();
+    inThreads<4>([this](unsigned i) {
+        refs_reader *reader = nullptr;
+        ASSERT_EQ(refs_reader_open(v.array, &reader, nullptr), REFS_OK);
+        for (uint64_t n = 0; n < steps; n++)
+            expectStep(i == 1 ? steps - 1 - n : i == 2 ? n * 7 % steps : n, reader);
+        refs_reader_free(reader);
+    });
     EXPECT_EQ(decoded(), steps);
     EXPECT_EQ(v.store.stats().bytes, steps * width * 4);
 }
@@ -388,23 +386,20 @@ struct OwnReport {
 
 TEST_F(Prefetch, AsksTheProgressOfEachOfTheThreadsThatShareAReader) {
     open(1 << 20);
-    std::vector<std::thread> threads;
-    for (uint64_t n = 0; n < 4; n++)
-        threads.emplace_back([this, n] {
-            for (uint64_t t = n; t < steps; t += 4) {
-                OwnReport own; /* gone when the read has returned */
-                const refs_progress progress = {OwnReport::report, &own};
-                std::vector<int32_t> values(width, -7);
-                const refs_read_target target = {values.data(), nullptr, &progress};
-                const uint64_t start[] = {t, 0}, count[] = {1, width};
-                const refs_region region = {start, count, nullptr};
-                EXPECT_EQ(refs_reader_read_to(v.reader, &region, &target, nullptr), REFS_OK);
-                EXPECT_EQ(values[0], static_cast<int32_t>(t * width));
-                EXPECT_GE(own.nAsked, 1);
-                EXPECT_FALSE(own.isStrange);
-            }
-        });
-    for (std::thread &each : threads) each.join();
+    inThreads<4>([this](unsigned n) {
+        for (uint64_t t = n; t < steps; t += 4) {
+            OwnReport own; /* gone when the read has returned */
+            const refs_progress progress = {OwnReport::report, &own};
+            std::vector<int32_t> values(width, -7);
+            const refs_read_target target = {values.data(), nullptr, &progress};
+            const uint64_t start[] = {t, 0}, count[] = {1, width};
+            const refs_region region = {start, count, nullptr};
+            EXPECT_EQ(refs_reader_read_to(v.reader, &region, &target, nullptr), REFS_OK);
+            EXPECT_EQ(values[0], static_cast<int32_t>(t * width));
+            EXPECT_GE(own.nAsked, 1);
+            EXPECT_FALSE(own.isStrange);
+        }
+    });
 }
 
 /* A chunk that another reader loads, and that does not come. */

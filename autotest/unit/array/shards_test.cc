@@ -1,5 +1,6 @@
 /* shards_test.cc -- arrays whose chunks are parts of shards: what is fetched, and what is read. */
 #include "forked.h"
+#include "in_threads.h"
 #include "memory_array.h"
 
 #include <algorithm>
@@ -464,21 +465,17 @@ TEST_F(ShardThreads, ReadManyShardsInAnyOrder) {
     refs_pool *pool = nullptr;
     ASSERT_EQ(refs_pool_open(2, &pool, nullptr), REFS_OK);
     open(20000, MemoryArray::NoPrefetch, pool); /* less than there is */
-    std::vector<std::thread> threads;
-    for (unsigned seed = 0; seed < 6; seed++)
-        threads.emplace_back([&, seed] {
-            std::mt19937 random(seed);
-            for (int i = 0; i < 60; i++) {
-                const uint64_t start[] = {random() % 48, random() % 48}, count[] = {48, 48};
-                const refs_region region = {start, count, nullptr};
-                std::vector<int32_t> values(48 * 48, -7);
-                ASSERT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, nullptr),
-                          REFS_OK);
-                for (uint64_t n = 0; n < 48 * 48; n++)
-                    ASSERT_EQ(values[n], many.valueAt({start[0] + n / 48, start[1] + n % 48}));
-            }
-        });
-    for (std::thread &thread : threads) thread.join();
+    inThreads<6>([&](unsigned seed) {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 60; i++) {
+            const uint64_t start[] = {random() % 48, random() % 48}, count[] = {48, 48};
+            const refs_region region = {start, count, nullptr};
+            std::vector<int32_t> values(48 * 48, -7);
+            ASSERT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, nullptr), REFS_OK);
+            for (uint64_t n = 0; n < 48 * 48; n++)
+                ASSERT_EQ(values[n], many.valueAt({start[0] + n / 48, start[1] + n % 48}));
+        }
+    });
     v.close();
     refs_pool_free(pool);
 }

@@ -1,4 +1,5 @@
 /* file_pool_test.cc -- a limit on files that are open at a time. */
+#include "in_threads.h"
 #include "refs/file_pool.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace {
@@ -143,15 +143,12 @@ TEST_F(FilePool, AreReadByMoreThreadsThanThereAreFiles) {
     std::vector<void *> handles;
     for (char name = 'a'; name <= 'p'; name++) handles.push_back(Open(std::string(1, name)));
     std::atomic<int> wrong{0};
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < 8; t++)
-        threads.emplace_back([&, t] {
-            for (size_t i = 0; i < 400; i++) {
-                const size_t which = (i * (2 * t + 1) + t) % handles.size();
-                wrong += Read(handles[which]) != static_cast<char>('a' + which);
-            }
-        });
-    for (std::thread &thread : threads) thread.join();
+    inThreads([&](unsigned t) {
+        for (size_t i = 0; i < 400; i++) {
+            const size_t which = (i * (2 * t + 1) + t) % handles.size();
+            wrong += Read(handles[which]) != static_cast<char>('a' + which);
+        }
+    });
     EXPECT_EQ(wrong, 0);
     EXPECT_LE(files_.mostOpen, 3);
     for (void *handle : handles) Close(handle);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "in_threads.h"
 #include "memory_array.h"
 #include "refs/aggregation.h"
 #include "refs/cf.h"
@@ -25,13 +26,6 @@
 namespace {
 
 constexpr unsigned nThreads = 8;
-
-/** Runs `work(i)` in threads 0 to 7 at once. */
-template <class Work> void inThreads(Work work) {
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < nThreads; i++) threads.emplace_back([=] { work(i); });
-    for (std::thread &thread : threads) thread.join();
-}
 
 refs_str view(const std::string &text) {
     return refs_str_view(text.data(), text.size());

@@ -3,21 +3,12 @@
 #include <atomic>
 #include <memory>
 #include <random>
-#include <thread>
 
 #include "all_orders.h"
+#include "in_threads.h"
 #include "memory_array.h"
 
 namespace {
-
-constexpr unsigned nThreads = 8;
-
-/** Runs `work(i)` in threads 0 to 7 at once. */
-template <class Work> void inThreads(Work work) {
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < nThreads; i++) threads.emplace_back([=] { work(i); });
-    for (std::thread &thread : threads) thread.join();
-}
 
 const ArrayShape shape{{40, 9, 11}, {3, 4, 5}};
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driven_queue.h"
+#include "in_threads.h"
 #include "memory_vfs.h"
 #include "refs/fetch.h"
 
@@ -118,16 +119,13 @@ TEST_F(Near, LeavesAPieceAloneUntilWorkersLetGoOfIt) {
 }
 
 TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
-    std::vector<std::thread> calls;
-    for (int i = 0; i < 4; i++)
-        calls.emplace_back([this] {
-            const auto asked = row(24, 400000);
-            Call call = {asked, vfs.files["file"].data()};
-            const refs_fetch_client client = {Call::check, &call, nullptr};
-            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr), REFS_OK);
-            EXPECT_EQ(call.n, asked.size());
-        });
-    for (auto &call : calls) call.join();
+    inThreads<4>([this](unsigned) {
+        const auto asked = row(24, 400000);
+        Call call = {asked, vfs.files["file"].data()};
+        const refs_fetch_client client = {Call::check, &call, nullptr};
+        EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr), REFS_OK);
+        EXPECT_EQ(call.n, asked.size());
+    });
 }
 
 TEST_F(Near, GivesALargePieceMemoryOfItsOwn) {
