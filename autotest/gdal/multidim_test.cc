@@ -325,7 +325,9 @@ TEST(MultidimAttribute, HasTheTypeOfItsVariableWhereCfSaysSo) {
         {"<f4", "", R"("missing_value": -999.0)", "Float32"},
         {"<f4", "", R"("missing_value": -999)", "Float32"},
         {"<f8", "", R"("missing_value": -999.0)", "Float64"},
+        {"<i2", "", R"("valid_min": 0.0)", "Float64"},
         {"|u1", "", R"("flag_values": [0, 255])", "Byte"},
+        {"|u1", "", R"("flag_values": [0, -1])", "Byte"},
         {"<i2", R"("_Unsigned": "true", )", R"("valid_range": [0, -2])", "UInt16"},
     };
     for (const auto &row : rows) {

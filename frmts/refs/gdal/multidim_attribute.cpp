@@ -1,18 +1,36 @@
 /* multidim_attribute.cpp -- see multidim_attribute.h. */
 #include "multidim_attribute.h"
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "handles.h"
-#include "multidim_number.h"
+#include "pixel_type.h"
 #include "refs/own_attributes.h"
+#include "refs/typed.h"
 
 namespace {
 
+size_t countOf(const refs_json *value) {
+    return refs_json_is_array(value) ? refs_json_size(value) : 1;
+}
+
+const refs_json *itemOf(const refs_json *value, size_t i) {
+    return refs_json_is_array(value) ? refs_json_at(value, i) : value;
+}
+
+/** Whether all items pass, and there are any. */
+bool all(const refs_json *value, bool (*passes)(const refs_json *)) {
+    for (size_t i = 0; i < countOf(value); i++)
+        if (!passes(itemOf(value, i))) return false;
+    return countOf(value) > 0;
+}
+
 std::vector<std::string> stringsOf(const refs_json *value) {
     std::vector<std::string> strings;
-    for (size_t i = 0; i < RefsJsonCount(value); i++) {
-        const refs_str text = refs_json_text(RefsJsonAt(value, i));
+    for (size_t i = 0; i < countOf(value); i++) {
+        const refs_str text = refs_json_text(itemOf(value, i));
         strings.emplace_back(text.data, text.size);
     }
     return strings;
@@ -24,46 +42,75 @@ std::vector<std::string> jsonOf(const refs_json *value) {
     return {json.text()};
 }
 
+/** The type of a variable as numbers of attributes may have it: none smaller than a float. */
+refs_dtype dtypeOf(GDALDataType type) {
+    refs_dtype dtype{};
+    dtype.size = static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
+    const bool isReal = GDALDataTypeIsFloating(type) != 0;
+    if (isReal) dtype.size = std::max(dtype.size, sizeof(float));
+    dtype.type = type == GDT_Unknown || GDALDataTypeIsComplex(type) ? REFS_TYPE_RAW
+                 : isReal                                           ? REFS_TYPE_FLOAT
+                 : GDALDataTypeIsSigned(type)                       ? REFS_TYPE_INT
+                                                                    : REFS_TYPE_UINT;
+    return dtype;
+}
+
 } // namespace
+
+RefsNumbers RefsNumbersOf(const std::string &name, const refs_json *value,
+                          GDALDataType variableType) {
+    const refs_dtype of = dtypeOf(variableType);
+    refs_typed typed{};
+    const refs_status status =
+        refs_typed_read(refs_str_from(name.c_str()), value, &of, &typed, nullptr);
+    const std::unique_ptr<void, decltype(&refs_free)> values(typed.values, refs_free);
+    if (status != REFS_OK) throw std::bad_alloc();
+    const RefsPixelType type = RefsPixelTypeOf(typed.dtype);
+    const size_t size = static_cast<size_t>(GDALGetDataTypeSizeBytes(type.gdal));
+    RefsNumbers numbers{type.gdal, std::vector<GByte>(typed.n * size)};
+    if (type.promote != nullptr)
+        type.promote(values.get(), numbers.elements.data(), typed.n);
+    else
+        memcpy(numbers.elements.data(), values.get(), numbers.elements.size());
+    return numbers;
+}
 
 std::shared_ptr<GDALAttribute> RefsAttribute::create(const std::string &parent,
                                                      const std::string &name,
                                                      const refs_json *value,
                                                      GDALDataType variableType) {
-    const bool numbers = RefsJsonAll(value, refs_json_is_number);
-    const bool strings = RefsJsonAll(value, refs_json_is_string);
+    const bool isNumeric = all(value, refs_json_is_number);
+    const bool strings = all(value, refs_json_is_string);
+    RefsNumbers numbers;
+    if (isNumeric) numbers = RefsNumbersOf(name, value, variableType);
     const auto type =
-        numbers ? GDALExtendedDataType::Create(RefsNumberTypeOf(name, value, variableType))
-                : GDALExtendedDataType::CreateString(0, strings ? GEDTST_NONE : GEDTST_JSON);
+        isNumeric ? GDALExtendedDataType::Create(numbers.type)
+                  : GDALExtendedDataType::CreateString(0, strings ? GEDTST_NONE : GEDTST_JSON);
     std::shared_ptr<RefsAttribute> attribute(new RefsAttribute(parent, name, type));
     attribute->SetSelf(attribute);
-    if (numbers)
-        attribute->setNumbers(value);
+    if (isNumeric)
+        attribute->setElements(std::move(numbers.elements));
     else
         attribute->setStrings(strings ? stringsOf(value) : jsonOf(value));
     return attribute;
 }
 
 /* NetCDF does not tell a value from a list of one. */
-void RefsAttribute::setCount(size_t n) {
-    elements_.resize(n * type_.GetSize());
+void RefsAttribute::setElements(std::vector<GByte> &&elements) {
+    elements_ = std::move(elements);
+    const size_t n = elements_.size() / type_.GetSize();
     if (n != 1) dimensions_.push_back(std::make_shared<GDALDimension>("", "length", "", "", n));
-}
-
-void RefsAttribute::setNumbers(const refs_json *value) {
-    const size_t size = type_.GetSize();
-    setCount(RefsJsonCount(value));
-    for (size_t i = 0; i < RefsJsonCount(value); i++)
-        RefsNumberStore(RefsJsonAt(value, i), type_.GetNumericDataType(), &elements_[i * size]);
 }
 
 void RefsAttribute::setStrings(std::vector<std::string> &&strings) {
     strings_ = std::move(strings);
-    setCount(strings_.size());
-    for (size_t i = 0; i < strings_.size(); i++) {
-        const char *text = strings_[i].c_str();
-        memcpy(&elements_[i * sizeof text], &text, sizeof text);
+    std::vector<GByte> pointers;
+    for (const std::string &string : strings_) {
+        const char *text = string.c_str();
+        const auto *bytes = reinterpret_cast<const GByte *>(&text);
+        pointers.insert(pointers.end(), bytes, bytes + sizeof text);
     }
+    setElements(std::move(pointers));
 }
 
 bool RefsAttribute::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,

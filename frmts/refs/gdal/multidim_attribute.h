@@ -1,8 +1,7 @@
 /* multidim_attribute.h -- attributes of groups and arrays: JSON values with a type.
  *
- * Strings and lists of strings are strings, numbers have types as multidim_number.h has it, a list
- * of one value is that value. All else (objects, nested and mixed lists, true, false, null) is
- * JSON text.
+ * Strings and lists of strings are strings, numbers have the types of refs/typed.h, a list of one
+ * value is that value. All else (objects, nested and mixed lists, true, false, null) is JSON text.
  */
 #ifndef REFS_MULTIDIM_ATTRIBUTE_H
 #define REFS_MULTIDIM_ATTRIBUTE_H
@@ -13,6 +12,17 @@
 
 #include "gdal_compat.h"
 #include "refs/json.h"
+
+/** The elements of an attribute, and their type. */
+struct RefsNumbers {
+    GDALDataType type = GDT_Unknown;
+    std::vector<GByte> elements;
+};
+
+/** Those of attribute `name`, a number or a list of numbers, of a variable whose elements are of
+ * `variableType`: GDT_Unknown where there is none. Throws std::bad_alloc. */
+RefsNumbers RefsNumbersOf(const std::string &name, const refs_json *value,
+                          GDALDataType variableType);
 
 /** Owns its values: numbers or strings. */
 class RefsAttribute final : public GDALAttribute {
@@ -36,9 +46,8 @@ class RefsAttribute final : public GDALAttribute {
     RefsAttribute(const std::string &parent, const std::string &name,
                   const GDALExtendedDataType &type)
         : GDALAbstractMDArray(parent, name), GDALAttribute(parent, name), type_(type) {}
-    void setNumbers(const refs_json *value);
+    void setElements(std::vector<GByte> &&elements);
     void setStrings(std::vector<std::string> &&strings);
-    void setCount(size_t n);
 
     GDALExtendedDataType type_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;

@@ -3,7 +3,7 @@
 
 #include "geotiff.h"
 #include "multidim.h"
-#include "multidim_number.h"
+#include "multidim_attribute.h"
 #include "pixel_type.h"
 #include "report.h"
 
@@ -43,7 +43,7 @@ std::vector<GByte> nodataOf(const refs_array_meta *meta, const refs_cf_descripti
 RefsPacking packingOf(const refs_array_meta *meta, const char *name, bool has, double value) {
     const refs_json *attribute = refs_json_get(meta->attributes, name);
     const GDALDataType storage = refs_json_is_number(attribute)
-                                     ? RefsNumberTypeOf(name, attribute, GDT_Unknown)
+                                     ? RefsNumbersOf(name, attribute, GDT_Unknown).type
                                      : GDT_Float64;
     return {has, value, storage};
 }

@@ -177,11 +177,12 @@ static bool put_integer(const number *of, size_t size, uint8_t *dst) {
 
 static bool put_positive(const number *of, size_t size, uint8_t *dst) {
     const uint64_t most = size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * size)) - 1;
-    memcpy(dst, &of->positive, size);
+    const uint64_t bits = of->integer < 0 ? (uint64_t)of->integer : of->positive;
+    memcpy(dst, &bits, size);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    memcpy(dst, (const uint8_t *)&of->positive + 8 - size, size);
+    memcpy(dst, (const uint8_t *)&bits + 8 - size, size);
 #endif
-    return of->integer >= 0 && of->positive <= most;
+    return of->integer < 0 ? of->integer >= -(int64_t)(most / 2) - 1 : of->positive <= most;
 }
 
 /* False where the type does not hold it. */
