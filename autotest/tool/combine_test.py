@@ -615,7 +615,7 @@ class Times(InFolder):
         self.assertEqual(read('all.json', "v").shape, (2, 3, 2, 3))
         run("index", *names, "-q", "--along", "step", "-o", "named.json")
         self.assertEqual(read("named.json", "v").shape, (3, 2, 3))
-        self.assertIn("differ, and are not tiles of one grid: name the concat dimensions (--along)", run("index", *names[:2], "-o", "two.json", status=1))
+        self.assertIn("differ, and are not tiles of one grid along time, step: name the concat dimensions (--along time --along step, or fewer)", run("index", *names[:2], "-o", "two.json", status=1))
 
     def test_of_runs_with_another_lead_time_each_need_both_dimensions(self):
         """A set that kept the lead time of the first run would take fields of another run in place of those that it has."""
@@ -629,11 +629,22 @@ class Times(InFolder):
                              ("number", {"units": "1", "standard_name": "realization"}),
                              ("level", {"units": "hPa", "standard_name": "air_pressure"})):
             names = [part(0, 3, kind, values), part(24, 6, kind, values), part(0, 6, kind, values), part(24, 3, kind, values)]
-            for options in ([], ["--along", "time"]):
-                for output in ("two.json", "two.nc"):
-                    said = run("index", *names[:2], *options, "-o", output, status=1)
-                    self.assertIn(f"other: differs between {names[0]} and {names[1]}, element 0 of other is 3 and 6, but they are combined along time "
-                                  "alone: name all dimensions (--along time --along other)", said)
+            for output in ("two.json", "two.nc"):
+                said = run("index", *names[:2], "--along", "time", "-o", output, status=1)
+                self.assertIn(f"other: differs between {names[0]} and {names[1]}, element 0 of other is 3 and 6, but they are combined along time "
+                              "alone: name all dimensions (--along time --along other)", said)
+            both = ["--along", "other", "--along", "time"]
+            for of in (names[:2], [*names[:2], part(48, 12, kind, values)]):  # no two have the same value
+                n = len(of) ** 2
+                self.assertIn(f"({n - len(of)} of {n} tiles): values are missing there", run("index", *of, "-o", "all.json"))
+                run("index", *of, *both, "-o", "named.json", "-q")
+                with open("all.json", "rb") as one, open("named.json", "rb") as other:
+                    self.assertEqual(one.read(), other.read())
+                run("index", *of, "-o", "all.nc")
+                run("index", of[0], "-o", "grown.json")
+                run("append", "grown.json", *of[1:])
+                with open("all.json", "rb") as one, open("grown.json", "rb") as other:
+                    self.assertEqual(one.read(), other.read())
             both = ["--along", "time", "--along", "other"]
             run("index", *names[:2], *both, "-o", "two.json")
             self.assertEqual(np.ma.filled(np.ma.masked_greater(read("two.json", "v")[..., 0, 0], 1e30), -1).tolist(), [[3, -1], [-1, 30]])

@@ -1193,13 +1193,16 @@ class Unlike(Folder):
         first = self.write_level("a.nc", 0, 850, "hPa")
         for level, units, said in ((85000, "Pa", None), (500, "hPa", "element 0 of plev is 850 and 500"),
                                    (50000, "Pa", "element 0 of plev is 850 hPa and 50000 Pa")):
-            done = subprocess.run([REFS, "index", first, self.write_level("b.nc", 1, level, units), "-o", "all.json"],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0 if said is None else 1, done.stderr)
-            self.assertEqual("plev" in done.stderr, said is not None, done.stderr)
-            self.assertIn(f"{said}, but they are combined along time alone" if said else "", done.stderr)
+            second = self.write_level("b.nc", 1, level, units)
+            for options, why in (([], "not tiles of one grid along plev, time: name the concat dimensions (--along plev --along time, or fewer)"),
+                                 (["--along", "time"], f"{said}, but they are combined along time alone")):
+                said_of_it = run("index", first, second, *options, "-o", "all.json", status=0 if said is None else 1)
+                self.assertEqual("plev" in said_of_it, said is not None, said_of_it)
+                self.assertIn(why if said else "", said_of_it)
         for output in ("no.json", "no.nc"):
-            said = run("index", first, self.write_level("b.nc", 1, 3, "m"), "-o", output, status=1)
+            second = self.write_level("b.nc", 1, 3, "m")
+            self.assertIn('a.nc and b.nc differ in units or calendar of plev: "hPa"', run("index", first, second, "-o", output, status=1))
+            said = run("index", first, second, "--along", "time", "-o", output, status=1)
             self.assertIn('plev: cannot convert its units "hPa" (a.nc) and "m" (b.nc)', said)
 
     def write_units(self, name, step, units, values=(1, 2), dtype="f4", n=40, since="days since 2000-01-01", **time):

@@ -86,9 +86,9 @@ typedef struct dim_search {
     dim_list base, more; /* base: recorded dimensions, or those that differ; more: coordinates that
                             differ in addition */
     bool is_recorded;    /* base was recorded in the set */
-    bool has_instant, has_valid_time; /* base has a dimension of this kind */
-    bool has_variable;                /* two parts have a variable in common */
-    size_t n_axes;                    /* coordinate axes that two parts have in common */
+    bool has_instant, has_valid_time, has_lead_time; /* base has a dimension of this kind */
+    bool has_variable;                               /* two parts have a variable in common */
+    size_t n_axes; /* coordinate axes that two parts have in common */
 } dim_search;
 
 static bool has_name(const dim_list *list, uint32_t name) {
@@ -189,6 +189,12 @@ static refs_status tell_unclear(const dim_search *all, const refs_combine_array 
     return REFS_OK;
 }
 
+/* Whether the result may have a coordinate along the base that differs between parts: one that lies
+ * along it in these, or an instant, which scalars give to lead times (times.c). */
+static bool may_follow(const dim_search *all, const refs_combine_array *array) {
+    return array->rank > 0 || (all->has_lead_time && refs_combine__is_instant(array->coordinate));
+}
+
 /* Whether a coordinate varies independently of the base: two parts have the same value. Otherwise
  * it may be a function of the base, and a warning says how to add it. Not checked where only the
  * first and last part are known, nor for a recorded base. */
@@ -196,7 +202,7 @@ static refs_status varies_alone(const dim_search *all, const refs_combine_array 
                                 const refs_combine_member *const members[2], bool *does,
                                 refs_error *err) {
     const refs_combine *combine = all->combine;
-    *does = all->is_recorded || refs_combine__is_of_coordinates(combine);
+    *does = all->is_recorded || refs_combine__is_of_coordinates(combine) || !may_follow(all, array);
     if (*does) return REFS_OK;
     REFS_SCOPED uint8_t *seen = NULL;
     REFS_NEW(seen, combine->strings.count + 1, err);
@@ -297,7 +303,7 @@ static refs_status find_base(dim_search *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Sets has_instant and has_valid_time. A dimension without a variable counts as an instant, so that
+/* Sets has_instant and its like. A dimension without a variable counts as an instant, so that
  * times are not added to it. */
 static void describe_base(dim_search *all) {
     for (size_t i = 0; i < all->base.n; i++) {
@@ -305,6 +311,8 @@ static void describe_base(dim_search *all) {
         if (found == NULL || refs_combine__is_instant(found->coordinate)) all->has_instant = true;
         if (found != NULL && found->coordinate == REFS_COMBINE_COORDINATE_VALID_TIME)
             all->has_valid_time = true;
+        if (found != NULL && found->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME)
+            all->has_lead_time = true;
     }
 }
 

@@ -2,8 +2,8 @@
  * tiles. Coordinates that differ show where a part belongs, or that it has another grid. Parts are
  * tiles if no two overlap in part, and if parts along several dimensions fill the whole grid.
  * Times, lead times, members and scalars are not grids: values may be missing between them. But if
- * each part differs from all others along each dimension, nothing shows that there is more than one
- * dimension. */
+ * parts differ in scalar times alone, and each from all others in each of them, nothing shows that
+ * there is more than one dimension. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -58,18 +58,32 @@ static refs_status describe_value(const refs_combine *combine, size_t concat,
                            refs_combine__print_value(&values[1], shown[1]));
 }
 
+/* Appends the dimensions, each with `before` in front of it, and `between` after all but the last.
+ */
+static refs_status list_dims(const refs_combine *combine, const char *before, const char *between,
+                             refs_buf *text, refs_error *err) {
+    for (size_t i = 0; i < combine->n_dims; i++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%s%s", i > 0 ? between : "", before,
+                                 combine->options.dims[i]));
+    return refs_buf_append(text, "", 1, err);
+}
+
 static refs_status fail_pair(const refs_combine *combine, size_t concat, const size_t members[2],
                              refs_error *err) {
-    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT,
+                    dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
     REFS_TRY(describe(combine, concat, members[0], &one, err));
     REFS_TRY(describe(combine, concat, members[1], &other, err));
     REFS_TRY(describe_value(combine, concat, members, &value, err));
+    REFS_TRY(list_dims(combine, "", ", ", &dims, err));
+    REFS_TRY(list_dims(combine, "--along ", " ", &options, err));
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid: name "
-                     "the concat dimensions (--along)",
+                     "%s of %.*s and of %.*s differ%.*s, and are not tiles of one grid along %s: "
+                     "name the concat dimensions (%s%s)",
                      combine->options.dims[concat], (int)one.size, (const char *)one.data,
                      (int)other.size, (const char *)other.data, (int)value.size,
-                     value.size > 0 ? (const char *)value.data : "");
+                     value.size > 0 ? (const char *)value.data : "", (const char *)dims.data,
+                     (const char *)options.data, combine->n_dims > 1 ? ", or fewer" : "");
 }
 
 static bool counts_time(const refs_combine *combine, const refs_combine_array *coordinate) {
@@ -185,12 +199,28 @@ static refs_status have_one_row(const refs_combine *combine, const tiling *all, 
     return REFS_OK;
 }
 
-/* Whether no dimension is a grid, and each varies independently of the others. */
-static refs_status may_have_gaps(const refs_combine *combine, const tiling *concat_dims, bool *may,
-                                 refs_error *err) {
-    bool are_free = true;
+/* Whether the coordinate is a scalar in the first part, and an instant or a lead time. */
+static bool is_scalar_time(const refs_combine *combine, const refs_combine_plan *plan,
+                           size_t concat) {
+    const refs_combine_member *first = &combine->members[plan->concat_dims[concat].first];
+    const refs_combine_axis *axis = &first->axes[concat];
+    const refs_combine_coordinate coordinate = axis->array != REFS_COMBINE_NONE
+                                                   ? first->arrays[axis->array].coordinate
+                                                   : REFS_COMBINE_COORDINATE_OTHER;
+    return axis->is_new && (refs_combine__is_instant(coordinate) ||
+                            coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
+}
+
+/* Whether no dimension is a grid. If all are scalar times, each must vary independently of the
+ * others: otherwise times may follow from lead times, as they do in a series of observations. */
+static refs_status may_have_gaps(const refs_combine *combine, const refs_combine_plan *plan,
+                                 const tiling *concat_dims, bool *may, refs_error *err) {
+    bool are_free = true, are_scalar_times = true;
     for (size_t i = 0; i < combine->n_dims; i++) are_free = are_free && concat_dims[i].is_free;
-    for (size_t i = 0; are_free && i < combine->n_dims; i++)
+    for (size_t i = 0; i < combine->n_dims; i++)
+        are_scalar_times = are_scalar_times && is_scalar_time(combine, plan, i);
+    *may = are_free && !are_scalar_times;
+    for (size_t i = 0; are_free && are_scalar_times && i < combine->n_dims; i++)
         REFS_TRY(have_one_row(combine, &concat_dims[i], may, err));
     return REFS_OK;
 }
@@ -206,7 +236,7 @@ refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_co
     if (status == REFS_OK && combine->n_dims > 1) {
         status = fill_all(combine, concat_dims, &do_fill, err);
         if (status == REFS_OK && !do_fill)
-            status = may_have_gaps(combine, concat_dims, &are_free, err);
+            status = may_have_gaps(combine, plan, concat_dims, &are_free, err);
         if (status == REFS_OK && do_fill) status = tell(combine, concat_dims, err);
         if (status == REFS_OK && !do_fill && !are_free)
             status = fail_gaps(combine, concat_dims, err);
