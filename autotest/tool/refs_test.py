@@ -1196,14 +1196,25 @@ class Unlike(Folder):
             second = self.write_level("b.nc", 1, level, units)
             for options, why in (([], "not tiles of one grid along plev, time: name the concat dimensions (--along plev --along time, or fewer)"),
                                  (["--along", "time"], f"{said}, but they are combined along time alone")):
-                said_of_it = run("index", first, second, *options, "-o", "all.json", status=0 if said is None else 1)
-                self.assertEqual("plev" in said_of_it, said is not None, said_of_it)
-                self.assertIn(why if said else "", said_of_it)
+                done = subprocess.run([REFS, "index", first, second, *options, "-o", "all.json"], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0 if said is None else 1, done.stderr)
+                self.assertEqual("plev" in done.stderr, said is not None, done.stderr)
+                self.assertIn(why if said else "", done.stderr)
         for output in ("no.json", "no.nc"):
             second = self.write_level("b.nc", 1, 3, "m")
             self.assertIn('a.nc and b.nc differ in units or calendar of plev: "hPa"', run("index", first, second, "-o", output, status=1))
             said = run("index", first, second, "--along", "time", "-o", output, status=1)
             self.assertIn('plev: cannot convert its units "hPa" (a.nc) and "m" (b.nc)', said)
+
+    def test_recorded_sources_are_no_attributes_of_the_data(self):
+        """Only a set that was combined records along which dimensions, in the group in which both record their files."""
+        names = [self.write_level(f"{step}.nc", step, 850, "hPa") for step in range(3)]
+        run("index", names[0], "-o", "one.json")
+        run("index", *names[1:], "-o", "two.json")
+        for sources in (("one.json", "two.json"), ("two.json", "one.json")):
+            done = subprocess.run([REFS, "combine", *sources, "-o", "all.json"], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stderr, "")
+        self.assertEqual(read("all.json", "v")[:, 0, 0].tolist(), [0, 1, 2])
 
     def write_units(self, name, step, units, values=(1, 2), dtype="f4", n=40, since="days since 2000-01-01", **time):
         with netCDF4.Dataset(name, "w") as file:
