@@ -61,6 +61,9 @@ void refs_free(void *memory);
 /** Frees what the pointer at `pointer` points to. */
 void refs_free_at(void *pointer);
 
+/** Before the declaration of a struct, which `clear` gets by its address where its scope ends. */
+#define REFS_SCOPED_BY(clear) __attribute__((cleanup(clear)))
+
 /* -- checked arithmetic ---------------------------------------------------------------------- */
 
 /** Sets *result to a + b, a * b; false, and *result untouched, where that overflows. */
@@ -190,7 +193,7 @@ static inline refs_str refs_buf_text(const refs_buf *buf) {
 void refs_buf_clear(refs_buf *buf);
 
 /** A buffer that is cleared where its scope ends, however that is left. */
-#define REFS_SCOPED_BUF __attribute__((cleanup(refs_buf_clear))) refs_buf
+#define REFS_SCOPED_BUF REFS_SCOPED_BY(refs_buf_clear) refs_buf
 
 /** Makes room for `capacity` bytes in all; the size stays. */
 refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);

@@ -142,7 +142,7 @@ size_t refs_json_doc_memory(const refs_json_doc *doc);
 void refs_json_doc_free(refs_json_doc *doc);
 
 /** `REFS_SCOPED_JSON *doc = NULL;` is a document that is freed where its scope ends. */
-#define REFS_SCOPED_JSON __attribute__((cleanup(refs_json_doc_free_at))) refs_json_doc
+#define REFS_SCOPED_JSON REFS_SCOPED_BY(refs_json_doc_free_at) refs_json_doc
 void refs_json_doc_free_at(refs_json_doc **doc);
 
 const refs_json *refs_json_root(const refs_json_doc *doc);

@@ -268,12 +268,9 @@ static refs_status write_dims(const cfa_group *group, refs_error *err) {
     nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = strings};
     nc_place place;
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = refs_cfa__append_dims(group->job->variable, ", ", &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
-    if (status == REFS_OK)
-        status =
-            refs_cfa__file_strings(group->job->file, &shape, refs_buf_view(&text), &place, err);
-    return status;
+    REFS_TRY(refs_cfa__append_dims(group->job->variable, ", ", &text, err));
+    REFS_TRY(refs_buf_append(&text, "", 1, err));
+    return refs_cfa__file_strings(group->job->file, &shape, refs_buf_view(&text), &place, err);
 }
 
 /* -- the group --------------------------------------------------------------------------------- */

@@ -289,23 +289,19 @@ refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut 
     reading job = {
         .array = array, .step = reading_of->region->step, .cut = *cut, .dst = reading_of->dst};
     refs_array__set_strides(array->meta, reading_of->region, reading_of->stride, job.stride);
-    refs_item_list items = {NULL, 0, 0};
+    REFS_SCOPED_BY(refs_sparse__clear) refs_item_list items = {NULL, 0, 0};
     if (!refs_sparse__list(array, cut, &items)) return read_all(&job, 1, reading_of->watch, err);
     job.items = &items;
-    const refs_status status = read_sparse(&job, reading_of, err);
-    refs_sparse__clear(&items);
-    return status;
+    return read_sparse(&job, reading_of, err);
 }
 
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err) {
     const refs_reading reading_of = {array, region, dst, stride, NULL};
-    refs_cut cut = {0};
-    refs_status status = refs_array__cut(array->meta, region, &cut, err);
-    if (status == REFS_OK && cut.n_chunks > 0)
-        status = refs_array__read_cut(&reading_of, &cut, err);
-    refs_array__cut_clear(&cut);
-    return status;
+    REFS_SCOPED_BY(refs_array__cut_clear) refs_cut cut = {0};
+    REFS_TRY(refs_array__cut(array->meta, region, &cut, err));
+    if (cut.n_chunks > 0) REFS_TRY(refs_array__read_cut(&reading_of, &cut, err));
+    return REFS_OK;
 }
 
 /* -- selections -------------------------------------------------------------------------------- */

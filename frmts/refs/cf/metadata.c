@@ -145,17 +145,16 @@ static refs_status add_band_axis(const refs_cf_band_axis *axis, refs_cf_items *i
 static refs_status add_band_axes(refs_cf_description *description, refs_error *err) {
     if (description->n_band_axes == 0) return REFS_OK;
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&names, "{", 1, err);
-    for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
-        status =
-            refs_buf_printf(&names, err, "%s%s", i > 0 ? "," : "", description->band_axes[i].name);
-    if (status == REFS_OK) status = refs_buf_append(&names, "}", 1, err);
-    if (status == REFS_OK)
-        status = refs_cf__add_item(&description->metadata, "NETCDF_DIM_EXTRA",
-                                   refs_buf_text(&names), err);
-    for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
-        status = add_band_axis(&description->band_axes[i], &description->metadata, err);
-    return status;
+    REFS_TRY(refs_buf_append(&names, "{", 1, err));
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        REFS_TRY(
+            refs_buf_printf(&names, err, "%s%s", i > 0 ? "," : "", description->band_axes[i].name));
+    REFS_TRY(refs_buf_append(&names, "}", 1, err));
+    REFS_TRY(
+        refs_cf__add_item(&description->metadata, "NETCDF_DIM_EXTRA", refs_buf_text(&names), err));
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        REFS_TRY(add_band_axis(&description->band_axes[i], &description->metadata, err));
+    return REFS_OK;
 }
 
 refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,

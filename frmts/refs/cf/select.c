@@ -221,12 +221,9 @@ static refs_status list_elements(const refs_cf_band_axis *axis, refs_buf *text, 
 static refs_status fail_on_axis(const refs_cf_band_axis *axis, refs_str part, const char *why,
                                 refs_error *err) {
     REFS_SCOPED_BUF there = REFS_BUF_INIT;
-    refs_status status = list_elements(axis, &there, err);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part),
-                      why, (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
-    return status;
+    REFS_TRY(list_elements(axis, &there, err));
+    return refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part),
+                     why, (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
 }
 
 /* Fails because the axis has nothing of what is wanted. */

@@ -256,15 +256,14 @@ static refs_status add_other(void *user, refs_str key, const refs_ref *ref, refs
 static refs_status tell_others(const other_keys *keys, const char *name, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (keys->n == 0) return REFS_OK;
-    refs_status status =
-        refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s", name,
-                        (int)keys->names.size, (const char *)keys->names.data);
-    if (status == REFS_OK && keys->n > REFS_COMBINE_MAX_REPORTED)
-        status = refs_buf_printf(&text, err, " and %llu more",
-                                 (unsigned long long)(keys->n - REFS_COMBINE_MAX_REPORTED));
-    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
-    if (status == REFS_OK) tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
-    return status;
+    REFS_TRY(refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s",
+                             name, (int)keys->names.size, (const char *)keys->names.data));
+    if (keys->n > REFS_COMBINE_MAX_REPORTED)
+        REFS_TRY(refs_buf_printf(&text, err, " and %llu more",
+                                 (unsigned long long)(keys->n - REFS_COMBINE_MAX_REPORTED)));
+    REFS_TRY(refs_buf_append(&text, "", 1, err));
+    tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
+    return REFS_OK;
 }
 
 refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name, refs_error *err) {

@@ -193,12 +193,9 @@ static refs_status add_kept_state(void *user, const refs_source_state *state, re
                                .modified_ns = state->modified_ns};
     if (refs_str_is(state->url, at->location)) return REFS_OK;
     refs_validators_set_etag(&was, state->etag);
-    char *location = refs_str_copy(state->url);
-    const refs_status status =
-        location != NULL ? refs_combine_sources_add_state(at->sources, location, &was, err)
-                         : refs_fail_nomem(err);
-    refs_free(location);
-    return status;
+    REFS_SCOPED char *location = refs_str_copy(state->url);
+    return location != NULL ? refs_combine_sources_add_state(at->sources, location, &was, err)
+                            : refs_fail_nomem(err);
 }
 
 static refs_status add_kept_states(const build *all, const refs_combine_part *part,

@@ -380,16 +380,13 @@ static refs_status print_key(const tool_message *message, refs_buf *text, refs_e
 
 static refs_status fail_differs(const tool_message *message, const refs_buf *difference,
                                 refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status = print_key(message, &key, err);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_CHANGED,
-                           "%.*s: %.*s in the message at byte %llu: make the set again, from the "
-                           "files if it was made from their indices",
-                           (int)key.size, (const char *)key.data, (int)difference->size,
-                           (const char *)difference->data, (unsigned long long)message->offset);
-    refs_buf_clear(&key);
-    return status;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(print_key(message, &key, err));
+    return refs_fail(err, REFS_CHANGED,
+                     "%.*s: %.*s in the message at byte %llu: make the set again, from the "
+                     "files if it was made from their indices",
+                     (int)key.size, (const char *)key.data, (int)difference->size,
+                     (const char *)difference->data, (unsigned long long)message->offset);
 }
 
 refs_status tool_message_compare(const tool_message *message, refs_error *err) {

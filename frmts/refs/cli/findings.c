@@ -72,14 +72,12 @@ static refs_status sum_up(const tool_finding *finding, refs_buf *text, refs_erro
 static refs_status print_json(const char *name, refs_status code, const char *text,
                               refs_error *err) {
     REFS_SCOPED_BUF json = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&json, err, "{\"source\":");
-    if (status == REFS_OK) status = refs_json_write_string(refs_str_from(name), &json, err);
-    if (status == REFS_OK)
-        status =
-            refs_buf_printf(&json, err, ",\"code\":\"%s\",\"problem\":", refs_status_code(code));
-    if (status == REFS_OK) status = refs_json_write_string(refs_str_from(text), &json, err);
-    if (status == REFS_OK) printf("%.*s}\n", (int)json.size, (const char *)json.data);
-    return status;
+    REFS_TRY(refs_buf_printf(&json, err, "{\"source\":"));
+    REFS_TRY(refs_json_write_string(refs_str_from(name), &json, err));
+    REFS_TRY(refs_buf_printf(&json, err, ",\"code\":\"%s\",\"problem\":", refs_status_code(code)));
+    REFS_TRY(refs_json_write_string(refs_str_from(text), &json, err));
+    printf("%.*s}\n", (int)json.size, (const char *)json.data);
+    return REFS_OK;
 }
 
 static refs_status print_finding(const char *name, const tool_finding *finding, bool json,

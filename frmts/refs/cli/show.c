@@ -430,10 +430,8 @@ static refs_status show_info(const tool_set *set, const tool_arguments *argument
     if (arguments->names.n > 1)
         return say_where(set, arguments->names.items[1], arguments->json, err);
     REFS_TRY(open_contents(set, arguments->all, shown, err));
-    refs_intern own = {0};
-    const refs_status status = sum_up(set, shown, arguments->json, &own, err);
-    refs_intern_clear(&own);
-    return status;
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern own = {0};
+    return sum_up(set, shown, arguments->json, &own, err);
 }
 
 static refs_status show_value(const tool_set *set, const tool_arguments *arguments, contents *shown,

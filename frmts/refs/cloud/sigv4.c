@@ -79,21 +79,17 @@ static refs_status append_sorted(refs_str query, refs_buf *sorted, refs_error *e
 static refs_status make_query(const refs_signer *signer, const scope *in, refs_str asked,
                               refs_buf *query, refs_error *err) {
     REFS_SCOPED_BUF all = REFS_BUF_INIT, credential = REFS_BUF_INIT, valid = REFS_BUF_INIT;
-    refs_status status =
-        refs_buf_printf(&credential, err, "%s/%s%c", signer->access_key, in->text, '\0');
-    if (status == REFS_OK) status = refs_buf_printf(&valid, err, "%u%c", signer->valid_s, '\0');
-    if (status == REFS_OK) status = refs_buf_append_str(&all, asked, err);
-    if (status == REFS_OK) status = append_parameter("X-Amz-Algorithm", METHOD, &all, err);
-    if (status == REFS_OK)
-        status = append_parameter("X-Amz-Credential", (const char *)credential.data, &all, err);
-    if (status == REFS_OK) status = append_parameter("X-Amz-Date", in->moment, &all, err);
-    if (status == REFS_OK)
-        status = append_parameter("X-Amz-Expires", (const char *)valid.data, &all, err);
-    if (status == REFS_OK && signer->session_token != NULL)
-        status = append_parameter("X-Amz-Security-Token", signer->session_token, &all, err);
-    if (status == REFS_OK) status = append_parameter("X-Amz-SignedHeaders", "host", &all, err);
-    if (status == REFS_OK) status = append_sorted(refs_buf_text(&all), query, err);
-    return status;
+    REFS_TRY(refs_buf_printf(&credential, err, "%s/%s%c", signer->access_key, in->text, '\0'));
+    REFS_TRY(refs_buf_printf(&valid, err, "%u%c", signer->valid_s, '\0'));
+    REFS_TRY(refs_buf_append_str(&all, asked, err));
+    REFS_TRY(append_parameter("X-Amz-Algorithm", METHOD, &all, err));
+    REFS_TRY(append_parameter("X-Amz-Credential", (const char *)credential.data, &all, err));
+    REFS_TRY(append_parameter("X-Amz-Date", in->moment, &all, err));
+    REFS_TRY(append_parameter("X-Amz-Expires", (const char *)valid.data, &all, err));
+    if (signer->session_token != NULL)
+        REFS_TRY(append_parameter("X-Amz-Security-Token", signer->session_token, &all, err));
+    REFS_TRY(append_parameter("X-Amz-SignedHeaders", "host", &all, err));
+    return append_sorted(refs_buf_text(&all), query, err);
 }
 
 /* -- the signature ----------------------------------------------------------------------------- */
@@ -121,13 +117,10 @@ static refs_status make_signature(const refs_signer *signer, const scope *in, re
     refs_sha256(canonical, hash);
     refs_sha256_print(hash, hex);
     REFS_TRY(make_key(signer, in->day, key, err));
-    refs_status status =
-        refs_buf_printf(&text, err, METHOD "\n%s\n%s\n%s", in->moment, in->text, hex);
-    if (status == REFS_OK)
-        status =
-            refs_sha256_hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
-    if (status == REFS_OK) refs_sha256_print(hash, hex);
-    return status;
+    REFS_TRY(refs_buf_printf(&text, err, METHOD "\n%s\n%s\n%s", in->moment, in->text, hex));
+    REFS_TRY(refs_sha256_hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err));
+    refs_sha256_print(hash, hex);
+    return REFS_OK;
 }
 
 refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *asked, refs_buf *query,
@@ -138,17 +131,14 @@ refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *ask
     scope in;
     REFS_TRY(make_scope(signer, &in, err));
     REFS_TRY(make_query(signer, &in, asked->query, query, err));
-    refs_status status =
-        refs_buf_printf(&canonical, err, "%s\n", asked->method != NULL ? asked->method : "GET");
-    if (status == REFS_OK) status = refs_buf_append_str(&canonical, asked->path, err);
-    if (status == REFS_OK) status = refs_buf_append(&canonical, "\n", 1, err);
-    if (status == REFS_OK)
-        status = refs_buf_append(&canonical, query->data + begin, query->size - begin, err);
-    if (status == REFS_OK) status = refs_buf_append(&canonical, "\nhost:", 6, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&canonical, asked->authority, err);
-    if (status == REFS_OK) status = refs_buf_printf(&canonical, err, "\n\nhost\nUNSIGNED-PAYLOAD");
-    if (status == REFS_OK)
-        status = make_signature(signer, &in, refs_buf_view(&canonical), hex, err);
-    if (status == REFS_OK) status = refs_buf_printf(query, err, "&X-Amz-Signature=%s", hex);
-    return status;
+    REFS_TRY(
+        refs_buf_printf(&canonical, err, "%s\n", asked->method != NULL ? asked->method : "GET"));
+    REFS_TRY(refs_buf_append_str(&canonical, asked->path, err));
+    REFS_TRY(refs_buf_append(&canonical, "\n", 1, err));
+    REFS_TRY(refs_buf_append(&canonical, query->data + begin, query->size - begin, err));
+    REFS_TRY(refs_buf_append(&canonical, "\nhost:", 6, err));
+    REFS_TRY(refs_buf_append_str(&canonical, asked->authority, err));
+    REFS_TRY(refs_buf_printf(&canonical, err, "\n\nhost\nUNSIGNED-PAYLOAD"));
+    REFS_TRY(make_signature(signer, &in, refs_buf_view(&canonical), hex, err));
+    return refs_buf_printf(query, err, "&X-Amz-Signature=%s", hex);
 }

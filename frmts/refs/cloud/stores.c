@@ -302,18 +302,16 @@ static refs_status sign(const server *at, const keys *with, const char *method, 
 
 static refs_status s3_url(const refs_cloud *cloud, const refs_object *object, refs_buf *url,
                           refs_error *err) {
-    address to = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
+    REFS_SCOPED_BY(address_clear) address to = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
     keys with;
     server at;
     REFS_TRY(find_keys(object, &with, err));
     bool is_signed = with.access_key != NULL && with.secret_key != NULL;
     REFS_TRY(find_server(cloud, object, is_signed, &at, err));
-    refs_status status = make_address(&at, object, &to, err);
-    if (status == REFS_OK) status = append_payer(object, is_signed, &to.query, err);
-    if (status == REFS_OK && is_signed) status = sign(&at, &with, object->method, &to, err);
-    if (status == REFS_OK) status = append_url(&at, &to, url, err);
-    address_clear(&to);
-    return status;
+    REFS_TRY(make_address(&at, object, &to, err));
+    REFS_TRY(append_payer(object, is_signed, &to.query, err));
+    if (is_signed) REFS_TRY(sign(&at, &with, object->method, &to, err));
+    return append_url(&at, &to, url, err);
 }
 
 /* -- Azure ------------------------------------------------------------------------------------- */

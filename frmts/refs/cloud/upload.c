@@ -114,11 +114,10 @@ static refs_status take_id(upload *of, const refs_buf *answer, refs_error *err) 
 }
 
 static refs_status begin_parts(upload *of, refs_error *err) {
+    REFS_SCOPED_BY(refs_cloud__transfer_clear)
     refs_transfer asked = {.method = "POST", .query = "uploads=", .file = -1};
-    refs_status status = send_one(of, &asked, err);
-    if (status == REFS_OK) status = take_id(of, &asked.answer, err);
-    refs_cloud__transfer_clear(&asked);
-    return status;
+    REFS_TRY(send_one(of, &asked, err));
+    return take_id(of, &asked.answer, err);
 }
 
 static refs_status append_id(const upload *of, const char *before, refs_buf *query,
@@ -214,10 +213,9 @@ static refs_status send_parts(upload *of, refs_error *err) {
 /* -- all --------------------------------------------------------------------------------------- */
 
 static refs_status send_whole(const upload *of, refs_error *err) {
+    REFS_SCOPED_BY(refs_cloud__transfer_clear)
     refs_transfer whole = {.method = "PUT", .query = "", .file = of->file, .length = of->size};
-    refs_status status = send_last(of, &whole, err);
-    refs_cloud__transfer_clear(&whole);
-    return status;
+    return send_last(of, &whole, err);
 }
 
 static refs_status send_file(upload *of, const char *path, refs_error *err) {
@@ -279,8 +277,7 @@ refs_status refs_cloud_replace(refs_cloud *cloud, const refs_replacement *replac
 refs_status refs_cloud_remove(refs_cloud *cloud, const char *location, refs_error *err) {
     upload of;
     REFS_TRY(set_up(cloud, location, &of, err));
+    REFS_SCOPED_BY(refs_cloud__transfer_clear)
     refs_transfer asked = {.method = "DELETE", .query = "", .file = -1, .may_be_absent = true};
-    refs_status status = send_one(&of, &asked, err);
-    refs_cloud__transfer_clear(&asked);
-    return status;
+    return send_one(&of, &asked, err);
 }

@@ -138,18 +138,17 @@ static refs_status add_cells(const cutting *at, const refs_combine_cells *cells,
 
 static refs_status cut_by_parts(cutting *at, const refs_combine_plan *plan, refs_error *err) {
     const refs_combine *combine = at->combine;
+    REFS_SCOPED_BY(refs_combine__cells_clear)
     refs_combine_cells cells = {
         .combine = combine, .n_concat = 1, .concat = {at->concat}, .are_whole = true};
     size_t members[2];
     for (size_t i = 0; i < combine->n_parts; i++)
         REFS_TRY(check_steps(at, &combine->members[i], err));
     REFS_TRY(find_edges(at, err));
-    refs_status status = refs_combine__cells_open(&cells, plan, at->path, err);
-    if (status == REFS_OK && refs_combine__find_across(&cells, at->path, members))
-        status = fail_overlap(at, members, err);
-    if (status == REFS_OK) status = add_cells(at, &cells, err);
-    refs_combine__cells_clear(&cells);
-    return status;
+    REFS_TRY(refs_combine__cells_open(&cells, plan, at->path, err));
+    if (refs_combine__find_across(&cells, at->path, members))
+        REFS_TRY(fail_overlap(at, members, err));
+    return add_cells(at, &cells, err);
 }
 
 static refs_status cut_as(const refs_fragment_dim *other, refs_fragment_dim *into,
@@ -801,16 +800,14 @@ static refs_status put_array(aggregating *at, refs_combine_result *result, refs_
 
 static refs_status put_group(aggregating *at, refs_str group, refs_str attributes,
                              refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     at->path.size = 0;
     if (group.size > 0)
         REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", (int)group.size - 1, group.data));
     REFS_TRY(refs_buf_append(&at->path, "", 1, err));
     REFS_TRY(refs_json_parse(attributes, &doc, err));
-    const refs_status status =
-        refs_master_attributes(at->master, (const char *)at->path.data, refs_json_root(doc), err);
-    refs_json_doc_free(doc);
-    return status;
+    return refs_master_attributes(at->master, (const char *)at->path.data, refs_json_root(doc),
+                                  err);
 }
 
 /* The document of a group, or a minimal one. */
@@ -843,15 +840,14 @@ static refs_status put_groups_of(aggregating *at, const refs_combine_member *mem
 /* Attributes of a group come from the first part that has them, but before all from a manifest. */
 static refs_status put_groups(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = combine->n_parts; i < combine->n_members && status == REFS_OK; i++)
+    REFS_SCOPED uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = combine->n_parts; i < combine->n_members; i++)
         if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE)
-            status = put_groups_of(at, &combine->members[i], seen, err);
-    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
-        status = put_groups_of(at, &combine->members[at->plan->order[i]], seen, err);
-    refs_free(seen);
-    return status;
+            REFS_TRY(put_groups_of(at, &combine->members[i], seen, err));
+    for (size_t i = 0; i < combine->n_members; i++)
+        REFS_TRY(put_groups_of(at, &combine->members[at->plan->order[i]], seen, err));
+    return REFS_OK;
 }
 
 /* Declares dimensions that no array has. */
@@ -912,13 +908,11 @@ static const refs_combine_entry *find_only_entry(const refs_combine *combine, ui
 static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
     const refs_combine_member *member = NULL;
     const refs_combine_entry *entry = find_only_entry(at->combine, path, &member);
-    refs_combine_result result = {0};
+    REFS_SCOPED_BY(refs_combine__result_clear) refs_combine_result result = {0};
     if (entry != NULL) return put_entry(at, member, entry, err);
-    refs_status status = refs_combine__result_make(at->combine, at->plan, path, &result, err);
-    if (status == REFS_OK) status = refs_combine__go_on(at->combine, err);
-    if (status == REFS_OK) status = put_array(at, &result, err);
-    refs_combine__result_clear(&result);
-    return status;
+    REFS_TRY(refs_combine__result_make(at->combine, at->plan, path, &result, err));
+    REFS_TRY(refs_combine__go_on(at->combine, err));
+    return put_array(at, &result, err);
 }
 
 typedef struct deep_path {

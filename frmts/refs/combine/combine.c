@@ -399,7 +399,7 @@ refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer
                                         refs_error *err) {
     size_t n = 0, total = 0;
     for (size_t i = 0; i < combine->n_members; i++) total += combine->members[i].n_left_out;
-    refs_left_out *all = refs_calloc(total + 1, sizeof *all);
+    REFS_SCOPED refs_left_out *all = refs_calloc(total + 1, sizeof *all);
     if (all == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_members; i++)
         for (size_t k = 0; k < combine->members[i].n_left_out; k++) {
@@ -408,12 +408,10 @@ refs_status refs_combine_write_left_out(const refs_combine *combine, refs_writer
                                        refs_combine__text(combine, left_out->problem)};
         }
     qsort(all, n, sizeof *all, by_path_and_problem);
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
+    for (size_t i = 0; i < n; i++)
         if (i == 0 || !refs_str_equal(all[i].path, all[i - 1].path))
-            status = refs_writer_left_out(writer, &all[i], err);
-    refs_free(all);
-    return status;
+            REFS_TRY(refs_writer_left_out(writer, &all[i], err));
+    return REFS_OK;
 }
 
 static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
@@ -432,22 +430,17 @@ static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, re
 
 refs_status refs_combine_write(refs_combine *combine, const refs_combine_sink *sink,
                                refs_error *err) {
-    refs_combine_plan plan = {0};
+    REFS_SCOPED_BY(refs_combine__plan_clear) refs_combine_plan plan = {0};
     refs_combine__forget_fills(combine);
-    refs_status status = plan_parts(combine, &plan, err);
-    if (status == REFS_OK)
-        status = refs_combine__copies(combine) ? refs_combine__copy(combine, sink, err)
-                                               : refs_combine__emit(combine, &plan, sink, err);
-    refs_combine__plan_clear(&plan);
-    return status;
+    REFS_TRY(plan_parts(combine, &plan, err));
+    return refs_combine__copies(combine) ? refs_combine__copy(combine, sink, err)
+                                         : refs_combine__emit(combine, &plan, sink, err);
 }
 
 refs_status refs_combine_aggregate(refs_combine *combine, refs_master *master, refs_error *err) {
-    refs_combine_plan plan = {0};
+    REFS_SCOPED_BY(refs_combine__plan_clear) refs_combine_plan plan = {0};
     if (refs_combine__copies(combine))
         return refs_fail(err, REFS_INVALID, "name the concat dimension of the aggregation");
-    refs_status status = plan_parts(combine, &plan, err);
-    if (status == REFS_OK) status = refs_combine__aggregate(combine, &plan, master, err);
-    refs_combine__plan_clear(&plan);
-    return status;
+    REFS_TRY(plan_parts(combine, &plan, err));
+    return refs_combine__aggregate(combine, &plan, master, err);
 }

@@ -129,14 +129,11 @@ static bool is_number(const refs_dtype *dtype) {
 
 static refs_status take_fill(refs_combine *combine, refs_combine_result *result, refs_str text,
                              refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
-    refs_status status = refs_fill_value_parse(refs_json_root(doc), &result->like->dtype,
-                                               result->hole, &result->has_hole_fill, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(&combine->strings, text, &result->hole_text, err);
-    refs_json_doc_free(doc);
-    return status;
+    REFS_TRY(refs_fill_value_parse(refs_json_root(doc), &result->like->dtype, result->hole,
+                                   &result->has_hole_fill, err));
+    return refs_intern_add(&combine->strings, text, &result->hole_text, err);
 }
 
 /* The missing value from attributes, if the type can hold it. */

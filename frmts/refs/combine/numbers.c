@@ -211,17 +211,15 @@ static refs_status read_dim(const refs_combine *combine, const numbered_list *of
     const refs_combine_entry *outline = made->outline;
     const size_t n = count_numbers(of, dim, outline);
     const size_t n_listed = count_listed(outline, dim), room = n_listed > n ? n_listed : n;
-    uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
+    REFS_SCOPED uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
     if (sizes == NULL) return refs_fail_nomem(err);
     memset(sizes, 0xff, (room + 1) * sizeof *sizes);
-    refs_status status = read_sizes(combine, of, dim, sizes, err);
-    if (status == REFS_OK && !take_outline(outline, dim, sizes))
-        status = fail_cut(combine, first, dim, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = sizes[i] == UNKNOWN ? fail_lost(combine, first, dim, i, err)
-                                     : refs_fragment_dim_append(&made->dims[dim], sizes[i], err);
-    refs_free(sizes);
-    return status;
+    REFS_TRY(read_sizes(combine, of, dim, sizes, err));
+    if (!take_outline(outline, dim, sizes)) REFS_TRY(fail_cut(combine, first, dim, err));
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(sizes[i] == UNKNOWN ? fail_lost(combine, first, dim, i, err)
+                                     : refs_fragment_dim_append(&made->dims[dim], sizes[i], err));
+    return REFS_OK;
 }
 
 static refs_status read_field(refs_combine *combine, const numbered_list *of, refs_error *err) {

@@ -410,7 +410,7 @@ static refs_status make_members(table *all, refs_error *err) {
 
 /* Together, as members share strings. */
 static refs_status keep_members(table *all, refs_error *err) {
-    refs_combine_member *members = refs_calloc(all->n_files + 1, sizeof *members);
+    REFS_SCOPED refs_combine_member *members = refs_calloc(all->n_files + 1, sizeof *members);
     size_t n = 0;
     if (members == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < all->n_files; i++) {
@@ -418,9 +418,7 @@ static refs_status keep_members(table *all, refs_error *err) {
         members[n++] = all->entries[i].member;
         all->entries[i].member = (refs_combine_member){.name = NULL};
     }
-    const refs_status status = refs_combine__keep(all->combine, all->strings, members, n, err);
-    refs_free(members);
-    return status;
+    return refs_combine__keep(all->combine, all->strings, members, n, err);
 }
 
 static void clear(table *all) {

@@ -37,11 +37,9 @@ refs_status refs_combine__describe_layout(refs_intern *strings, refs_str documen
                                           refs_error *err) {
     static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
                                         "order", "fill_value", NULL};
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
-    const refs_status status = describe(strings, refs_json_root(doc), names, id, err);
-    refs_json_doc_free(doc);
-    return status;
+    return describe(strings, refs_json_root(doc), names, id, err);
 }
 
 refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
@@ -176,12 +174,9 @@ static refs_status restore_attributes(refs_intern *strings, const refs_json *add
     holes->adds_fill = refs_json_size(added) > 0 && holes->attributes != REFS_COMBINE_NONE;
     if (!holes->adds_fill) return REFS_OK;
     REFS_TRY(replace_one(strings, &holes->attributes, pairs, err));
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->attributes), &doc, err));
-    refs_status status =
-        refs_combine__describe_packing(strings, refs_json_root(doc), &holes->packing, err);
-    refs_json_doc_free(doc);
-    return status;
+    return refs_combine__describe_packing(strings, refs_json_root(doc), &holes->packing, err);
 }
 
 static refs_status restore(refs_intern *strings, const refs_json *recorded,
@@ -422,16 +417,15 @@ refs_status refs_combine__first_place(const refs_combine *combine, const refs_co
 
 static refs_status tell_before(const refs_combine *combine, const refs_combine_result *result,
                                refs_buf *text, refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_combine__text(combine, result->like->document), &doc, err));
     const refs_json *fill = refs_json_get(refs_json_root(doc), "fill_value");
-    refs_status status = refs_buf_printf(text, err, ",\"fill_value\":");
-    if (status == REFS_OK && fill == NULL) status = refs_buf_printf(text, err, "null");
-    if (status == REFS_OK && fill != NULL) status = refs_json_write(fill, text, err);
-    refs_json_doc_free(doc);
-    if (status == REFS_OK && result->tells_hole_fill)
-        status = refs_buf_printf(text, err, ",\"added\":[\"_FillValue\"]");
-    return status;
+    REFS_TRY(refs_buf_printf(text, err, ",\"fill_value\":"));
+    if (fill == NULL) REFS_TRY(refs_buf_printf(text, err, "null"));
+    if (fill != NULL) REFS_TRY(refs_json_write(fill, text, err));
+    if (result->tells_hole_fill)
+        REFS_TRY(refs_buf_printf(text, err, ",\"added\":[\"_FillValue\"]"));
+    return REFS_OK;
 }
 
 refs_status refs_combine__tell_holes(const refs_combine *combine, const refs_combine_result *result,

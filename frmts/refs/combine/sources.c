@@ -168,10 +168,10 @@ refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const 
     REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
     REFS_TRY(refs_buf_append(&url, "", 1, err));
     if (count(sources, (const char *)url.data) > 1)
-        REFS_TRY(refs_fail(err, REFS_INVALID,
-                           "%s: %s already has this source: leave it out or, if it has changed, %s "
-                           "(refs index SOURCE... -o %s)",
-                           name, set, refs_index_again(), set));
+        return refs_fail(err, REFS_INVALID,
+                         "%s: %s already has this source: leave it out or, if it has changed, %s "
+                         "(refs index SOURCE... -o %s)",
+                         name, set, refs_index_again(), set);
     return REFS_OK;
 }
 

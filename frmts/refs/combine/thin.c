@@ -442,9 +442,9 @@ static refs_status gather_texts(const gathered *to, const refs_combine_place *at
         if (!refs_mul_size(n, (size_t)array->shape[dim], &n)) n = SIZE_MAX;
     REFS_TRY(number_texts(to->texts, refs_combine__text(combine, array->values), &numbers, err));
     if (numbers.size != n)
-        REFS_TRY(refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
-                           at->member->name, REFS_STR_ARG(refs_combine__text(combine, array->path)),
-                           numbers.size / sizeof(uint32_t), n / sizeof(uint32_t)));
+        return refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
+                         at->member->name, REFS_STR_ARG(refs_combine__text(combine, array->path)),
+                         numbers.size / sizeof(uint32_t), n / sizeof(uint32_t));
     return scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
 }
 

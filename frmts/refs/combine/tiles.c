@@ -173,20 +173,17 @@ static refs_status fail_gaps(const refs_combine *combine, const tiling *concat_d
 }
 
 static refs_status tell(const refs_combine *combine, const tiling *concat_dims, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++)
-        status = refs_buf_printf(&text, err, "%s%s (%zu)",
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    for (size_t i = 0; i < combine->n_dims; i++)
+        REFS_TRY(refs_buf_printf(&text, err, "%s%s (%zu)",
                                  i == 0                     ? ""
                                  : i + 1 == combine->n_dims ? " and "
                                                             : ", ",
-                                 combine->options.dims[i], concat_dims[i].n_rows);
-    if (status == REFS_OK)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "the sources are treated as tiles, and combined along %.*s", (int)text.size,
-                  (const char *)text.data);
-    refs_buf_clear(&text);
-    return status;
+                                 combine->options.dims[i], concat_dims[i].n_rows));
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "the sources are treated as tiles, and combined along %.*s", (int)text.size,
+              (const char *)text.data);
+    return REFS_OK;
 }
 
 /* Whether two parts share a row. */
@@ -307,12 +304,11 @@ static refs_status tell_missing(const refs_combine_cells *all, refs_error *err) 
 
 refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
                                              const refs_combine_plan *plan, refs_error *err) {
+    REFS_SCOPED_BY(refs_combine__cells_clear)
     refs_combine_cells all = {.combine = combine, .n_concat = combine->n_dims};
     if (combine->n_dims < 2) return REFS_OK;
     for (size_t concat = 0; concat < combine->n_dims; concat++) all.concat[concat] = concat;
-    refs_status status = refs_combine__cells_open(&all, plan, REFS_COMBINE_NONE, err);
-    if (status == REFS_OK && all.covered != NULL && all.n_missing > 0)
-        status = tell_missing(&all, err);
-    refs_combine__cells_clear(&all);
-    return status;
+    REFS_TRY(refs_combine__cells_open(&all, plan, REFS_COMBINE_NONE, err));
+    if (all.covered != NULL && all.n_missing > 0) REFS_TRY(tell_missing(&all, err));
+    return REFS_OK;
 }

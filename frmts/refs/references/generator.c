@@ -274,14 +274,11 @@ static refs_status generate(generator *g, refs_templates *templates, refs_set_bu
 
 static refs_status generate_item(const refs_json *item, refs_templates *templates,
                                  refs_set_builder *builder, uint64_t *budget, refs_error *err) {
-    generator g = {0};
-    refs_status status = refs_json_is_object(item)
-                             ? read_fields(item, &g, err)
-                             : refs_fail(err, REFS_INVALID, "expected an object");
-    if (status == REFS_OK) status = read_dimensions(item, templates, &g, err);
-    if (status == REFS_OK) status = generate(&g, templates, builder, budget, err);
-    generator_clear(&g);
-    return status;
+    REFS_SCOPED_BY(generator_clear) generator g = {0};
+    REFS_TRY(refs_json_is_object(item) ? read_fields(item, &g, err)
+                                       : refs_fail(err, REFS_INVALID, "expected an object"));
+    REFS_TRY(read_dimensions(item, templates, &g, err));
+    return generate(&g, templates, builder, budget, err);
 }
 
 refs_status refs_references__generate(const refs_json *gen, refs_templates *templates,

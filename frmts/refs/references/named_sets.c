@@ -61,17 +61,13 @@ static refs_status check_depth(const refs_set_input *input, const char *what, re
 static refs_status fail_between(const refs_named_sets *sets, size_t n, const char *what,
                                 refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < n && i < MAX_SHOWN && status == REFS_OK; i++)
-        status = refs_buf_printf(&text, err, "%s%zu: %s", i > 0 ? ", " : "", i,
-                                 string_at(titles_of(sets), i));
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_UNSUPPORTED,
-                      "this %s names %zu sets or data files: choose one by its number "
-                      "(%.*s%s)",
-                      what, n, (int)text.size, (const char *)text.data, n > MAX_SHOWN ? ", …" : "");
-    return status;
+    for (size_t i = 0; i < n && i < MAX_SHOWN; i++)
+        REFS_TRY(refs_buf_printf(&text, err, "%s%zu: %s", i > 0 ? ", " : "", i,
+                                 string_at(titles_of(sets), i)));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "this %s names %zu sets or data files: choose one by its number "
+                     "(%.*s%s)",
+                     what, n, (int)text.size, (const char *)text.data, n > MAX_SHOWN ? ", …" : "");
 }
 
 static refs_status open_one(const refs_set_input *input, const refs_named_sets *sets, size_t i,

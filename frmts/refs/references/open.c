@@ -283,12 +283,10 @@ refs_status refs_set_open(const refs_vfs *vfs, const char *location,
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
     const size_t size = take_index(refs_str_from(location), &known.set_index);
-    char *plain = refs_str_copy(refs_str_view(location, size));
+    REFS_SCOPED char *plain = refs_str_copy(refs_str_view(location, size));
     if (plain == NULL) return refs_fail_nomem(err);
     refs_set_input input = {.vfs = vfs, .location = plain, .name = plain, .options = &known};
-    const refs_status status = open_input(&input, set, err);
-    refs_free(plain);
-    return status;
+    return open_input(&input, set, err);
 }
 
 refs_status refs_references__open_named(const refs_set_input *parent, const char *location,

@@ -43,11 +43,10 @@ refs_status refs_objects_list(const refs_object_lister *by, const char *name, re
     const bool is_one_folder = is_pattern && strchr(name + sign, '/') == NULL;
     matching at = {by, is_pattern ? name : NULL, names};
     const refs_list_visitor visitor = {add_object, &at};
-    char *begin = refs_str_copy(refs_str_part(refs_str_from(name), 0, sign));
+    REFS_SCOPED char *begin = refs_str_copy(refs_str_part(refs_str_from(name), 0, sign));
     if (begin == NULL) return refs_fail_nomem(err);
     const refs_list_request request = {begin, is_one_folder ? REFS_LIST_FOLDER : REFS_LIST_TREE};
-    refs_status status = refs_cloud_list(by->cloud, by->vfs, &request, &visitor, err);
-    refs_free(begin);
-    if (status == REFS_OK && names->size == before) status = refs_combine_fail_unmatched(name, err);
-    return status;
+    REFS_TRY(refs_cloud_list(by->cloud, by->vfs, &request, &visitor, err));
+    if (names->size == before) REFS_TRY(refs_combine_fail_unmatched(name, err));
+    return REFS_OK;
 }

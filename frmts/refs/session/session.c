@@ -62,12 +62,10 @@ const refs_vfs *refs_session_vfs(const refs_session *session) {
 refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = refs_state_plain_name(name, &text, err);
+    REFS_TRY(refs_state_plain_name(name, &text, err));
     const refs_str plain = refs_buf_text(&text);
-    if (status == REFS_OK)
-        status = refs_file_name_has_url(plain) ? refs_url_map(plain, &context, location, err)
-                                               : refs_buf_append_str(location, plain, err);
-    REFS_TRY(status);
+    REFS_TRY(refs_file_name_has_url(plain) ? refs_url_map(plain, &context, location, err)
+                                           : refs_buf_append_str(location, plain, err));
     return refs_buf_append(location, "", 1, err);
 }
 

@@ -206,12 +206,9 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
     (*added)->asked = refs_str_copy(refs_str_from(name));
     if ((*added)->asked == NULL) return refs_fail_nomem(err);
     REFS_TRY(make_folder(master, err));
-    refs_status status =
-        refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->asked, '/'));
-    if (status == REFS_OK) status = refs_buf_append(&path, "", 1, err);
-    if (status == REFS_OK)
-        status = refs_staged_open((const char *)path.data, REFS_STAGED_FILE, &(*added)->place, err);
-    return status;
+    REFS_TRY(refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->asked, '/')));
+    REFS_TRY(refs_buf_append(&path, "", 1, err));
+    return refs_staged_open((const char *)path.data, REFS_STAGED_FILE, &(*added)->place, err);
 }
 
 static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {

@@ -173,14 +173,11 @@ static refs_status define_values(cfa_open_part *open, size_t i, const nc_shape *
     REFS_SCOPED_BUF values = REFS_BUF_INIT;
     cfa_box box;
     box_of(open, i, &box);
-    refs_status status = refs_cfa__slice(open->writing, i, &box, &values, err);
-    if (status == REFS_OK)
-        status =
-            refs_cfa__add_values(open->file, shape, refs_buf_view(&values), &open->places[i], err);
-    if (status == REFS_OK)
-        status = refs_cfa__describe_values(
-            open->file, open->places[i], &array_at(open, i)->variable, refs_buf_view(&values), err);
-    return status;
+    REFS_TRY(refs_cfa__slice(open->writing, i, &box, &values, err));
+    REFS_TRY(
+        refs_cfa__add_values(open->file, shape, refs_buf_view(&values), &open->places[i], err));
+    return refs_cfa__describe_values(open->file, open->places[i], &array_at(open, i)->variable,
+                                     refs_buf_view(&values), err);
 }
 
 static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) {

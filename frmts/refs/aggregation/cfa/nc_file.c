@@ -231,15 +231,14 @@ refs_status refs_cfa__file_close(nc_file *file, refs_error *err) {
 
 static refs_status enter_group(nc_file *file, refs_str name, int *group, refs_error *err) {
     int found;
-    char *text = refs_str_copy(name);
+    REFS_SCOPED char *text = refs_str_copy(name);
     if (text == NULL) return refs_fail_nomem(err);
     int code = NC_NOERR;
     if (NC(nc_inq_grp_ncid(*group, text, &found)) != NC_NOERR)
         code = NC(nc_def_grp(*group, text, &found));
-    refs_status status = check(file, code, text, err);
-    refs_free(text);
-    if (status == REFS_OK) *group = found;
-    return status;
+    REFS_TRY(check(file, code, text, err));
+    *group = found;
+    return REFS_OK;
 }
 
 refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_error *err) {
@@ -572,8 +571,6 @@ refs_status refs_cfa__file_put(nc_file *file, nc_place place, const nc_box *box,
     size_t size = 2;
     if (!place.is_half) return put(file, place, box, values, err);
     for (size_t d = 0; d < box->rank; d++) size *= box->count[d];
-    refs_status status =
-        refs_cfa__nc_convert(&half, refs_bytes_view(values, size), &converted, err);
-    if (status == REFS_OK) status = put(file, place, box, converted.data, err);
-    return status;
+    REFS_TRY(refs_cfa__nc_convert(&half, refs_bytes_view(values, size), &converted, err));
+    return put(file, place, box, converted.data, err);
 }

@@ -183,11 +183,9 @@ static refs_status write_missing(cfa_files *files, const cfa_field *field, const
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     cfa_part part = *at;
     part.is_empty = true;
-    refs_status status =
-        refs_cfa__filler_name(refs_str_from(files->stem), variable, part.box.count, &name, err);
-    if (status == REFS_OK)
-        status = write_fragment(files, &part, (const char *)name.data, named, err);
-    return status;
+    REFS_TRY(
+        refs_cfa__filler_name(refs_str_from(files->stem), variable, part.box.count, &name, err));
+    return write_fragment(files, &part, (const char *)name.data, named, err);
 }
 
 static cfa_part part_of(const cfa_field *field, const refs_partition *spot) {

@@ -103,11 +103,11 @@ static refs_status begin_walks(stretch *self, size_t n, refs_error *err) {
     self->walks[self->n_walks++] = (walk){self->begin, self->end};
     for (size_t i = 1; i < n; i++)
         windows[i - 1] = (refs_source_range){self->begin + i * distance, self->window};
-    refs_status status =
-        window != NULL ? refs_source_want(self->source, windows, n - 1, err) : refs_fail_nomem(err);
-    for (size_t i = 1; i < n && status == REFS_OK; i++)
-        status = begin_walk(self, self->begin + i * distance, window, err);
-    return status;
+    REFS_TRY(window != NULL ? refs_source_want(self->source, windows, n - 1, err)
+                            : refs_fail_nomem(err));
+    for (size_t i = 1; i < n; i++)
+        REFS_TRY(begin_walk(self, self->begin + i * distance, window, err));
+    return REFS_OK;
 }
 
 /* A walk ends where no message is. */

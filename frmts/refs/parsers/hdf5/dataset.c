@@ -365,13 +365,10 @@ static void copy_shape(refs_hdf5_dataset *dataset) {
 static refs_status read_fill_text(refs_hdf5_file *file, refs_hdf5_dataset *dataset,
                                   refs_error *err) {
     const refs_hdf5_layout *layout = &dataset->layout;
-    refs_hdf5_heaps heaps = {0};
+    REFS_SCOPED_BY(refs_hdf5__heaps_clear) refs_hdf5_heaps heaps = {0};
     const refs_hdf5_values values = {file, &heaps};
     if (layout->element != REFS_HDF5_VLEN_STRING || !layout->has_fill) return REFS_OK;
-    refs_status status =
-        refs_hdf5__value(&values, &dataset->type, layout->fill.data, &dataset->fill_text, err);
-    refs_hdf5__heaps_clear(&heaps);
-    return status;
+    return refs_hdf5__value(&values, &dataset->type, layout->fill.data, &dataset->fill_text, err);
 }
 
 refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object *object,

@@ -73,13 +73,10 @@ static refs_status add_pages(const fixed_array *array, refs_buf *buf, refs_hdf5_
 }
 
 static refs_status read_blocks(fixed_array *array, refs_buf *buf, refs_error *err) {
-    refs_hdf5_nodes blocks = {.nodes = NULL};
-    refs_status status = array->n > array->n_in_page ? add_pages(array, buf, &blocks, err)
-                                                     : add_block(array, &blocks, err);
-    if (status == REFS_OK)
-        status = refs_hdf5__chunks_add_blocks(array->chunks, &array->elements, &blocks, err);
-    refs_hdf5__nodes_clear(&blocks);
-    return status;
+    REFS_SCOPED_BY(refs_hdf5__nodes_clear) refs_hdf5_nodes blocks = {.nodes = NULL};
+    REFS_TRY(array->n > array->n_in_page ? add_pages(array, buf, &blocks, err)
+                                         : add_block(array, &blocks, err));
+    return refs_hdf5__chunks_add_blocks(array->chunks, &array->elements, &blocks, err);
 }
 
 refs_status refs_hdf5__read_fixed_array(refs_hdf5_chunks *chunks, refs_error *err) {

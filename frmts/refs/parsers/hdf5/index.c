@@ -133,14 +133,11 @@ static refs_status read_stored(refs_hdf5_file *file, const refs_hdf5_layout *lay
 
 static refs_status read_strings(refs_hdf5_file *file, const refs_hdf5_layout *layout,
                                 refs_chunk_index *index, refs_error *err) {
-    refs_chunk_index stored = {.rank = 0};
-    refs_status status = read_stored(file, layout, &stored, err);
-    if (status == REFS_OK) status = refs_chunk_index_finish(&stored, err);
-    if (status == REFS_OK)
-        status = refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err);
-    if (status == REFS_OK) status = refs_hdf5__add_strings(file, layout, &stored, index, err);
-    refs_chunk_index_clear(&stored);
-    return status;
+    REFS_SCOPED_BY(refs_chunk_index_clear) refs_chunk_index stored = {.rank = 0};
+    REFS_TRY(read_stored(file, layout, &stored, err));
+    REFS_TRY(refs_chunk_index_finish(&stored, err));
+    REFS_TRY(refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err));
+    return refs_hdf5__add_strings(file, layout, &stored, index, err);
 }
 
 refs_status refs_hdf5__read_index(refs_hdf5_file *file, const refs_hdf5_layout *layout,

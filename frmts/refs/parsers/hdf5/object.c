@@ -87,15 +87,12 @@ static refs_status append_block(header_reader *reader, refs_source_range range, 
                                 refs_error *err) {
     REFS_SCOPED_BUF block = REFS_BUF_INIT;
     *begin = reader->object->bytes.size;
-    refs_status status = refs_hdf5__read(reader->file, range, &block, "object header", err);
-    if (status == REFS_OK && *begin + block.size > MAX_BYTES)
-        status =
-            refs_fail(err, REFS_LIMIT,
-                      "the object header at address %llu is larger than the limit of %zu bytes",
-                      (unsigned long long)reader->object->address, MAX_BYTES);
-    if (status == REFS_OK)
-        status = refs_buf_append(&reader->object->bytes, block.data, block.size, err);
-    return status;
+    REFS_TRY(refs_hdf5__read(reader->file, range, &block, "object header", err));
+    if (*begin + block.size > MAX_BYTES)
+        return refs_fail(err, REFS_LIMIT,
+                         "the object header at address %llu is larger than the limit of %zu bytes",
+                         (unsigned long long)reader->object->address, MAX_BYTES);
+    return refs_buf_append(&reader->object->bytes, block.data, block.size, err);
 }
 
 static refs_status read_continuations(header_reader *reader, refs_error *err) {

@@ -28,16 +28,14 @@ refs_status refs_hdf5__shared_in_heap(refs_hdf5_file *file, refs_bytes id, uint1
                                       refs_buf *body, refs_error *err) {
     uint64_t address = 0;
     uint64_t size = 8u + file->n_shared_indexes * (14u + 2u * file->offset_size);
-    refs_hdf5_fractal_heap heap = {0};
+    REFS_SCOPED_BY(refs_hdf5__heap_clear) refs_hdf5_fractal_heap heap = {0};
     REFS_SCOPED_BUF table = REFS_BUF_INIT;
     if (file->shared_table == REFS_HDF5_UNDEFINED)
         return refs_fail(err, REFS_CORRUPT,
                          "a header message is shared, but the file has no shared message table");
-    refs_status status = refs_hdf5__read(file, (refs_source_range){file->shared_table, size},
-                                         &table, "table of shared messages", err);
-    if (status == REFS_OK) status = find_heap(file, refs_buf_view(&table), type, &address, err);
-    if (status == REFS_OK) status = refs_hdf5__open_heap(file, address, &heap, err);
-    if (status == REFS_OK) status = refs_hdf5__heap_get(file, &heap, id, body, err);
-    refs_hdf5__heap_clear(&heap);
-    return status;
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){file->shared_table, size}, &table,
+                             "table of shared messages", err));
+    REFS_TRY(find_heap(file, refs_buf_view(&table), type, &address, err));
+    REFS_TRY(refs_hdf5__open_heap(file, address, &heap, err));
+    return refs_hdf5__heap_get(file, &heap, id, body, err);
 }

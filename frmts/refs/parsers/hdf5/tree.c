@@ -117,11 +117,10 @@ static refs_status add_links(walk *w, size_t parent, const refs_hdf5_links *link
 /* Lists what is in a group. */
 static refs_status list_group(walk *w, size_t number, const refs_hdf5_object *object,
                               refs_error *err) {
-    refs_hdf5_links links = {0};
-    refs_status status = refs_hdf5__read_links(w->file, object, &links, err);
-    if (status == REFS_OK && !w->file->is_collecting) status = add_links(w, number, &links, err);
-    refs_hdf5__links_clear(&links);
-    return status;
+    REFS_SCOPED_BY(refs_hdf5__links_clear) refs_hdf5_links links = {0};
+    REFS_TRY(refs_hdf5__read_links(w->file, object, &links, err));
+    if (!w->file->is_collecting) REFS_TRY(add_links(w, number, &links, err));
+    return REFS_OK;
 }
 
 /* Whether a group is in itself: one that it is in has its address. */

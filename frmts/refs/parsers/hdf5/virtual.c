@@ -276,11 +276,10 @@ refs_status refs_hdf5__each_mapping(refs_hdf5_file *file, const refs_hdf5_layout
                                     refs_status (*visit)(void *user, refs_hdf5_mapping *mapping,
                                                          refs_error *err),
                                     void *user, refs_error *err) {
-    refs_hdf5_heaps heaps = {.next = 0};
+    REFS_SCOPED_BY(refs_hdf5__heaps_clear) refs_hdf5_heaps heaps = {.next = 0};
     refs_bytes block;
     const refs_hdf5_heap_id id = {layout->address, layout->heap_index};
-    refs_status status = refs_hdf5__heap_object(file, &heaps, id, &block, err);
-    if (status == REFS_OK && block.size > 0) status = visit_all(file, block, visit, user, err);
-    refs_hdf5__heaps_clear(&heaps);
-    return status;
+    REFS_TRY(refs_hdf5__heap_object(file, &heaps, id, &block, err));
+    if (block.size > 0) REFS_TRY(visit_all(file, block, visit, user, err));
+    return REFS_OK;
 }

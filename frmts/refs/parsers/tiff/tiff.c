@@ -70,13 +70,10 @@ static refs_status read_tables(const tiff *self, const tiff_image *image, json_t
     const tiff_field *field = refs_scan__tiff_find(image->directory, TIFF_JPEG_TABLES);
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT, text = REFS_BUF_INIT;
     if (field == NULL) return REFS_OK;
-    refs_status status =
-        refs_scan__tiff_bytes(&self->file, field, MAX_JPEG_TABLES_BYTES, &bytes, err);
-    if (status == REFS_OK) status = refs_base64_encode(refs_buf_view(&bytes), &text, err);
-    if (status == REFS_OK)
-        json_object_set_new(codec, "tables",
-                            refs_document_string((const char *)text.data, text.size));
-    return status;
+    REFS_TRY(refs_scan__tiff_bytes(&self->file, field, MAX_JPEG_TABLES_BYTES, &bytes, err));
+    REFS_TRY(refs_base64_encode(refs_buf_view(&bytes), &text, err));
+    json_object_set_new(codec, "tables", refs_document_string((const char *)text.data, text.size));
+    return REFS_OK;
 }
 
 /* Pictures are decoded to RGB from YCbCr only: samples of all others are what they are, whatever

@@ -220,17 +220,13 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
                                 const refs_dmrpp_set *set, refs_error *err) {
     refs_slot slot;
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&key, text_of(&variable->path), err);
-    if (status == REFS_OK) status = refs_buf_printf(&key, err, "/%s", document.name);
-    if (status == REFS_OK)
-        status = refs_references__builder_slot(set->builder, text_of(&key), &slot, err);
-    if (status == REFS_OK)
-        status =
-            document.problem != NULL
-                ? refs_references__builder_put_broken(set->builder, &slot, document.problem, err)
-                : refs_references__builder_put_inline(set->builder, &slot,
-                                                      refs_buf_view(document.json), err);
-    return status;
+    REFS_TRY(refs_buf_append_str(&key, text_of(&variable->path), err));
+    REFS_TRY(refs_buf_printf(&key, err, "/%s", document.name));
+    REFS_TRY(refs_references__builder_slot(set->builder, text_of(&key), &slot, err));
+    return document.problem != NULL
+               ? refs_references__builder_put_broken(set->builder, &slot, document.problem, err)
+               : refs_references__builder_put_inline(set->builder, &slot,
+                                                     refs_buf_view(document.json), err);
 }
 
 /* The reason why this array cannot be read, while others can. */

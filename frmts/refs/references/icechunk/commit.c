@@ -281,13 +281,12 @@ static refs_status read_sent(const char *folder, char id[REFS_OBJECT_ID_TEXT + 1
                              refs_error *err) {
     const refs_icechunk_source source = {refs_vfs_posix(), folder, 2, REFS_ICECHUNK_LIMITS_INIT};
     const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
-    refs_repo_info info = {.availability = 0};
+    REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info info = {.availability = 0};
     refs_object_id newest;
-    refs_status status = refs_icechunk__info_read(&source, &info, err);
-    if (status == REFS_OK) status = refs_icechunk__info_choose(&info, &version, &newest, err);
-    if (status == REFS_OK) refs_icechunk__id_format(newest.bytes, id);
-    refs_icechunk__info_clear(&info);
-    return status;
+    REFS_TRY(refs_icechunk__info_read(&source, &info, err));
+    REFS_TRY(refs_icechunk__info_choose(&info, &version, &newest, err));
+    refs_icechunk__id_format(newest.bytes, id);
+    return REFS_OK;
 }
 
 static refs_status read_there(const refs_write_store *store, refs_repo_info *info,

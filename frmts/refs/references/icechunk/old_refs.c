@@ -207,11 +207,8 @@ static refs_status choose_written(const refs_icechunk_source *source,
                                   const refs_icechunk_version *version, const destination *to,
                                   refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    refs_status status =
-        refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, err);
-    if (status == REFS_OK)
-        status = choose_ref(source, version, (const char *)location.data, to, err);
-    return status;
+    REFS_TRY(refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, err));
+    return choose_ref(source, version, (const char *)location.data, to, err);
 }
 
 /* REFS_NOT_FOUND where there is nothing to encode. */
@@ -303,10 +300,8 @@ static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
     const refs_str name = name_in_folder(folder, kind);
     if (name.size == 0) return REFS_OK;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    refs_status status =
-        ref_location(refs_str_from(all->source->folder), kind, name, &location, err);
-    if (status == REFS_OK) status = visit_named(all, name, (const char *)location.data, err);
-    return status;
+    REFS_TRY(ref_location(refs_str_from(all->source->folder), kind, name, &location, err));
+    return visit_named(all, name, (const char *)location.data, err);
 }
 
 static refs_status list_refs(history *all, refs_icechunk_entry_kind kind, refs_error *err) {

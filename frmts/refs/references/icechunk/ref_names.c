@@ -30,13 +30,10 @@ void refs_icechunk__ref_names_clear(refs_ref_names *names) {
 refs_status refs_icechunk__ref_names_fail(const refs_ref_names *names, const char *kind,
                                           const char *wanted, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status =
-        refs_buf_printf(&text, err, "the repository has no %s \"%s\"", kind, wanted);
-    for (size_t i = 0; i < n_said(names) && status == REFS_OK; i++)
-        status =
-            refs_buf_printf(&text, err, "%s%s", i == 0 ? "; there are: " : ", ", names->first[i]);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID, "%s%s", (const char *)text.data,
-                           names->n > REFS_REF_NAMES_SAID ? ", ..." : "");
-    return status;
+    REFS_TRY(refs_buf_printf(&text, err, "the repository has no %s \"%s\"", kind, wanted));
+    for (size_t i = 0; i < n_said(names); i++)
+        REFS_TRY(
+            refs_buf_printf(&text, err, "%s%s", i == 0 ? "; there are: " : ", ", names->first[i]));
+    return refs_fail(err, REFS_INVALID, "%s%s", (const char *)text.data,
+                     names->n > REFS_REF_NAMES_SAID ? ", ..." : "");
 }

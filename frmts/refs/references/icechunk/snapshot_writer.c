@@ -134,10 +134,10 @@ static refs_status put_data(refs_flat_writer *flat, const refs_written_node *nod
         return REFS_OK;
     }
     REFS_TRY(refs_json_parse(refs_buf_text(&node->metadata), &doc, err));
-    const refs_status status =
-        put_array(flat, node, refs_json_get(refs_json_root(doc), "dimension_names"), &at, err);
-    if (status == REFS_OK) refs_icechunk__flat_link(flat, table, NODE_DATA, at);
-    return status;
+    REFS_TRY(
+        put_array(flat, node, refs_json_get(refs_json_root(doc), "dimension_names"), &at, err));
+    refs_icechunk__flat_link(flat, table, NODE_DATA, at);
+    return REFS_OK;
 }
 
 static refs_status put_node(refs_flat_writer *flat, const sorted *of, size_t *at, refs_error *err) {

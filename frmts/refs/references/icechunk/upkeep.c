@@ -132,15 +132,14 @@ static refs_status need_manifest(needed *all, const uint8_t *id, refs_error *err
 
 static refs_status need_snapshot(needed *all, const refs_object_id *id, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
-    refs_icechunk_snapshot snapshot = {.n_refs = 0};
+    REFS_SCOPED_BY(refs_icechunk__snapshot_clear) refs_icechunk_snapshot snapshot = {.n_refs = 0};
     REFS_TRY(need_id(all, "snapshots", id->bytes, err));
     REFS_TRY(need_id(all, "transactions", id->bytes, err));
-    refs_status status = refs_icechunk__snapshot_read(&source, id, &snapshot, err);
-    for (uint32_t i = 0; i < snapshot.manifests.count && status == REFS_OK; i++)
-        status =
-            need_manifest(all, (const uint8_t *)refs_intern_get(&snapshot.manifests, i).data, err);
-    refs_icechunk__snapshot_clear(&snapshot);
-    return status;
+    REFS_TRY(refs_icechunk__snapshot_read(&source, id, &snapshot, err));
+    for (uint32_t i = 0; i < snapshot.manifests.count; i++)
+        REFS_TRY(
+            need_manifest(all, (const uint8_t *)refs_intern_get(&snapshot.manifests, i).data, err));
+    return REFS_OK;
 }
 
 /* Logs of snapshots that expired are kept. */

@@ -447,13 +447,11 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
 
 static refs_status write_commit(icechunk_writer *writer, refs_error *err) {
     REFS_SCOPED_BUF config = REFS_BUF_INIT;
-    refs_status status =
-        refs_icechunk__containers_write(&writer->containers, writer->tip.info.config, &config, err);
+    REFS_TRY(refs_icechunk__containers_write(&writer->containers, writer->tip.info.config, &config,
+                                             err));
     const refs_commit commit = {writer->folder, REFS_ICECHUNK_WRITTEN_BRANCH, writer->message,
                                 refs_buf_view(&config)};
-    if (status == REFS_OK)
-        status = refs_icechunk__commit_write(&commit, &writer->tip, &writer->nodes, err);
-    return status;
+    return refs_icechunk__commit_write(&commit, &writer->tip, &writer->nodes, err);
 }
 
 static refs_status finish_icechunk(void *self, refs_error *err) {

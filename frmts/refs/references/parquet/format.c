@@ -18,10 +18,9 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
 static refs_status read_document(const refs_set_input *input, refs_json_doc **document,
                                  refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status =
-        refs_vfs_read_whole(input->vfs, input->location, REFS_SET_MAX_METADATA_BYTES, &text, err);
-    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), document, err);
-    return status;
+    REFS_TRY(
+        refs_vfs_read_whole(input->vfs, input->location, REFS_SET_MAX_METADATA_BYTES, &text, err));
+    return refs_json_parse(refs_buf_text(&text), document, err);
 }
 
 static refs_status build(const refs_set_input *input, const refs_json *document,
@@ -68,11 +67,9 @@ static refs_status read_held(const refs_set_input *input, refs_json_doc **docume
 
 static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {
     REFS_SCOPED_JSON *document = NULL;
-    refs_set_state state = {.vfs = NULL};
-    refs_status status = read_held(input, &document, &state, err);
-    if (status == REFS_OK) status = build(input, refs_json_root(document), &state, set, err);
-    refs_references__state_clear(&state);
-    return status;
+    REFS_SCOPED_BY(refs_references__state_clear) refs_set_state state = {.vfs = NULL};
+    REFS_TRY(read_held(input, &document, &state, err));
+    return build(input, refs_json_root(document), &state, set, err);
 }
 
 const refs_set_format refs_references__parquet = {"parquet", sniff, open_parquet, NULL};

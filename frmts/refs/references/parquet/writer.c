@@ -233,7 +233,8 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
 
 static refs_status finish_parquet(void *self, refs_error *err) {
     parquet_writer *parquet = self;
-    refs_buf path = REFS_BUF_INIT, *text = &parquet->metadata;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    refs_buf *text = &parquet->metadata;
     REFS_TRY(write_record(parquet, err));
     REFS_TRY(refs_buf_printf(text, err, "},\n\"record_size\":%llu",
                              (unsigned long long)parquet->record_size));
@@ -244,9 +245,7 @@ static refs_status finish_parquet(void *self, refs_error *err) {
                          "expected at most %zu: write JSON, or several sets",
                          text->size, REFS_SET_MAX_METADATA_BYTES);
     REFS_TRY(refs_buf_printf(&path, err, "%s/.zmetadata", parquet->folder));
-    refs_status status = refs_write__file((const char *)path.data, refs_buf_view(text), err);
-    refs_buf_clear(&path);
-    return status;
+    return refs_write__file((const char *)path.data, refs_buf_view(text), err);
 }
 
 static refs_status move_parquet(void *self, refs_staged *place, refs_error *err) {

@@ -83,13 +83,10 @@ refs_status refs_stac_each_set(const refs_vfs *vfs, const char *location,
 }
 
 static refs_status open_stac(const refs_set_input *input, refs_set **set, refs_error *err) {
-    refs_named_sets sets = {.urls = REFS_BUF_INIT};
-    refs_status status = read_sets(input->vfs, input->location, &sets, err);
-    if (status == REFS_OK && sets.urls.size == 0) status = fail_without(err);
-    if (status == REFS_OK)
-        status = refs_references__named_open(input, &sets, "STAC document", set, err);
-    refs_references__named_clear(&sets);
-    return status;
+    REFS_SCOPED_BY(refs_references__named_clear) refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    REFS_TRY(read_sets(input->vfs, input->location, &sets, err));
+    if (sets.urls.size == 0) REFS_TRY(fail_without(err));
+    return refs_references__named_open(input, &sets, "STAC document", set, err);
 }
 
 const refs_set_format refs_references__stac = {"STAC", sniff, open_stac, NULL};
