@@ -679,6 +679,38 @@ class Times(InFolder):
                 made.add(file.read())
         self.assertEqual(len(made), 1)
 
+    def places(self, name):
+        """The value at each run, lead time and member, whatever the order of the dimensions."""
+        root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        v = root.OpenMDArray("v")
+        dims = [dim.GetName() for dim in v.GetDimensions()][:-2]
+        found = {}
+        for index, value in np.ndenumerate(v.ReadAsArray()[..., 0, 0]):
+            at = {axis: root.OpenMDArray(axis).ReadAsArray().ravel()[index[dims.index(axis)] if axis in dims else 0] for axis in ("time", "step", "number")}
+            valid = root.OpenMDArray("valid_time")
+            valid_at = tuple(index[dims.index(dim.GetName())] for dim in valid.GetDimensions() or [])
+            if value < 1e30:
+                self.assertEqual(valid.ReadAsArray()[valid_at], at["time"] + at["step"], (name, at))
+                found[int(at["time"]) // 24, int(at["step"]), int(at["number"])] = int(value)
+        return found
+
+    def test_of_complete_groups_are_those_of_all_sources(self):
+        """A group has a dimension as an axis where another has it as a scalar, or has one time for all its lead times."""
+        cases = [[(0, 0, 0), (0, 3, 0)], [(1, 0, 0), (1, 3, 0)], [(2, 0, 0), (0, 6, 0), (2, 3, 0), (1, 0, 1)]]
+        for order in ((0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)):  # run, lead time and member of what is run and lead time
+            swapped = [[tuple(case[i] for i in order) for case in group] for group in cases]
+            for ending in ("json", "parq"):
+                for i, group in enumerate(swapped[:2]):
+                    run("index", *[self.field(*case) for case in group], "-q", "-o", f"g{i}.{ending}")
+                for groups in ((0, 1), (1, 0)):
+                    run("combine", *[f"g{i}.{ending}" for i in groups], "-o", f"all.{ending}")
+                    done = swapped[0] + swapped[1]
+                    for more in swapped[2]:
+                        self.assertEqual(self.places(f"all.{ending}"), {case: 100 * case[2] + 10 * case[0] + case[1] for case in done})
+                        run("append", f"all.{ending}", self.field(*more))
+                        done = [*done, more]
+                    self.assertEqual(self.places(f"all.{ending}"), {case: 100 * case[2] + 10 * case[0] + case[1] for case in done})
+
     def test_of_groups_may_spell_a_fill_value_differently(self):
         """JSON of other programs spells numbers as these do."""
         def part(name, time, fill, dtype):

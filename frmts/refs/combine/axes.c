@@ -69,6 +69,7 @@ refs_status refs_part__take_constants(refs_part_reader *in, refs_error *err) {
         if (constant.size == 0) continue;
         REFS_TRY(refs_part__number_text(in, constant, &array->values, err));
         refs_combine__forget_holes(array);
+        array->constant_rank = array->rank;
         array->rank = 0;
         array->gets_new = true;
         array->missing = array->invalid = REFS_COMBINE_NONE;

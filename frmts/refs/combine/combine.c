@@ -175,7 +175,7 @@ static refs_status translate_array(const translation *strings, refs_combine_arra
         REFS_TRY(translate(strings, &holes->layout, err));
         REFS_TRY(translate(strings, &holes->packing, err));
     }
-    for (size_t dim = 0; dim < array->rank; dim++)
+    for (size_t dim = 0; dim < array->rank + array->constant_rank; dim++)
         REFS_TRY(translate(strings, &array->dims[dim], err));
     return refs_combine__check_holes(strings->combine, array, err);
 }

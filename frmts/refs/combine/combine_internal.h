@@ -135,8 +135,9 @@ typedef struct refs_combine_array {
     uint32_t prefix;           /**< of chunk keys */
     uint32_t part_prefix;      /**< of chunk keys in the part, with its groups */
     char separator;
-    size_t rank;
-    uint64_t *shape; /**< four lists of `rank` each */
+    size_t rank;     /**< 0 if one value was taken for all along `constant_rank` dimensions */
+    size_t constant_rank;
+    uint64_t *shape; /**< four lists of either rank each */
     uint64_t *chunk;
     uint64_t *n; /**< of keys */
     uint32_t *dims;

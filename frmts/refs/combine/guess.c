@@ -104,17 +104,32 @@ static bool is_any_axis(const dim_search *all, const refs_combine_place *at) {
     return is_known(at->array) && is_axis(all->combine, at->array);
 }
 
-/* A scalar that variables name as their coordinate. */
-static bool is_single(const dim_search *all, const refs_combine_place *at) {
-    return at->array->rank == 0 && at->array->named_by != REFS_COMBINE_NONE &&
-           tells_place(all->combine, at);
+/* The name of a dimension of an array. */
+static uint32_t dim_name(const dim_search *all, const refs_combine_array *array, size_t dim) {
+    return refs_intern_find(&all->combine->strings, refs_combine__own_name(refs_combine__text(
+                                                        all->combine, array->dims[dim])));
 }
 
 static bool lies_along_base(const dim_search *all, const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (!has_name(&all->base, dim_name(all, array, dim))) return false;
+    return true;
+}
+
+/* Whether a coordinate that variables name has one value for all of the part: a scalar, or what
+ * sets make of one along times, lead times, members, levels and the base. */
+static bool is_single(const dim_search *all, const refs_combine_place *at) {
+    const refs_combine_array *array = at->array;
+    if (array->named_by == REFS_COMBINE_NONE || !tells_place(all->combine, at) ||
+        !has_one_value(all->combine, array))
+        return false;
     for (size_t dim = 0; dim < array->rank; dim++) {
-        const refs_str name =
-            refs_combine__own_name(refs_combine__text(all->combine, array->dims[dim]));
-        if (!has_name(&all->base, refs_intern_find(&all->combine->strings, name))) return false;
+        const refs_combine_place axis = {at->member,
+                                         refs_combine__find(at->member, array->dims[dim])};
+        if (!has_name(&all->base, dim_name(all, array, dim)) &&
+            (axis.array == NULL || !is_axis(all->combine, axis.array) ||
+             !tells_place(all->combine, &axis)))
+            return false;
     }
     return true;
 }
@@ -129,8 +144,7 @@ static bool is_beside_base(const dim_search *all, const refs_combine_place *at) 
         return false;
     return is_axis(all->combine, array) ||
            (!(all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME) &&
-            array->named_by != REFS_COMBINE_NONE && has_one_value(all->combine, array) &&
-            lies_along_base(all, array));
+            is_single(all, at));
 }
 
 /* Whether two coordinates can be compared: two axes, or two single values. Levels are only compared
@@ -192,7 +206,8 @@ static refs_status tell_unclear(const dim_search *all, const refs_combine_array 
 /* Whether the result may have a coordinate along the base that differs between parts: one that lies
  * along it in these, or an instant, which scalars give to lead times (times.c). */
 static bool may_follow(const dim_search *all, const refs_combine_array *array) {
-    return array->rank > 0 || (all->has_lead_time && refs_combine__is_instant(array->coordinate));
+    return array->rank > 0 ? lies_along_base(all, array)
+                           : all->has_lead_time && refs_combine__is_instant(array->coordinate);
 }
 
 /* Whether a coordinate varies independently of the base: two parts have the same value. Otherwise
@@ -215,7 +230,32 @@ static refs_status varies_alone(const dim_search *all, const refs_combine_array 
     return *does ? REFS_OK : tell_unclear(all, array, members, err);
 }
 
-/* Adds the coordinates that differ, in the order of the first part that has each. */
+/* Whether a coordinate is an axis of one part, and a scalar of another: a set along the first,
+ * which may have one step or all that the other has. */
+static bool is_axis_of_some(const dim_search *all, uint32_t path, may_tell *test) {
+    bool has_axis = false, has_scalar = false;
+    for (size_t i = 0; i < all->combine->n_members; i++) {
+        const refs_combine_member *member = &all->combine->members[i];
+        const refs_combine_place at = {member, refs_combine__find(member, path)};
+        if (at.array == NULL || !tells_place(all->combine, &at)) continue;
+        has_axis = has_axis || (is_axis(all->combine, at.array) && test(all, &at));
+        has_scalar = has_scalar || at.array->rank == 0;
+    }
+    return has_axis && has_scalar;
+}
+
+/* Whether a difference in a coordinate adds a dimension. */
+static refs_status adds_dim(const dim_search *all, const refs_combine_array *array, may_tell *test,
+                            bool *does, refs_error *err) {
+    const refs_combine_member *members[2];
+    *does = is_axis_of_some(all, array->path, test);
+    if (*does || !differs(all, array->path, test, members)) return REFS_OK;
+    *does = true;
+    return test == is_beside_base ? varies_alone(all, array, members, does, err) : REFS_OK;
+}
+
+/* Adds the coordinates that differ, in the order of the first part that has each, and the
+ * dimensions along which these lie: a scalar for all of a part has all its places. */
 static refs_status search(const dim_search *all, may_tell *test, dim_list *found, refs_error *err) {
     const refs_combine *combine = all->combine;
     REFS_SCOPED uint8_t *seen = NULL;
@@ -223,15 +263,17 @@ static refs_status search(const dim_search *all, may_tell *test, dim_list *found
     for (size_t i = 0; i < combine->n_members; i++)
         for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
             const refs_combine_array *array = &combine->members[i].arrays[k];
+            bool does;
             if (array->coordinate == REFS_COMBINE_COORDINATE_OTHER && !is_axis(combine, array))
                 continue;
             if (seen[array->path] != 0) continue;
             seen[array->path] = 1;
-            const refs_combine_member *members[2];
-            if (!differs(all, array->path, test, members)) continue;
-            bool is_told = true;
-            if (test == is_beside_base) REFS_TRY(varies_alone(all, array, members, &is_told, err));
-            if (is_told) REFS_TRY(add_dim(found, array->name, err));
+            REFS_TRY(adds_dim(all, array, test, &does, err));
+            if (!does) continue;
+            REFS_TRY(add_dim(found, array->name, err));
+            for (size_t dim = 0; dim < array->rank + array->constant_rank; dim++)
+                if (!has_name(&all->base, dim_name(all, array, dim)))
+                    REFS_TRY(add_dim(found, dim_name(all, array, dim), err));
         }
     return REFS_OK;
 }

@@ -108,6 +108,16 @@ static uint8_t gained(const refs_combine *combine, uint32_t path) {
     return found;
 }
 
+/* The concat dimensions that an array lacks. */
+static uint8_t lacked(const refs_combine *combine, const refs_combine_array *array) {
+    uint8_t found = (uint8_t)((1U << combine->n_dims) - 1);
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const size_t concat = refs_combine__concat_dim_of(combine, array, dim);
+        if (concat < REFS_COMBINE_MAX_DIMS) found &= (uint8_t) ~(1U << concat);
+    }
+    return found;
+}
+
 /* Whether a time has only concat dimensions. */
 static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++)
@@ -117,7 +127,7 @@ static bool is_along_dims(const refs_combine *combine, const refs_combine_array 
 
 /* Scalars get the concat dimensions that they get in any part, and all that count times: a set of
  * members has one time for all, and adding the next run repeats it for each. Times along concat
- * dimensions get those that their part lacks. */
+ * dimensions get those that they lack. */
 static void repeat(const refs_combine *combine, uint32_t path) {
     const uint8_t others = gained(combine, path);
     uint8_t times = 0;
@@ -129,7 +139,7 @@ static void repeat(const refs_combine *combine, uint32_t path) {
         if (array != NULL && !has_concat_dim(combine, array))
             array->repeats = times | others;
         else if (array != NULL && is_along_dims(combine, array))
-            array->repeats = others & new_axes(combine, member);
+            array->repeats = others & lacked(combine, array);
     }
 }
 
