@@ -8,7 +8,7 @@ RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
         g++ cmake ninja-build libcurl4-openssl-dev libproj-dev libexpat1-dev \
         zlib1g-dev libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev \
-        libsnappy-dev libbrotli-dev libjansson-dev libaec-dev libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev
+        libsnappy-dev libbrotli-dev libjansson-dev libaec-dev libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev libjxl-dev
 COPY . /src
 RUN cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DREFS_TESTS=OFF \
     && cmake --build /build \

@@ -23,7 +23,7 @@ install_cross() {
     packages=
     for name in libgdal-dev libproj-dev libdeflate-dev libzstd-dev liblz4-dev libblosc-dev \
         libbz2-dev liblzma-dev libsnappy-dev libbrotli-dev libjansson-dev libexpat1-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev \
-        libeccodes0 libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev libgtest-dev libc6-dev; do
+        libeccodes0 libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev libjxl-dev libgtest-dev libc6-dev; do
         packages="$packages $name:$1"
     done
     [ "$1" = s390x ] || packages="$packages liblerc-dev:$1"

@@ -18,7 +18,7 @@ packages="build-essential cmake ninja-build pkg-config
     libgdal-dev gdal-bin libproj-dev
     libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev libbrotli-dev
     libjansson-dev libexpat1-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
-    libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev libnetcdf-dev
+    libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev libjxl-dev libnetcdf-dev
     libgtest-dev python3 python3-dev python3-numpy python3-gdal python3-rasterio python3-netcdf4 python3-h5py netcdf-bin
     codespell doxygen"
 if [ "$tests" = OFF ]; then packages="g++ cmake ninja-build libgdal-dev gdal-bin"; fi

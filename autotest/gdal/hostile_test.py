@@ -134,6 +134,17 @@ def webp_header(width, height):
     return b"RIFF" + struct.pack("<I", len(chunk) + 4) + b"WEBP" + chunk
 
 
+def jpegls_header(width, height):
+    """A JPEG-LS image without its image, or with a run that fills all of it."""
+    return (b"\xff\xd8\xff\xf7\x00\x0b\x08" + struct.pack(">HH", height, width) + b"\x01\x01\x11\x00"
+            b"\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00")
+
+
+def jpegxl_header():
+    """A JPEG XL codestream of 2^30 by 2^30 pixels without its image."""
+    return b"\xff\x0a" + b"\xff" * 12 + bytes(40)
+
+
 def coded(codec, encoded, n=4, **config):
     """An array of `n` bytes, or shape, with one codec."""
     shape = n if isinstance(n, list) else [1, n]
@@ -161,6 +172,9 @@ def bombs():
             ("imagecodecs_jpeg2k", jpeg2000_header(0x7fffffff, 0x7fffffff)),
             ("imagecodecs_jpeg2k", jpeg2000_header(60000, 60000)),
             ("imagecodecs_webp", webp_header(16383, 16383)),
+            ("imagecodecs_jpegls", jpegls_header(65535, 65535)),
+            ("imagecodecs_jpegls", jpegls_header(32768, 32768) + b"\xff\x7f" * 250),
+            ("imagecodecs_jpegxl", jpegxl_header()),
             ("imagecodecs_packbits", b"\x81\x00" * 270),
             ("imagecodecs_lzw", b"\x80" + b"\xff" * 400),
             ("zfpy", b"zfp\x05" + b"\xff" * 40), ("grib", b"GRIB" + b"\xff" * 100),

@@ -100,6 +100,15 @@ TEST(TiffFile, HasEachImageInAGroupOfItsOwn) {
     EXPECT_TRUE(scanned.says("dir2/0/.zarray", R"("shape":[10,30])"));
 }
 
+TEST(TiffFile, HasJpegXlUnderTheNumberOfDigitalNegativesToo) {
+    for (const uint64_t number : {50002, 52546}) {
+        ScannedFile scanned(
+            file(directory(with(image(20, 10), {compression, shortType, 1, number}), 0)));
+        ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
+        EXPECT_TRUE(scanned.says("0/.zarray", R"("compressor":{"id":"imagecodecs_jpegxl"})"));
+    }
+}
+
 TEST(TiffFile, NamesWhatItCannotDecode) {
     ScannedFile scanned(file(directory(with(image(20, 10), {compression, shortType, 1, 4711}), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();

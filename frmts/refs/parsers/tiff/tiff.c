@@ -54,7 +54,8 @@ static const struct {
                     {34933, "imagecodecs_png", false},
                     {50000, "zstd", true},
                     {50001, "imagecodecs_webp", false},
-                    {50002, "imagecodecs_jpegxl", false}};
+                    {50002, "imagecodecs_jpegxl", false},
+                    {52546, "imagecodecs_jpegxl", false}};
 
 enum { JPEG = 7, WEBP = 50001 };
 enum { BLACK_IS_ZERO = 1, RGB = 2, SEPARATED = 5, YCBCR = 6 };
