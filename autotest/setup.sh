@@ -21,6 +21,8 @@ packages="build-essential cmake ninja-build pkg-config
     libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev libjxl-dev libnetcdf-dev
     libgtest-dev python3 python3-dev python3-numpy python3-gdal python3-rasterio python3-netcdf4 python3-h5py netcdf-bin
     codespell doxygen"
+# Debian 12 has no Blosc2.
+grep -q '^VERSION_CODENAME=bookworm' /etc/os-release || packages="$packages libblosc2-dev"
 if [ "$tests" = OFF ]; then packages="g++ cmake ninja-build libgdal-dev gdal-bin"; fi
 
 is_missing() {

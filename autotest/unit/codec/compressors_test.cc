@@ -91,3 +91,22 @@ TEST(Blosc, RefusesContainersOfAnotherSizeThanTheySay) {
 }
 
 } // namespace
+
+TEST(Blosc2, RunsNoPlugins) {
+    const refs_codec_type *type = refs_codec_find(refs_str_from("imagecodecs_blosc2"));
+    if (type->missing != nullptr) GTEST_SKIP() << "needs " << type->missing;
+    const auto refused = [](size_t at, char value) {
+        std::string chunk =
+            bytes("\x05\x01\x05\x04\x10\x00\x00\x00\x10\x00\x00\x00\x30\x00\x00\x00") +
+            std::string(32, '\0');
+        chunk[at] = value;
+        return decodeWith(R"({"id":"imagecodecs_blosc2"})", chunk, 16);
+    };
+    EXPECT_EQ(refused(2, '\xc5').status, REFS_UNSUPPORTED);
+    EXPECT_EQ(refused(2, '\xe5').status, REFS_UNSUPPORTED);
+    for (const size_t slot : {16, 21}) {
+        EXPECT_EQ(refused(slot, 35).status, REFS_UNSUPPORTED);
+        EXPECT_EQ(refused(slot, '\xa0').status, REFS_UNSUPPORTED);
+    }
+    EXPECT_EQ(refused(31, 8).status, REFS_CORRUPT) << "for its data are elsewhere";
+}

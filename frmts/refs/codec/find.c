@@ -24,9 +24,7 @@ const refs_codec_type *refs_codec_find(refs_str id) {
 
 /* TIFF compressions of libtiff, filters that are registered with The HDF Group, and codecs that
  * zarr-python or imagecodecs know: with the library that would decode them. */
-static const struct {
-    const char *id, *name;
-} common_names[] = {
+static const refs_codec_common common_names[] = {
     {"imagecodecs_ccittrle", "CCITT modified Huffman, TIFF compression 2"},
     {"imagecodecs_ccittfax3", "CCITT Group 3 fax, TIFF compression 3"},
     {"imagecodecs_ccittfax4", "CCITT Group 4 fax, TIFF compression 4"},
@@ -36,7 +34,6 @@ static const struct {
     {"imagecodecs_jpegxs", "JPEG XS (libjxs)"},
     {"imagecodecs_htj2k", "high-throughput JPEG 2000 (OpenJPH)"},
     {"imagecodecs_ljpeg", "lossless JPEG (liblj92)"},
-    {"imagecodecs_blosc2", "Blosc2 (libblosc2)"},
     {"imagecodecs_b2nd", "Blosc2 NDim (libblosc2)"},
     {"imagecodecs_pcodec", "Pcodec (libpcodec)"},
     {"imagecodecs_sz3", "SZ3 (libSZ3)"},
@@ -81,8 +78,13 @@ static const struct {
     {"hdf5_filter_32028", "SPERR, HDF5 filter 32028"},
 };
 
+const refs_codec_common *refs_codec__common_at(size_t i) {
+    return i < sizeof common_names / sizeof common_names[0] ? &common_names[i] : NULL;
+}
+
 const char *refs_codec__common_name(refs_str id) {
-    for (size_t i = 0; i < sizeof common_names / sizeof common_names[0]; i++)
-        if (refs_str_is(id, common_names[i].id)) return common_names[i].name;
+    const refs_codec_common *common;
+    for (size_t i = 0; (common = refs_codec__common_at(i)) != NULL; i++)
+        if (refs_str_is(id, common->id)) return common->name;
     return NULL;
 }

@@ -22,6 +22,9 @@ static struct { FUNCTIONS(REFS_LAZY_MEMBER) } jxl;
 static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
 static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_jxl, functions);
 
+/* The library takes 13 bytes of memory for each. */
+#define MAX_SAMPLES (64 * (size_t)REFS_MIB)
+
 typedef struct jpegxl_codec {
     bool has_index;
     size_t index; /* of the only image that is decoded */
@@ -63,10 +66,22 @@ static refs_status damaged(const image_state *p, refs_error *err) {
                      p->encoded.size);
 }
 
+/* Channels that are ignored are decoded all the same. */
+static refs_status check_size(const JxlBasicInfo *info, refs_error *err) {
+    const size_t n_channels = (size_t)info->num_color_channels + info->num_extra_channels;
+    size_t n;
+    if (refs_mul_size(info->xsize, info->ysize, &n) && refs_mul_size(n, n_channels, &n) &&
+        n <= MAX_SAMPLES)
+        return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%u x %u pixels of %zu samples: expected at most %zu samples",
+                     info->xsize, info->ysize, n_channels, MAX_SAMPLES);
+}
+
 /* Chooses what the library writes as imagecodecs does: planes for grey with other channels. */
 static refs_status read_info(image_state *p, refs_error *err) {
     const JxlBasicInfo *info = &p->info;
     if (jxl.JxlDecoderGetBasicInfo(p->library, &p->info) != JXL_DEC_SUCCESS) return damaged(p, err);
+    REFS_TRY(check_size(info, err));
     if (info->exponent_bits_per_sample > 0 && info->bits_per_sample != 32 &&
         info->bits_per_sample != 16)
         return refs_fail(err, REFS_UNSUPPORTED, "floats of %u bits: expected 16 or 32",
@@ -88,8 +103,7 @@ static refs_status read_info(image_state *p, refs_error *err) {
 
 static refs_status add_frame(image_state *p, refs_codec_output *output, refs_error *err) {
     refs_image whole = p->image;
-    if (!refs_mul_size(whole.n_samples, p->n_planes, &whole.n_samples))
-        return refs_fail(err, REFS_LIMIT, "%zu planes are too many", p->n_planes);
+    whole.n_samples *= p->n_planes;
     REFS_TRY(refs_codec__image_add(&whole, output, &p->frame, err));
     const size_t size = whole.width * whole.height * p->image.n_samples * p->image.sample_size;
     if (jxl.JxlDecoderSetImageOutBuffer(p->library, &p->format, p->frame, size) != JXL_DEC_SUCCESS)

@@ -1,4 +1,5 @@
-/* jpegls_test.cc -- images of JPEG-LS as no library writes them. */
+/* pictures_test.cc -- images of JPEG-LS as no library writes them, and a JPEG XL that is too large.
+ */
 #include "codec_chain.h"
 
 namespace {
@@ -66,4 +67,15 @@ TEST(JpegLs, RefusesParametersThatMakeNoSense) {
             bytes("\xff\xf8") + '\0' + static_cast<char>(3 + values.size()) + '\x01' + values;
         EXPECT_EQ(decode(picture(runs + end, preset), 4).status, REFS_CORRUPT);
     }
+}
+
+TEST(JpegXl, IsNoLargerThanThereIsMemoryFor) {
+    const std::string picture = bytes("\xff\x0a\x3c\x00\x21\x20\x28\x6e\x04\x08\x02\x01\x00\x78"
+                                      "\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00");
+    const Decoded refused =
+        decodeWith(R"({"id":"imagecodecs_jpegxl"})", picture, size_t{8200} * 8200);
+    if (refused.message.find("not in this build") != std::string::npos) GTEST_SKIP();
+    EXPECT_EQ(refused.status, REFS_LIMIT);
+    EXPECT_NE(refused.message.find("8200 x 8200 pixels of 1 samples"), std::string::npos)
+        << refused.message;
 }

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Writes the samples of Blosc2 chunks beside it, blosc2*.
+
+    python -m venv v && v/bin/pip install imagecodecs==2026.3.6 numcodecs
+    v/bin/python generate_blosc2.py
+"""
+
+import base64
+import json
+import os
+
+import numpy as np
+from imagecodecs import numcodecs
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+numbers = ((np.arange(480) * 7 // 3) % 90).astype("<i4").reshape(20, 24)
+for name, options in (("", {}), ("-blosclz", {"compressor": "blosclz", "shuffle": "bitshuffle"}),
+                      ("-lz4", {"compressor": "lz4", "blocksize": 512, "shuffle": "shuffle", "typesize": 4}),
+                      ("-zlib", {"compressor": "zlib", "shuffle": "noshuffle"}), ("-stored", {"level": 0})):
+    codec = numcodecs.Blosc2(**options)
+    encoded = bytes(codec.encode(numbers))
+    assert bytes(codec.decode(encoded)) == numbers.tobytes()
+    config = {key: value for key, value in codec.get_config().items() if value is not None}
+    with open(os.path.join(FOLDER, f"blosc2{name}.json"), "w") as file:
+        json.dump({"codec": config, "dtype": "<i4", "shape": [20, 24],
+                   "encoded": base64.b64encode(encoded).decode(),
+                   "decoded": base64.b64encode(numbers.tobytes()).decode()}, file, indent=1)
+        file.write("\n")
