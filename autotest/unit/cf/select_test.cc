@@ -225,6 +225,10 @@ TEST_F(Select, SaysWhatThereIsWhereNothingIsFound) {
     EXPECT_EQ(set.error.status, REFS_NOT_FOUND);
     EXPECT_EQ(level("851"),
               "[level=851]: dimension 'level' has no value 851; there are 4: 1000, 850, 500, 250");
+    for (const char *text : {"#0:1", "0:#1"})
+        EXPECT_TRUE(
+            holds(level(text), " (indices have # before both: [level=#0:#1]); there are 4: "))
+            << level(text);
     EXPECT_EQ(member("5"),
               "[ens=5]: dimension 'ens' has no value 5; there are 5: #0, #1, #2, ..., #4");
 }

@@ -226,6 +226,20 @@ static refs_status fail_on_axis(const refs_cf_band_axis *axis, refs_str part, co
                      why, (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
 }
 
+/* Appends how a range of indices is written where one end has # and the other has none. */
+static refs_status suggest_hash(const refs_cf_band_axis *axis, refs_str text, refs_buf *why,
+                                refs_error *err) {
+    const size_t colon = refs_str_find(text, ':');
+    if (colon == SIZE_MAX) return REFS_OK;
+    refs_str first = refs_str_part(text, 0, colon),
+             last = refs_str_part(text, colon + 1, text.size);
+    if (refs_str_starts(first, "#") == refs_str_starts(last, "#")) return REFS_OK;
+    if (refs_str_starts(first, "#")) first = refs_str_part(first, 1, first.size);
+    if (refs_str_starts(last, "#")) last = refs_str_part(last, 1, last.size);
+    return refs_buf_printf(why, err, " (indices have # before both: [%s=#%.*s:#%.*s])", axis->name,
+                           REFS_STR_ARG(first), REFS_STR_ARG(last));
+}
+
 /* Fails because the axis has nothing of what is wanted. */
 static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_part *part,
                                  refs_error *err) {
@@ -234,8 +248,10 @@ static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_
     if (text.size == 0) return fail_on_axis(axis, part->all, "expected a value after =", err);
     if (lacks_end) return fail_on_axis(axis, part->all, "expected a range as first:last", err);
     REFS_SCOPED_BUF why = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s%c", axis->name,
-                             REFS_STR_ARG(text), '\0'));
+    REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s", axis->name,
+                             REFS_STR_ARG(text)));
+    REFS_TRY(suggest_hash(axis, text, &why, err));
+    REFS_TRY(refs_buf_append(&why, "", 1, err));
     return fail_on_axis(axis, part->all, (const char *)why.data, err);
 }
 
