@@ -291,6 +291,29 @@ class Combine(Folder):
                     np.testing.assert_array_equal(file["g/inner/z"][:], steps[0]["g/inner/z"])
                     np.testing.assert_array_equal(file["g/z"][:], steps[0]["g/z"])
 
+    def test_a_dimension_of_a_group_hides_the_coordinate_of_the_file(self):
+        """The group's dimension has none, and another length."""
+        for step in range(2):
+            with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                group = file.createGroup("g")
+                for where, level in ((file, 3), (group, 4)):
+                    for dim, n in (("t", 1), ("level", level), ("y", 2), ("x", 3))[where is group:2 if where is group else 4]:
+                        where.createDimension(dim, n)
+                        if where is file:
+                            file.createVariable(dim, "f8", (dim,))[:] = np.arange(n) + (step if dim == "t" else 0)
+                    where.createVariable("v", "f4", ("t", "level", "y", "x"))[:] = np.arange(level * 6).reshape(1, level, 2, 3)
+                file["level"].setncatts({"units": "hPa", "positive": "down"})
+        for output in ("m.nc", "m.nca", "m.json"):
+            run("index", "0.nc", "1.nc", "-g", "g", "--along", "t", "-o", output)
+            names = gdal.OpenEx(f'REFS:"{output}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().GetMDArrayNames()
+            self.assertEqual(sorted(names), ["t", "v", "x", "y"])
+            self.assertEqual(read(output, "v").shape, (2, 4, 2, 3))
+        run("index", "0.nc", "-o", "all.json")
+        run("convert", "all.json", "--variables", "/g/v[level=#1:#2]", "-o", "cut.json")
+        self.assertEqual(read("cut.json", "g/v")[0, :, 0, 0].tolist(), [6, 12])
+        run("convert", "all.json", "--variables", "/g/v", "-o", "cut.json")
+        self.assertEqual(sorted(gdal.OpenEx('REFS:"cut.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().GetMDArrayNames()), ["t", "x", "y"])
+
     def test_makes_it_again_whatever_was_left_out(self):
         t, y, x = self.values().shape
         lost = {

@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "refs/cf.h"
+#include "refs/dimensions.h"
 
 #define MAX_COORDINATES (64 * REFS_MIB)
 
@@ -87,8 +88,7 @@ static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_me
         const refs_cf_band_axis *axis = &description->band_axes[i];
         for (size_t dim = 0; dim < meta->rank; dim++) {
             const char *name = refs_path_leaf(meta->dims[dim]);
-            const refs_array_meta *coordinate =
-                refs_hierarchy_resolve(hierarchy, meta->group, refs_str_from(name));
+            const refs_array_meta *coordinate = refs_dimension_named(hierarchy, meta, dim);
             const refs_combine_cut cut = {name, coordinate != NULL ? coordinate->path : "",
                                           axis->first, axis->n, meta->shape[dim]};
             if (strcmp(name, axis->name) == 0 && axis->n < meta->shape[dim])

@@ -1,6 +1,7 @@
 /* chosen.c -- which arrays of a part are read, and which elements along the dimensions that a
  * selection cuts. */
 #include "part_reader.h"
+#include "refs/dimensions.h"
 
 /* -- which arrays ------------------------------------------------------------------------------ */
 
@@ -59,10 +60,7 @@ static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta
     static const char *const attributes[] = {"coordinates", "bounds", "climatology",
                                              "grid_mapping"};
     for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
-        REFS_TRY(want(in,
-                      refs_hierarchy_resolve(in->source.hierarchy, meta->group,
-                                             refs_str_from(meta->dims[dim])),
-                      err));
+        REFS_TRY(want(in, refs_dimension_named(in->source.hierarchy, meta, dim), err));
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
         REFS_TRY(want_words(in, meta, attributes[i], err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
@@ -140,8 +138,7 @@ const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const re
     const refs_combine_cut *cut = refs_part__cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
     const refs_str name = refs_combine__own_name(refs_str_from(meta->dims[dim]));
-    const refs_array_meta *coordinate =
-        refs_hierarchy_resolve(in->source.hierarchy, meta->group, name);
+    const refs_array_meta *coordinate = refs_dimension_named(in->source.hierarchy, meta, dim);
     const char *path = coordinate != NULL ? coordinate->path : "";
     for (; cut->dim != NULL; cut++)
         if (refs_str_is(name, cut->dim) && strcmp(path, cut->coordinate) == 0) return cut;

@@ -307,3 +307,13 @@ bool refs_dimensions_hold_characters(const refs_dimensions *dimensions,
                                      const refs_array_meta *array) {
     return dimensions->arrays[number_of(dimensions, array)].holds_characters;
 }
+
+const refs_array_meta *refs_dimension_named(const refs_hierarchy *hierarchy,
+                                            const refs_array_meta *array, size_t dim) {
+    const char *name = refs_path_leaf(array->dims[dim]);
+    const refs_array_meta *found =
+        refs_hierarchy_resolve(hierarchy, array->group, refs_str_from(name));
+    const bool is_coordinate = found != NULL && found->status == REFS_OK && found->rank == 1 &&
+                               strcmp(refs_path_leaf(found->dims[0]), found->name) == 0;
+    return is_coordinate && found->shape[0] != array->shape[dim] ? NULL : found;
+}

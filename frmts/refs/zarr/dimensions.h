@@ -44,6 +44,11 @@ const refs_dimension *refs_dimensions_shared(const refs_dimensions *dimensions, 
 const refs_dimension *refs_dimensions_of(const refs_dimensions *dimensions,
                                          const refs_array_meta *array);
 
+/** The variable that a dimension of an array names, seen from its group; or NULL. A coordinate of
+ * another length is of a dimension that this one hides. */
+const refs_array_meta *refs_dimension_named(const refs_hierarchy *hierarchy,
+                                            const refs_array_meta *array, size_t dim);
+
 /** Whether elements of an array of the hierarchy are the characters of strings that run along its
  * last dimension: one that no variable is called like. */
 bool refs_dimensions_hold_characters(const refs_dimensions *dimensions,
