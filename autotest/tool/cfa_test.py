@@ -291,6 +291,16 @@ class Combine(Folder):
                     np.testing.assert_array_equal(file["g/inner/z"][:], steps[0]["g/inner/z"])
                     np.testing.assert_array_equal(file["g/z"][:], steps[0]["g/z"])
 
+    def test_of_one_source_need_the_name_of_a_dimension(self):
+        with netCDF4.Dataset("one.nc", "w") as file:
+            file.createDimension("t", 2)
+            file.createDimension("x", 3)
+            file.createVariable("v", "f4", ("t", "x"))[:] = 1
+        for output in ("m.nc", "m.nca"):
+            said = run("index", "one.nc", "-o", output, status=1)
+            self.assertIn("one.nc: a master of one source has no concat dimension unless it is named (--along); existing dimensions: t, x", said)
+            run("index", "one.nc", "--along", "t", "-o", output)
+
     def test_a_dimension_of_a_group_hides_the_coordinate_of_the_file(self):
         """The group's dimension has none, and another length."""
         for step in range(2):

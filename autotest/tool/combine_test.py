@@ -321,7 +321,7 @@ class Hostile(InFolder):
             self.fragments("a.json", lengths, 0)
             self.fragments("b.json", lengths, 2)
             said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t", status=1)
-            self.assertIn("has different dimensions", said, lengths)
+            self.assertIn(f"v has different lengths along x, {lengths[0]} in a.json and {lengths[1]} in a.json: expected sources on one grid", said, lengths)
             self.assertFalse(os.path.exists("all.json"))
         self.fragments("a.json", (16, 16), 0)
         self.fragments("b.json", (16, 16), 2)

@@ -439,8 +439,7 @@ refs_status refs_combine_write(refs_combine *combine, const refs_combine_sink *s
 
 refs_status refs_combine_aggregate(refs_combine *combine, refs_master *master, refs_error *err) {
     REFS_SCOPED_BY(refs_combine__plan_clear) refs_combine_plan plan = {0};
-    if (refs_combine__copies(combine))
-        return refs_fail(err, REFS_INVALID, "name the concat dimension of the aggregation");
+    if (refs_combine__copies(combine)) return refs_combine__fail_without_dims(combine, err);
     REFS_TRY(plan_parts(combine, &plan, err));
     return refs_combine__aggregate(combine, &plan, master, err);
 }

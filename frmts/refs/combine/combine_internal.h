@@ -606,6 +606,9 @@ uint64_t refs_combine__first_difference(const refs_values *a, const refs_values 
  * fields. */
 refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err);
 
+/** Fails for a master whose concat dimension nobody named: names those that there are. */
+refs_status refs_combine__fail_without_dims(const refs_combine *combine, refs_error *err);
+
 /** Appends a value of a concat coordinate, a time as ISO 8601. */
 refs_status refs_combine__print_place(const refs_combine *combine, size_t concat,
                                       const refs_value *value, refs_buf *text, refs_error *err);

@@ -167,3 +167,18 @@ refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *er
     refs_intern_clear(&names);
     return status;
 }
+
+refs_status refs_combine__fail_without_dims(const refs_combine *combine, refs_error *err) {
+    refs_intern names = {0};
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    refs_status status = list_dims(combine, &names, err);
+    if (status == REFS_OK) status = print_names(&names, &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%s: a master of one source has no concat dimension unless it is named "
+                           "(--along); existing dimensions: %s",
+                           combine->n_members > 0 ? combine->members[0].name : "no source",
+                           (const char *)text.data);
+    refs_intern_clear(&names);
+    return status;
+}

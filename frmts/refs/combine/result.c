@@ -136,18 +136,32 @@ static refs_status append_shape(const refs_combine *combine, const refs_combine_
     return refs_buf_append(text, ")", 1, err);
 }
 
-static refs_status fail_shape(const refs_combine *combine, const refs_combine_result *result,
-                              const refs_combine_place *at, refs_error *err) {
+/* Fails for a dimension that has another length. */
+static refs_status fail_length(const refs_combine *combine, const refs_combine_result *result,
+                               const refs_combine_place *at, size_t dim, refs_error *err) {
+    const size_t own = refs_combine__own_dim(result, at->array, dim);
+    const refs_str name = refs_combine__text(combine, at->array->dims[own]);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s has different lengths along %.*s, %llu in %s and %llu in %s: expected sources on one "
+        "grid, or parts of one that are combined along %.*s, too (--along)",
+        REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_STR_ARG(name),
+        (unsigned long long)result->shape[dim], combine->members[result->first].name,
+        (unsigned long long)at->array->shape[own], at->member->name, REFS_STR_ARG(name));
+}
+
+static refs_status fail_dims(const refs_combine *combine, const refs_combine_result *result,
+                             const refs_combine_place *at, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(append_shape(combine, result->like, &text, err));
     REFS_TRY(refs_buf_printf(&text, err, " and "));
     REFS_TRY(append_shape(combine, at->array, &text, err));
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "%.*s has different dimensions in %s and %s, %.*s: expected sources on one grid",
-        REFS_STR_ARG(refs_combine__text(combine, result->path)),
-        combine->members[result->first].name, at->member->name, (int)text.size,
-        (const char *)text.data);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s has different dimensions in %s and %s, %.*s: leave one of them out, or "
+                     "name all concat dimensions (--along)",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                     combine->members[result->first].name, at->member->name, (int)text.size,
+                     (const char *)text.data);
 }
 
 /* Whether the dimensions have one name, whatever their groups. The HDF5 parser numbers unnamed
@@ -162,18 +176,21 @@ static bool are_one_dim(const refs_combine *combine, uint32_t one, uint32_t othe
 static refs_status check_shape(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *array = at->array;
-    bool differs = array->rank + count_new(combine, at->member, array) != result->rank;
-    for (size_t dim = 0; !differs && dim < result->rank; dim++) {
-        size_t own = refs_combine__own_dim(result, array, dim);
+    size_t other = SIZE_MAX; /* dimension with another length */
+    if (array->rank + count_new(combine, at->member, array) != result->rank)
+        return fail_dims(combine, result, at, err);
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t own = refs_combine__own_dim(result, array, dim),
+                     like = refs_combine__own_dim(result, result->like, dim);
         if (own == SIZE_MAX) continue;
-        size_t concat = refs_combine__concat_dim_of(combine, array, own);
-        const size_t like = refs_combine__own_dim(result, result->like, dim);
-        differs = concat != result->concat[dim] ||
-                  (concat == REFS_COMBINE_MAX_DIMS &&
-                   (array->shape[own] != result->shape[dim] ||
-                    !are_one_dim(combine, array->dims[own], result->like->dims[like])));
+        const size_t concat = refs_combine__concat_dim_of(combine, array, own);
+        if (concat != result->concat[dim] ||
+            (concat == REFS_COMBINE_MAX_DIMS &&
+             !are_one_dim(combine, array->dims[own], result->like->dims[like])))
+            return fail_dims(combine, result, at, err);
+        if (concat == REFS_COMBINE_MAX_DIMS && array->shape[own] != result->shape[dim]) other = dim;
     }
-    return differs ? fail_shape(combine, result, at, err) : REFS_OK;
+    return other == SIZE_MAX ? REFS_OK : fail_length(combine, result, at, other, err);
 }
 
 /* Whether the array was an aggregation before. */
