@@ -291,6 +291,22 @@ class Combine(Folder):
                     np.testing.assert_array_equal(file["g/inner/z"][:], steps[0]["g/inner/z"])
                     np.testing.assert_array_equal(file["g/z"][:], steps[0]["g/z"])
 
+    def test_of_sources_in_any_order_are_one(self):
+        """Sources that have their variables in different orders."""
+        for i, names in enumerate((("w", "v"), ("v", "w", "u"))):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for dim, n in (("t", 1), ("x", 3000)):
+                    file.createDimension(dim, n)
+                file.createVariable("t", "f8", ("t",))[:] = i
+                for name in names:
+                    file.createVariable(name, "f4", ("t", "x"))[:] = i
+        for version in VERSIONS:
+            self.combine("0.nc", "1.nc", version=version)
+            before = dump("again.nca")
+            os.remove("again.nca")
+            self.combine("1.nc", "0.nc", version=version)
+            self.assertEqual(dump("again.nca"), before)
+
     def test_of_one_source_need_the_name_of_a_dimension(self):
         with netCDF4.Dataset("one.nc", "w") as file:
             file.createDimension("t", 2)

@@ -711,6 +711,33 @@ class Times(InFolder):
                         done = [*done, more]
                     self.assertEqual(self.places(f"all.{ending}"), {case: 100 * case[2] + 10 * case[0] + case[1] for case in done})
 
+    def test_of_sources_in_any_order_are_one(self):
+        """Sources that list their coordinates in different orders."""
+        def part(number, order, time, level, member):
+            scalars = {"time": (24 * time, {"units": "hours since 2020-01-01"}), "level": (level, {"units": "hPa", "standard_name": "air_pressure"}),
+                       "member": (member, {"units": "1", "standard_name": "realization"})}
+            return write(f"o{number}.json", *[array(name, [], np.float64(scalars[name][0]), **scalars[name][1], comment=str(number)) for name in order],
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         array("v", ["y", "x"], np.full((2, 3), 100 * time + level + member, "<f8"), coordinates=" ".join(order)),
+                         array("w", ["y", "x"], np.full((2, 3), 100 * time + level + member, "<f8"), coordinates=" ".join(order)))
+
+        cases = list(itertools.product((0, 1), (850, 500), (0, 1)))
+        orders = list(itertools.permutations(("time", "level", "member")))
+        names = [part(i, orders[i % 6], *case) for i, case in enumerate(cases)]
+        for output in ("all.json", "all.nc"):
+            made = set()
+            for seed in range(6):
+                run("index", *random.Random(seed).sample(names, len(names)), "-q", "-o", output)
+                made.add(str(self.content(output)))
+            self.assertEqual(len(made), 1, made)
+
+    def content(self, name):
+        """The arrays, with their dimensions and their values."""
+        root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        arrays = [root.OpenMDArray(array) for array in root.GetMDArrayNames()]
+        return [(array.GetName(), [dim.GetName() for dim in array.GetDimensions() or []], [attribute.Read() for attribute in array.GetAttributes()],
+                 np.asarray(array.ReadAsArray()).tolist()) for array in arrays]
+
     def test_of_groups_may_spell_a_fill_value_differently(self):
         """JSON of other programs spells numbers as these do."""
         def part(name, time, fill, dtype):

@@ -2,6 +2,8 @@
  * of all parts; see refs/combine.h. */
 #include "combine_internal.h"
 
+#include <stdlib.h>
+
 /* -- what is compared -------------------------------------------------------------------------- */
 
 static bool is_axis(const refs_combine *combine, const refs_combine_array *array) {
@@ -254,26 +256,44 @@ static refs_status adds_dim(const dim_search *all, const refs_combine_array *arr
     return test == is_beside_base ? varies_alone(all, array, members, does, err) : REFS_OK;
 }
 
-/* Adds the coordinates that differ, in the order of the first part that has each, and the
- * dimensions along which these lie: a scalar for all of a part has all its places. */
+/* Adds a coordinate that differs, and the dimensions along which it lies: a scalar for all of a
+ * part has all its places. */
+static refs_status add_coordinate(const dim_search *all, const refs_combine_array *array,
+                                  may_tell *test, dim_list *found, refs_error *err) {
+    bool does;
+    REFS_TRY(adds_dim(all, array, test, &does, err));
+    if (!does) return REFS_OK;
+    REFS_TRY(add_dim(found, array->name, err));
+    for (size_t dim = 0; dim < array->rank + array->constant_rank; dim++)
+        if (!has_name(&all->base, dim_name(all, array, dim)))
+            REFS_TRY(add_dim(found, dim_name(all, array, dim), err));
+    return REFS_OK;
+}
+
+static int by_name(const void *left, const void *right) {
+    const refs_combine_member *const *a = left, *const *b = right;
+    const int order = strcmp((*a)->name, (*b)->name);
+    return order != 0 ? order : (*a > *b) - (*a < *b);
+}
+
+/* Adds the coordinates that differ, in the order of the first part by name that has each: whatever
+ * the order of the parts, their dimensions have one. */
 static refs_status search(const dim_search *all, may_tell *test, dim_list *found, refs_error *err) {
     const refs_combine *combine = all->combine;
     REFS_SCOPED uint8_t *seen = NULL;
+    REFS_SCOPED const refs_combine_member **members = NULL;
     REFS_NEW(seen, combine->strings.count + 1, err);
+    REFS_NEW(members, combine->n_members + 1, err);
+    for (size_t i = 0; i < combine->n_members; i++) members[i] = &combine->members[i];
+    qsort(members, combine->n_members, sizeof *members, by_name);
     for (size_t i = 0; i < combine->n_members; i++)
-        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
-            const refs_combine_array *array = &combine->members[i].arrays[k];
-            bool does;
+        for (size_t k = 0; k < members[i]->n_arrays; k++) {
+            const refs_combine_array *array = &members[i]->arrays[k];
             if (array->coordinate == REFS_COMBINE_COORDINATE_OTHER && !is_axis(combine, array))
                 continue;
             if (seen[array->path] != 0) continue;
             seen[array->path] = 1;
-            REFS_TRY(adds_dim(all, array, test, &does, err));
-            if (!does) continue;
-            REFS_TRY(add_dim(found, array->name, err));
-            for (size_t dim = 0; dim < array->rank + array->constant_rank; dim++)
-                if (!has_name(&all->base, dim_name(all, array, dim)))
-                    REFS_TRY(add_dim(found, dim_name(all, array, dim), err));
+            REFS_TRY(add_coordinate(all, array, test, found, err));
         }
     return REFS_OK;
 }

@@ -847,6 +847,17 @@ static refs_status check_length(const concat_steps *all, const refs_combine_conc
 
 /* -- one dimension ----------------------------------------------------------------------------- */
 
+/* The part with the first step: the first by name of those that have it, so that the coordinate has
+ * the same metadata whatever the order of the parts. */
+static size_t find_first(const concat_steps *all) {
+    const refs_combine_member *members = all->combine->members;
+    size_t first = all->steps[0].member;
+    for (size_t i = 1; i < all->n && compare_values(&all->steps[0], &all->steps[i]) == 0; i++)
+        if (strcmp(members[all->steps[i].member].name, members[first].name) < 0)
+            first = all->steps[i].member;
+    return first;
+}
+
 static refs_status plan_concat_dim(refs_combine *combine, size_t number,
                                    refs_combine_concat_dim *concat, refs_error *err) {
     concat_steps all = {.combine = combine, .concat = number};
@@ -860,7 +871,7 @@ static refs_status plan_concat_dim(refs_combine *combine, size_t number,
             qsort(all.steps, all.n, sizeof *all.steps,
                   find_direction(&all) ? descending : ascending);
         if (concat->first == SIZE_MAX)
-            concat->first = all.n > 0 ? all.steps[0].member : all.first_plain;
+            concat->first = all.n > 0 ? find_first(&all) : all.first_plain;
         combine->counted[number] = concat->first;
         status = place(&all, concat, err);
     }
@@ -967,8 +978,8 @@ static refs_status add_paths(const refs_combine *combine, const refs_combine_mem
     return REFS_OK;
 }
 
-/* Sorts by name, whichever part has them; those of a master in the order of the parts, a manifest
- * first. */
+/* Sorts by name, whichever part has them; those of a master in the order of the parts by place, a
+ * manifest first. */
 static refs_status list_paths(const refs_combine *combine, refs_combine_plan *plan,
                               refs_error *err) {
     named_list list = {.seen = refs_calloc(combine->strings.count + 1, 1)};
@@ -977,7 +988,7 @@ static refs_status list_paths(const refs_combine *combine, refs_combine_plan *pl
         if (combine->members[i].role == REFS_COMBINE_IS_OUTLINE)
             status = add_paths(combine, &combine->members[i], &list, err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
-        status = add_paths(combine, &combine->members[i], &list, err);
+        status = add_paths(combine, &combine->members[plan->order[i]], &list, err);
     named *all = list.items;
     const size_t n = list.n;
     if (n > 0 && !refs_combine__is_of_fields(combine)) qsort(all, n, sizeof *all, by_name);
