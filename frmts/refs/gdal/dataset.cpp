@@ -27,6 +27,39 @@ std::string turnOf(const refs_cf_description &description) {
     return " from column " + std::to_string(description.first_column);
 }
 
+/** No coordinate, whatever marks missing values in the array. */
+constexpr const char *noCoordinate = "-1e+30";
+
+/** Scale and offset of longitudes or latitudes, which GDAL's geolocation ignores; "" without. */
+std::string unpackingOf(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    refs_cf_description elements = {};
+    refs_error err = REFS_ERROR_INIT;
+    if (refs_cf_describe_elements(hierarchy, array, nullptr, &elements, &err) != REFS_OK ||
+        (!elements.has_scale && !elements.has_offset))
+        return "";
+    std::string text = CPLSPrintf("<ScaleOffset>%.17g</ScaleOffset><ScaleRatio>%.17g</ScaleRatio>",
+                                  elements.has_offset ? elements.offset : 0.0,
+                                  elements.has_scale ? elements.scale : 1.0);
+    if (elements.nodata_kind != REFS_CF_NODATA_NONE)
+        text += CPLSPrintf("<NODATA>%.17g</NODATA>", elements.nodata);
+    return text;
+}
+
+/** The dataset `name` of one band, unpacked. */
+std::string unpackedName(const std::string &name, const refs_array_meta *array,
+                         const std::string &unpacking) {
+    const uint64_t *shape = array->shape + (array->rank > 1 ? array->rank - 2 : 0);
+    char *escaped = CPLEscapeString(name.c_str(), -1, CPLES_XML);
+    const std::string source = escaped;
+    CPLFree(escaped);
+    return "<VRTDataset rasterXSize=\"" + std::to_string(shape[array->rank > 1 ? 1 : 0]) +
+           "\" rasterYSize=\"" + std::to_string(array->rank > 1 ? shape[0] : 1) +
+           "\"><VRTRasterBand dataType=\"Float64\" band=\"1\"><NoDataValue>" + noCoordinate +
+           "</NoDataValue><ComplexSource><SourceFilename>" + source +
+           "</SourceFilename><SourceBand>1</SourceBand>" + unpacking +
+           "</ComplexSource></VRTRasterBand></VRTDataset>";
+}
+
 } // namespace
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem)
@@ -232,10 +265,17 @@ void RefsDataset::setGeolocation() {
     geolocation2_ = RefsListOf(description().geolocation2);
     if (description().geolocation_x == nullptr || description().geolocation_y == nullptr) return;
     geolocation_ = RefsListOf(description().geolocation);
-    geolocation_.SetNameValue(
-        "X_DATASET", RefsSubdatasetName(view_->name(), description().geolocation_x->path).c_str());
-    geolocation_.SetNameValue(
-        "Y_DATASET", RefsSubdatasetName(view_->name(), description().geolocation_y->path).c_str());
+    geolocation_.SetNameValue("X_DATASET", coordinateName(description().geolocation_x).c_str());
+    geolocation_.SetNameValue("Y_DATASET", coordinateName(description().geolocation_y).c_str());
+}
+
+std::string RefsDataset::coordinateName(const refs_array_meta *array) const {
+    const std::string name = RefsSubdatasetName(view_->name(), array->path);
+    const std::string unpacking = unpackingOf(view_->archive()->hierarchy(), array);
+    const bool isTransposed = geolocation_.FetchNameValue("SWAP_XY") != nullptr;
+    return unpacking.empty() || array->rank == 0 || isTransposed
+               ? name
+               : unpackedName(name, array, unpacking);
 }
 
 CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST {

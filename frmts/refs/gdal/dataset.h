@@ -135,6 +135,7 @@ class RefsDataset final : public GDALPamDataset {
     void makeSpatialRef(std::string &problem) const;
     void warnOfSpatialRef(const std::string &problem) const;
     void setGeolocation();
+    std::string coordinateName(const refs_array_meta *array) const;
     void setGcps();
     void setColors();
 
