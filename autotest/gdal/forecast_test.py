@@ -3,11 +3,14 @@
 lead_time, a reference system that only "coordinates" names. The metadata are those in shared/data/weather beside
 the repository, where that is (REFS_SHARED_DATA names another folder of data), on a small grid; messages are the
 samples of ../conform/data.
+
+usage: forecast_test.py REFS    with GDAL_DRIVER_PATH; REFS is the program refs
 """
 
 import base64
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,6 +19,9 @@ import numpy as np
 from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../server"))
+from served import Folder, Server  # noqa: E402
+
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(HERE, "../../../shared/data"))
 TEMPLATE = os.path.join(DATA, "weather/aifs_template")
 SAMPLE = os.path.join(HERE, "../conform/data/gribberish-both.json")
@@ -100,6 +106,59 @@ class Forecast(unittest.TestCase):
             self.assertEqual(dataset.RasterCount, 1)
             self.assertEqual(dataset.GetRasterBand(1).GetMetadataItem("TIME"), "2026-08-01T06:00:00")
         self.assertEqual(self.open("[lead_time=6h:12h]").RasterCount, 4)
+
+
+READ_ONE = """
+import sys
+import numpy
+from osgeo import gdal, gdal_array
+def peak():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+gdal.UseExceptions()
+gdal.GetDriverByName("REFS")
+before = peak()
+root = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+values = root.OpenMDArray(sys.argv[2]).ReadAsArray([int(sys.argv[3]), int(sys.argv[4]), 0, 0], [1, 1, 7, 12])
+print(float(numpy.nanmax(values)), peak() - before)
+"""
+
+
+@unittest.skipUnless(os.path.isdir(TEMPLATE), "there is no folder shared/data/weather")
+class Archive(unittest.TestCase):
+    """An Icechunk repository of a million references."""
+
+    RUNS, STEPS = 16394, 61
+    MOST_KIB = 100 * 1024
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.server = Server(self.folder)
+        self.addCleanup(self.server.close)
+        with open(SAMPLE) as file:
+            sample = json.load(file)
+        self.message = base64.b64decode(sample["encoded"])
+        self.values = np.frombuffer(base64.b64decode(sample["decoded"]))
+        group = json.dumps({"zarr_format": 3, "node_type": "group"})
+        array = describe(VARIABLE, [self.RUNS, self.STEPS, ROWS, COLUMNS], [1, 1, ROWS, COLUMNS])
+        generator = {"key": VARIABLE + "/c/{{run}}/{{step}}/0/0", "url": self.server.url("runs/{{run}}/{{step}}.grib2"),
+                     "offset": "{{step * 1000}}", "length": "{{%d}}" % len(self.message),
+                     "dimensions": {"run": {"stop": self.RUNS}, "step": {"stop": self.STEPS}}}
+        with open(self.folder.file("set.json"), "w") as file:
+            json.dump({"version": 1, "refs": {"zarr.json": group, VARIABLE + "/zarr.json": array}, "gen": [generator]}, file)
+        subprocess.run([sys.argv[1], "convert", self.folder.file("set.json"), "-o",
+                        os.path.join(self.folder.served, "all.icechunk"), "-q"], check=True)
+
+    def test_one_message_takes_four_requests_and_little_memory(self):
+        for run, step in ((0, 4), (self.RUNS // 2, 60), (self.RUNS - 1, 0)):
+            self.folder.write(f"runs/{run}/{step}.grib2", bytes(step * 1000) + self.message)
+            before = len(self.server.requests())
+            done = subprocess.run([sys.executable, "-c", READ_ONE, f'REFS:"{self.server.url("all.icechunk")}"', VARIABLE,
+                                   str(run), str(step)], check=True, stdout=subprocess.PIPE, text=True)
+            most, memory = map(float, done.stdout.split())
+            self.assertEqual(most, np.nanmax(self.values))
+            self.assertLessEqual(len(self.server.requests()) - before, 4, self.server.requests()[before:])
+            self.assertLess(memory, self.MOST_KIB)
 
 
 if __name__ == "__main__":
