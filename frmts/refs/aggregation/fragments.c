@@ -707,12 +707,11 @@ refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *
     for (size_t i = 0; i < n && status == REFS_OK; i++) start(fragments, wanted[i].file);
     if (status == REFS_OK) status = await(fragments, wanted, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        char *warning = NULL;
+        REFS_SCOPED char *warning = NULL;
         refs_lock(&fragments->lock);
         status = settle(mosaic, &wanted[i], &warning, err);
         refs_unlock(&fragments->lock);
         if (warning != NULL) refs_note(&fragments->options.notes, REFS_NOTE_WARNING, "%s", warning);
-        refs_free(warning);
     }
     for (size_t i = 0; i < n && status != REFS_OK; i++) {
         if (wanted[i].file != NULL) refs_fragments__release(fragments, wanted[i].file);

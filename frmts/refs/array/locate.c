@@ -110,7 +110,7 @@ static refs_status count_cut(refs_array *array, const refs_cut *cut, uint64_t *n
 
 refs_status refs_array_count_present(refs_array *array, const refs_region *region,
                                      uint64_t max_chunks, uint64_t *n, refs_error *err) {
-    refs_cut cut = {0};
+    REFS_SCOPED_BY(refs_array__cut_clear) refs_cut cut = {0};
     *n = 0;
     refs_status status = refs_array__cut(array->stored, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > max_chunks)
@@ -121,6 +121,5 @@ refs_status refs_array_count_present(refs_array *array, const refs_region *regio
         status = array->mosaic.count(array->mosaic.self, region, n, err);
     else if (status == REFS_OK)
         status = count_cut(array, &cut, n, err);
-    refs_array__cut_clear(&cut);
     return status;
 }

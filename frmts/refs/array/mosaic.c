@@ -367,7 +367,7 @@ static void elements_of_chunk(const refs_array *array, uint64_t number, uint64_t
 
 static refs_status add_chunks(const refs_piece *piece, uint64_t box, refs_ahead *ahead) {
     const refs_region region = {piece->start, piece->count, piece->step};
-    refs_cut cut = {0};
+    REFS_SCOPED_BY(refs_array__cut_clear) refs_cut cut = {0};
     refs_status status = refs_array__cut(piece->array->meta, &region, &cut, NULL);
     for (uint64_t i = 0; i < cut.n_chunks && status == REFS_OK; i++) {
         refs_span spans[REFS_MAX_RANK];
@@ -381,7 +381,6 @@ static refs_status add_chunks(const refs_piece *piece, uint64_t box, refs_ahead 
             ahead->expected[ahead->n++] = (refs_ahead_chunk){
                 piece->array, refs_grid__number(&piece->array->grid, index), box};
     }
-    refs_array__cut_clear(&cut);
     return status;
 }
 

@@ -163,12 +163,11 @@ refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
                                 const refs_read_target *target, refs_error *err) {
     const refs_load_watch watch = {target->progress, ask_for_more, hold_pieces, reader};
     refs_reading reading = {reader->array, region, target->dst, target->stride, &watch};
-    refs_cut cut = {0};
+    REFS_SCOPED_BY(refs_array__cut_clear) refs_cut cut = {0};
     refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > 0) {
         note_read(reader, &cut);
         status = refs_array__read_cut(&reading, &cut, err);
     }
-    refs_array__cut_clear(&cut);
     return status;
 }

@@ -362,10 +362,9 @@ refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_err
 
 static refs_status locate(const refs_shard *shard, const refs_store_part *part, refs_status status,
                           refs_error *err) {
-    refs_key_list keys = REFS_KEY_LIST_INIT;
+    REFS_SCOPED_BY(refs_key_list__clear) refs_key_list keys = REFS_KEY_LIST_INIT;
     if (err != NULL && list_key(shard, part, &keys, NULL) == REFS_OK)
         refs_store_locate(shard->array->context.store, refs_key_list__view(&keys), err);
-    refs_key_list__clear(&keys);
     return status;
 }
 
@@ -383,7 +382,7 @@ refs_status refs_shard__locate_index(const refs_shard *shard, refs_status status
 
 /* Nobody knows where the index is of a shard of which the size is not known. */
 static refs_status load_all(refs_shard *shard, refs_error *err) {
-    refs_key_list keys = REFS_KEY_LIST_INIT;
+    REFS_SCOPED_BY(refs_key_list__clear) refs_key_list keys = REFS_KEY_LIST_INIT;
     REFS_SCOPED_BUF value = REFS_BUF_INIT;
     refs_status status = list_key(shard, NULL, &keys, err);
     if (status == REFS_OK)
@@ -393,7 +392,6 @@ static refs_status load_all(refs_shard *shard, refs_error *err) {
         status = refs_shard__take_whole(shard, refs_buf_view(&value), err);
         if (status != REFS_OK) (void)refs_shard__locate(shard, status, err);
     }
-    refs_key_list__clear(&keys);
     return status;
 }
 

@@ -290,7 +290,7 @@ refs_status refs_staged_write_all(int file, const char *path, refs_bytes bytes, 
 }
 
 refs_status refs_staged_replace(const char *path, refs_bytes bytes, refs_error *err) {
-    refs_staged staged = {.wanted = NULL};
+    REFS_SCOPED_BY(refs_staged_clear) refs_staged staged = {.wanted = NULL};
     int file = -1;
     refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &staged, err);
     if (status == REFS_OK) status = refs_staged_create(&staged, &file, err);
@@ -298,6 +298,5 @@ refs_status refs_staged_replace(const char *path, refs_bytes bytes, refs_error *
     if (file >= 0 && close(file) != 0 && status == REFS_OK)
         status = refs_staged_fail(staged.wanted, err);
     if (status == REFS_OK) status = refs_staged_move(&staged, err);
-    refs_staged_clear(&staged);
     return status;
 }

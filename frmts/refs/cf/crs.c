@@ -132,10 +132,9 @@ static refs_status from_gdal(const refs_json *forms, refs_cf__crs *crs, refs_err
     const refs_json *projjson = refs_json_get(forms, "projjson");
     REFS_TRY(try_text(refs_cf__text(forms, "wkt"), crs, err));
     if (refs_json_is_object(projjson) && crs->kind == REFS_CF__CRS_NONE) {
-        refs_buf text = REFS_BUF_INIT;
+        REFS_SCOPED_BUF text = REFS_BUF_INIT;
         refs_status status = refs_json_write(projjson, &text, err);
         if (status == REFS_OK) status = try_name(refs_buf_text(&text), crs, err);
-        refs_buf_clear(&text);
         REFS_TRY(status);
     }
     return try_name(refs_cf__text(forms, "url"), crs, err);

@@ -92,6 +92,7 @@ static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
 static refs_status order_overview(const refs_cf__input *input, const refs_array_meta *full,
                                   refs_cf_description *description, refs_error *err) {
     refs_cf__input full_input = {input->hierarchy, full, input->options, input->unread};
+    REFS_SCOPED_BY(refs_cf_description_clear)
     refs_cf_description whole = {.sample_axis = REFS_CF_NO_DIM};
     refs_cf__frame frame = {.mapping = NULL};
     refs_cf__crs_clear(&frame.crs);
@@ -99,7 +100,6 @@ static refs_status order_overview(const refs_cf__input *input, const refs_array_
     refs_status status = place(&full_input, &frame, &whole, err);
     if (status == REFS_OK) refs_cf__order_overview(input->array, description, full, &whole);
     refs_cf__crs_clear(&frame.crs);
-    refs_cf_description_clear(&whole);
     return status;
 }
 

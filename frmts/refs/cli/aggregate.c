@@ -230,7 +230,7 @@ static refs_status add_master(aggregation *all, refs_error *err) {
 /* Fails for a source that is already a fragment of the master: its steps exist, or would be added
  * twice. Names that cannot be resolved are reported when the source is added. */
 static refs_status find_repeated(aggregation *all, refs_error *err) {
-    refs_intern known = {0};
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern known = {0};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < all->names.n && all->n_own > 0 && status == REFS_OK; i++) {
         source *of = &all->sources[i];
@@ -243,7 +243,6 @@ static refs_status find_repeated(aggregation *all, refs_error *err) {
         status = refs_intern_add(&known, refs_str_from(of->named), &id, err);
         of->is_repeated = is_new && known.count == n_known;
     }
-    refs_intern_clear(&known);
     return status;
 }
 

@@ -271,7 +271,7 @@ refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name,
     const size_t n = refs_hierarchy_n_arrays(hierarchy);
     other_keys others = {.names = REFS_BUF_INIT};
     const refs_key_visitor visitor = {add_other, &others};
-    refs_chunk_keys *keys = refs_calloc(n + 1, sizeof *keys);
+    REFS_SCOPED refs_chunk_keys *keys = refs_calloc(n + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n + 1, sizeof *grids);
     size_t n_keys = 0;
     refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -284,7 +284,6 @@ refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name,
     if (status == REFS_OK)
         status = refs_set_each_other(arrays->set.set, keys, n_keys, &visitor, err);
     if (status == REFS_OK) status = tell_others(&others, name, err);
-    refs_free(keys);
     refs_free(grids);
     refs_buf_clear(&others.names);
     return status;

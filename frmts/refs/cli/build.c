@@ -120,7 +120,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
                              const refs_vfs_validators *now, refs_error *err) {
     refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
     refs_combine_options options = all->options;
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     refs_writer *writer = NULL;
     refs_combine *copy = NULL;
     options.dims = NULL;
@@ -150,7 +150,6 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     else
         refs_writer_free(writer);
     refs_combine_free(copy);
-    refs_buf_clear(&name);
     return status;
 }
 
@@ -207,7 +206,7 @@ static refs_status add_kept_states(const build *all, const refs_combine_part *pa
 
 /* *now is the state of the source if it exists. */
 static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs_validators *now) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     const refs_vfs *vfs = all->session.vfs;
     comparing at = {.location = location};
     const refs_source_visitor visitor = {compare_state, &at};
@@ -224,7 +223,6 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
         *set = NULL;
     }
     if (found) *now = at.now;
-    refs_buf_clear(&name);
     return found;
 }
 
@@ -291,7 +289,7 @@ static refs_combine_part part_of(const build *all, size_t number, const char *na
 }
 
 static refs_status add_source(build *all, size_t number, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_set *set = NULL;
     REFS_TRY(select_source(all, number, err));
     if (all->cuts != NULL && all->cuts[number].is_none) return REFS_OK;
@@ -325,7 +323,6 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         all->only = set;
     else
         close_source(all, set);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -342,14 +339,13 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
 /* Adds the states that the master recorded, which may be older than the files. */
 static refs_status add_recorded(build *all, refs_error *err) {
     for (size_t i = 0; i < all->master->files.n; i++) {
-        refs_buf location = REFS_BUF_INIT;
+        REFS_SCOPED_BUF location = REFS_BUF_INIT;
         if (!all->is_added[i]) continue;
         REFS_TRY(refs_combine_common_how_add(all->parts, NULL, &all->dims, err));
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK)
             status = refs_combine_sources_add_state(all->sources, (const char *)location.data,
                                                     &all->master->recorded[i].was, err);
-        refs_buf_clear(&location);
         REFS_TRY(status);
     }
     return REFS_OK;
@@ -391,8 +387,8 @@ static refs_status check_all_new(const build *all, refs_error *err) {
 enum { IS_FIRST, IS_AGAIN, IS_LEFT_OUT };
 
 static refs_status list_first(const build *all, uint8_t *turns, refs_error *err) {
-    refs_intern known = {0};
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern known = {0};
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < all->names.n && status == REFS_OK; i++) {
         const size_t n_known = known.count;
@@ -402,8 +398,6 @@ static refs_status list_first(const build *all, uint8_t *turns, refs_error *err)
             status = refs_intern_add(&known, refs_str_from((const char *)location.data), &id, err);
         turns[i] = known.count > n_known || i < all->n_own ? IS_FIRST : IS_AGAIN;
     }
-    refs_buf_clear(&location);
-    refs_intern_clear(&known);
     return status;
 }
 
@@ -454,7 +448,7 @@ static refs_status leave_out_repeated(build *all, refs_error *err) {
     refs_combine_sources *sources = NULL;
     if (!grows || !all->arguments->skip_errors || tool_has_selection(&all->how.variables))
         return REFS_OK;
-    uint8_t *turns = refs_calloc(all->names.n, 1);
+    REFS_SCOPED uint8_t *turns = refs_calloc(all->names.n, 1);
     refs_status status = turns != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK)
         status = refs_combine_sources_open(all->session.vfs, &all->options.urls, &sources, err);
@@ -463,7 +457,6 @@ static refs_status leave_out_repeated(build *all, refs_error *err) {
     if (status == REFS_OK) status = take_turn(all, IS_AGAIN, turns, sources, err);
     if (status == REFS_OK) status = remove_left_out(all, turns, err);
     refs_combine_sources_free(sources);
-    refs_free(turns);
     return status;
 }
 
@@ -485,7 +478,7 @@ static refs_status add_sources(build *all, refs_error *err) {
  * others are left out later, with the reason, where that is asked for. */
 static refs_status read_end(build *all, refs_combine *coordinates, size_t *at, size_t by,
                             refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_status status;
     for (;; *at += by) {
         refs_error problem = REFS_ERROR_INIT;
@@ -503,7 +496,6 @@ static refs_status read_end(build *all, refs_combine *coordinates, size_t *at, s
         (void)refs_fail(err, status, "%s", problem.message);
         break;
     }
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -525,22 +517,17 @@ static refs_status compare_ends(build *all, refs_error *err) {
 
 static refs_status check_master(const build *all, refs_error *err) {
     const char *dim = (const char *)all->found.names.data;
-    refs_buf options = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF options = REFS_BUF_INIT;
     const bool is_known = all->how.along.n == 0 || all->found.names.size == 0 ||
                           refs_name_list_has(&all->how.along, dim);
     if (all->target == NULL || is_known) return REFS_OK;
-    for (size_t i = 0; i < all->how.along.n && status == REFS_OK; i++)
-        status = refs_buf_printf(&options, err, " --along %s", all->how.along.items[i]);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_UNSUPPORTED,
-                      "%s has one %s and %s another, but a master does not get dimensions: "
-                      "index the files of both again (refs index FILE... --along %s%.*s -o %s)",
-                      all->output, dim, all->names.items[all->n_own], dim, (int)options.size,
-                      (const char *)options.data, all->output);
-    refs_buf_clear(&options);
-    return status;
+    for (size_t i = 0; i < all->how.along.n; i++)
+        REFS_TRY(refs_buf_printf(&options, err, " --along %s", all->how.along.items[i]));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s has one %s and %s another, but a master does not get dimensions: "
+                     "index the files of both again (refs index FILE... --along %s%.*s -o %s)",
+                     all->output, dim, all->names.items[all->n_own], dim, (int)options.size,
+                     (const char *)options.data, all->output);
 }
 
 static refs_status fail_selected_netcdf(refs_error *err) {
@@ -730,10 +717,9 @@ static refs_status replace_object(void *self, const char *path, const char *name
 
 static void remove_object(void *self, const char *name) {
     const remote_repository *remote = self;
-    refs_buf location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     if (append_object(remote, name, &location, NULL) == REFS_OK)
         (void)refs_cloud_remove(remote->cloud, (const char *)location.data, NULL);
-    refs_buf_clear(&location);
 }
 
 /* *path is the local folder in which its files are written. */
@@ -813,10 +799,9 @@ static refs_status remove_part(void *user, int folder, const char *name, refs_er
 
 static void remove_kept(const build *all) {
     const refs_folder_visitor visitor = {remove_part, NULL};
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK)
         (void)refs_folder_each((const char *)path.data, &visitor, NULL);
-    refs_buf_clear(&path);
 }
 
 /* Ends the walk at a kept set. */
@@ -828,26 +813,23 @@ static refs_status find_part(void *user, int folder, const char *name, refs_erro
 /* Whether the folder holds no kept set; one that cannot be listed may hold some. */
 static void remove_empty_kept(const build *all) {
     const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK &&
         refs_folder_each((const char *)path.data, &finder, NULL) == REFS_OK) {
         (void)refs_folder_each((const char *)path.data, &remover, NULL);
         rmdir((const char *)path.data);
     }
-    refs_buf_clear(&path);
 }
 
 static refs_status make_kept(build *all, refs_error *err) {
-    refs_buf folder = REFS_BUF_INIT;
+    REFS_SCOPED_BUF folder = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&folder, err, "%s.resume", all->output));
-    refs_status status = REFS_OK;
     if (mkdir((const char *)folder.data, 0777) != 0 && errno != EEXIST)
-        status = refs_fail(err, REFS_IO, "%s: %s", (const char *)folder.data, strerror(errno));
-    if (status == REFS_OK) status = refs_buf_printf(&folder, err, "/%s", KEPT_VALUES);
-    if (status == REFS_OK) status = refs_buf_append(&folder, "", 1, err);
-    if (status == REFS_OK) tool_kept_open((const char *)folder.data, &all->kept);
-    refs_buf_clear(&folder);
-    return status;
+        return refs_fail(err, REFS_IO, "%s: %s", (const char *)folder.data, strerror(errno));
+    REFS_TRY(refs_buf_printf(&folder, err, "/%s", KEPT_VALUES));
+    REFS_TRY(refs_buf_append(&folder, "", 1, err));
+    tool_kept_open((const char *)folder.data, &all->kept);
+    return REFS_OK;
 }
 
 /* The output is not a source, even if it lies in a folder of sources. */
@@ -997,7 +979,7 @@ static refs_status note_parent(void *user, const refs_set_version_entry *entry, 
 
 /* The existing set is the first source. */
 static refs_status open_grown(build *all, refs_error *err) {
-    refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, how = REFS_BUF_INIT;
     refs_set *grown = NULL;
     refs_status status = open_source(all, 0, &location, &grown, err);
     all->grown = grown;
@@ -1005,8 +987,6 @@ static refs_status open_grown(build *all, refs_error *err) {
     if (status == REFS_OK) status = refs_set_each_version(grown, &visitor, err);
     if (status == REFS_OK) status = tool_joined_read(grown, &how, err);
     if (status == REFS_OK) status = read_was(all, &how, err);
-    refs_buf_clear(&location);
-    refs_buf_clear(&how);
     return status;
 }
 
@@ -1125,7 +1105,7 @@ static bool has_known_name(const tool_arguments *arguments, refs_write_format fo
 static tool_exit index_part(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     refs_error err = REFS_ERROR_INIT;
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     tool_part part;
     if (!tool_part_parse(arguments->part, &part)) return TOOL_USAGE;
     if (arguments->output == NULL || tool_is_remote(arguments->output) ||
@@ -1142,7 +1122,6 @@ static tool_exit index_part(const tool_arguments *arguments) {
     if (status == REFS_OK && access(set, F_OK) == 0)
         status = tool_part_name(set, arguments->output, &err);
     if (status != REFS_OK) tool_complain(&err);
-    refs_buf_clear(&path);
     return status == REFS_OK ? result : TOOL_FAILED;
 }
 
@@ -1186,17 +1165,15 @@ tool_exit tool_convert(const tool_arguments *arguments) {
 /* Appends to a repository of format 2 by a commit. */
 static bool is_repository(const char *set) {
     if (tool_is_remote(set)) return refs_str_ends(refs_str_from(set), ".icechunk");
-    refs_buf name = REFS_BUF_INIT;
-    const bool is = refs_buf_printf(&name, NULL, "%s/repo", set) == REFS_OK &&
-                    access((const char *)name.data, F_OK) == 0;
-    refs_buf_clear(&name);
-    return is;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    return refs_buf_printf(&name, NULL, "%s/repo", set) == REFS_OK &&
+           access((const char *)name.data, F_OK) == 0;
 }
 
 /* Appends to a Parquet set in place; it keeps its record size. */
 static void grow_parquet(const char *set, refs_writer_options *options) {
-    refs_buf name = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *doc = NULL;
     refs_status status = refs_buf_printf(&name, NULL, "%s/.zmetadata", set);
     if (status == REFS_OK)
         status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)name.data, 1024 * REFS_MIB,
@@ -1209,9 +1186,6 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     if (status == REFS_OK)
         (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),
                             &options->record_size);
-    refs_json_doc_free(doc);
-    refs_buf_clear(&name);
-    refs_buf_clear(&text);
 }
 
 static tool_exit grow_set(const tool_arguments *arguments) {

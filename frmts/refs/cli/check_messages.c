@@ -233,17 +233,15 @@ typedef struct said {
 static refs_status find_name(void *user, refs_str key, refs_bytes document, refs_error *err) {
     static const char ending[] = "/.zarray";
     said *at = user;
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     uint64_t field;
     if (!refs_str_ends(key, ending) || at->name.size > 0) return REFS_OK;
     REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
     const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
-    refs_status status = REFS_OK;
     if (refs_json_size(filters) > 0 && is_of_field(refs_json_at(filters, 0), &field) &&
         field == at->messages->field)
-        status = refs_buf_append(&at->name, key.data, key.size - (sizeof ending - 1), err);
-    refs_json_doc_free(doc);
-    return status;
+        REFS_TRY(refs_buf_append(&at->name, key.data, key.size - (sizeof ending - 1), err));
+    return REFS_OK;
 }
 
 static refs_status find_attributes(void *user, refs_str key, refs_bytes document, refs_error *err) {
@@ -398,7 +396,7 @@ refs_status tool_message_compare(const tool_message *message, refs_error *err) {
                              .close = window_close,
                              .is_local = window_is_local};
     refs_error problem = REFS_ERROR_INIT;
-    refs_buf difference = REFS_BUF_INIT;
+    REFS_SCOPED_BUF difference = REFS_BUF_INIT;
     refs_scan *scan = NULL;
     refs_status status = refs_scan_open(&window, message->location, NULL, &scan, &problem);
     if (status == REFS_OK)
@@ -410,6 +408,5 @@ refs_status tool_message_compare(const tool_message *message, refs_error *err) {
         status = fail_differs(message, &difference, err);
     else
         status = REFS_OK;
-    refs_buf_clear(&difference);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static tool_exit run(const tool_verb *verb, int argc, char **argv) {
-    tool_arguments arguments = {0};
+    REFS_SCOPED_BY(tool_arguments_clear) tool_arguments arguments = {0};
     tool_exit result = TOOL_USAGE;
     if (tool_read_arguments(verb, argc, argv, &arguments)) {
         if (arguments.help) {
@@ -19,7 +19,6 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
             result = verb->run(&arguments);
         }
     }
-    tool_arguments_clear(&arguments);
     return result;
 }
 

@@ -61,7 +61,7 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
 /* Each once, whether it is named, or found, or both in any order. */
 static refs_status find(const tool_session *session, const tool_names *names, size_t first,
                         tool_names *found, refs_error *err) {
-    tool_names looked = {.items = NULL};
+    REFS_SCOPED_BY(tool_names_clear) tool_names looked = {.items = NULL};
     refs_status status = REFS_OK;
     for (size_t i = first; i < names->n && status == REFS_OK; i++) {
         refs_str stem = refs_str_from(names->items[i]);
@@ -73,7 +73,6 @@ static refs_status find(const tool_session *session, const tool_names *names, si
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))
             status = look_for(session, stem, &looked, found, err);
     }
-    tool_names_clear(&looked);
     return status;
 }
 

@@ -93,7 +93,7 @@ static void show_attributes(const refs_json *attributes, const char *indent, boo
     bool is_first = true;
     if (json) printf(",\"attributes\":{");
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
-        refs_buf text = REFS_BUF_INIT;
+        REFS_SCOPED_BUF text = REFS_BUF_INIT;
         refs_str name = refs_json_name_at(attributes, i);
         bool is_long = refs_str_is(name, "cfa_array");
         if (is_long || refs_json_write(refs_json_at(attributes, i), &text, NULL) != REFS_OK)
@@ -107,7 +107,6 @@ static void show_attributes(const refs_json *attributes, const char *indent, boo
                    (const char *)text.data);
         }
         is_first = false;
-        refs_buf_clear(&text);
     }
     if (json) printf("}");
 }

@@ -162,11 +162,11 @@ static refs_status end_parts(const upload *of, const refs_transfer *parts, size_
     REFS_SCOPED_BUF xml = REFS_BUF_INIT, query = REFS_BUF_INIT;
     refs_status status = list_parts(of, parts, n, &xml, err);
     if (status == REFS_OK) status = append_id(of, "", &query, err);
+    REFS_SCOPED_BY(refs_cloud__transfer_clear)
     refs_transfer asked = {.method = "POST", .query = (const char *)query.data, .file = -1};
     asked.body = refs_buf_text(&xml);
     asked.length = xml.size;
     if (status == REFS_OK) status = send_last(of, &asked, err);
-    refs_cloud__transfer_clear(&asked);
     return status;
 }
 
@@ -182,12 +182,12 @@ static void forget_parts(upload *of) {
     if (refs_check_cancelled(&of->sending.cancel, NULL) != REFS_OK)
         of->sending.cancel = (refs_cancel_check){is_in_time, &until_ms};
     if (append_id(of, "", &query, NULL) == REFS_OK) {
+        REFS_SCOPED_BY(refs_cloud__transfer_clear)
         refs_transfer asked = {.method = "DELETE",
                                .query = (const char *)query.data,
                                .file = -1,
                                .may_be_absent = true};
         (void)send_one(of, &asked, NULL);
-        refs_cloud__transfer_clear(&asked);
     }
     of->sending.cancel = of->sending.cloud->cancel;
 }
@@ -236,11 +236,11 @@ refs_status refs_cloud_upload(refs_cloud *cloud, const char *path, const char *l
 /* -- in place of what is known ----------------------------------------------------------------- */
 
 static refs_status ask_validator(const upload *of, refs_validator *validator, refs_error *err) {
+    REFS_SCOPED_BY(refs_cloud__transfer_clear)
     refs_transfer asked = {.method = "HEAD", .query = "", .file = -1, .may_be_absent = true};
     refs_status status = send_one(of, &asked, err);
     const char *text = asked.status == 404 ? "" : *asked.etag != '\0' ? asked.etag : "*";
     snprintf(validator->text, sizeof validator->text, "%s", text);
-    refs_cloud__transfer_clear(&asked);
     return status;
 }
 

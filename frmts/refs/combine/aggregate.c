@@ -231,7 +231,7 @@ static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str
         for (size_t k = 0; k < combine->members[i].n_documents && !is_unlimited; k++) {
             const refs_combine_document *document = &combine->members[i].documents[k];
             const refs_str key = refs_combine__text(combine, document->key);
-            refs_json_doc *doc = NULL;
+            REFS_SCOPED_JSON *doc = NULL;
             const bool is_of_group = key.size == group.size + strlen(".zattrs") &&
                                      refs_str_ends(key, ".zattrs") &&
                                      memcmp(key.data, group.data, group.size) == 0;
@@ -240,7 +240,6 @@ static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str
                 continue;
             is_unlimited =
                 is_listed(refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS), name);
-            refs_json_doc_free(doc);
         }
     return is_unlimited ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED;
 }
@@ -290,7 +289,7 @@ static bool is_of_stored(refs_str name) {
 /* Appends an object with the `units` of the options. */
 static refs_status replace_units(const aggregating *at, refs_str attributes, refs_buf *text,
                                  refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     size_t n = 0;
     REFS_TRY(refs_json_parse(attributes, &doc, err));
     const refs_json *all = refs_json_root(doc);
@@ -307,7 +306,6 @@ static refs_status replace_units(const aggregating *at, refs_str attributes, ref
                 ? refs_json_write_string(refs_str_from(at->combine->options.time_units), text, err)
                 : refs_json_write(refs_json_at(all, i), text, err);
     }
-    refs_json_doc_free(doc);
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
@@ -855,7 +853,7 @@ static refs_status put_unused_of(aggregating *at, const refs_combine_document *d
                                  refs_error *err) {
     const refs_str key = refs_combine__text(at->combine, document->key);
     const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_combine__text(at->combine, document->text), &doc, err));
     const refs_json *sizes = refs_json_get(refs_json_root(doc), REFS_UNUSED_DIMENSIONS);
     refs_status status = REFS_OK;
@@ -871,25 +869,23 @@ static refs_status put_unused_of(aggregating *at, const refs_combine_document *d
         if (status == REFS_OK && is_size && refs_master_has_room(at->master, &dim))
             (void)refs_master_dimension(at->master, dim.path, size, REFS_CFA_FIXED, &problem);
     }
-    refs_json_doc_free(doc);
     return status;
 }
 
 static refs_status put_unused(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = combine->n_members; i-- > 0 && status == REFS_OK;)
-        for (size_t k = 0; k < combine->members[i].n_documents && status == REFS_OK; k++) {
+    REFS_SCOPED uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = combine->n_members; i-- > 0;)
+        for (size_t k = 0; k < combine->members[i].n_documents; k++) {
             const refs_combine_document *document = &combine->members[i].documents[k];
             if (seen[document->text] != 0) continue;
             seen[document->text] = 1;
             if (refs_str_is(refs_combine__own_name(refs_combine__text(combine, document->key)),
                             ".zattrs"))
-                status = put_unused_of(at, document, err);
+                REFS_TRY(put_unused_of(at, document, err));
         }
-    refs_free(seen);
-    return status;
+    return REFS_OK;
 }
 
 /* The entry of a master or a manifest for a field that no part has; or NULL. */
@@ -935,7 +931,7 @@ static size_t depth_of(refs_str path) {
 /* Groups after those above them, whose dimensions they use or hide. */
 static refs_status put_paths(aggregating *at, refs_error *err) {
     const refs_combine_plan *plan = at->plan;
-    deep_path *all = refs_calloc(plan->n_paths + 1, sizeof *all);
+    REFS_SCOPED deep_path *all = refs_calloc(plan->n_paths + 1, sizeof *all);
     refs_status status = all != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; all != NULL && i < plan->n_paths; i++)
         all[i] = (deep_path){depth_of(refs_combine__text(at->combine, plan->paths[i])), i,
@@ -943,7 +939,6 @@ static refs_status put_paths(aggregating *at, refs_error *err) {
     if (all != NULL) qsort(all, plan->n_paths, sizeof *all, compare_depths);
     for (size_t i = 0; status == REFS_OK && i < plan->n_paths; i++)
         status = put_path(at, all[i].path, err);
-    refs_free(all);
     return status;
 }
 

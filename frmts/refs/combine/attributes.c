@@ -28,38 +28,32 @@ static bool is_of_values(refs_str name) {
 /* Adds "comment of /t2m" to `lost` for each attribute that only the other source has, except those
  * that say how values are stored. */
 static refs_status list_lost(const refs_attribute_pair *pair, refs_intern *lost, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     uint32_t id;
-    for (size_t i = 0; i < refs_json_size(pair->other) && status == REFS_OK; i++) {
+    for (size_t i = 0; i < refs_json_size(pair->other); i++) {
         const refs_str name = refs_json_name_at(pair->other, i);
         if (is_of_values(name) || refs_aggregation_owns(pair->other, name) ||
             refs_json_get_str(pair->kept, name) != NULL ||
             (pair->ignored != NULL && refs_str_is(name, pair->ignored)))
             continue;
         text.size = 0;
-        status = refs_buf_printf(&text, err, "%.*s of %.*s", REFS_STR_WHOLE(name),
-                                 REFS_STR_WHOLE(pair->path));
-        if (status == REFS_OK) status = refs_intern_add(lost, refs_buf_text(&text), &id, err);
+        REFS_TRY(refs_buf_printf(&text, err, "%.*s of %.*s", REFS_STR_WHOLE(name),
+                                 REFS_STR_WHOLE(pair->path)));
+        REFS_TRY(refs_intern_add(lost, refs_buf_text(&text), &id, err));
     }
-    refs_buf_clear(&text);
-    return status;
+    return REFS_OK;
 }
 
 /* Warns of what was listed, if anything was. */
 static refs_status note_lost(const refs_notes *notes, const refs_intern *lost, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (lost->count == 0) return REFS_OK;
-    for (uint32_t i = 0; i < lost->count && status == REFS_OK; i++)
-        status = refs_buf_printf(&text, err, "%s%.*s", i > 0 ? ", " : "",
-                                 REFS_STR_WHOLE(refs_intern_get(lost, i)));
-    if (status == REFS_OK)
-        refs_note(notes, REFS_NOTE_WARNING,
-                  "attributes that the first source lacks are left out: %.*s", (int)text.size,
-                  (const char *)text.data);
-    refs_buf_clear(&text);
-    return status;
+    for (uint32_t i = 0; i < lost->count; i++)
+        REFS_TRY(refs_buf_printf(&text, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_WHOLE(refs_intern_get(lost, i))));
+    refs_note(notes, REFS_NOTE_WARNING, "attributes that the first source lacks are left out: %.*s",
+              (int)text.size, (const char *)text.data);
+    return REFS_OK;
 }
 
 refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char *const names[2],

@@ -21,11 +21,10 @@ refs_str refs_part__relative(const refs_part_reader *in, const char *path) {
 /* Whether the array's name, resolved from the selected group, is this array (CF-1.11, section 2.7).
  */
 static bool is_seen(const refs_part_reader *in, const refs_array_meta *meta) {
-    char *group = refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
-    bool is = group != NULL && refs_hierarchy_resolve(in->source.hierarchy, group,
-                                                      refs_str_from(meta->name)) == meta;
-    refs_free(group);
-    return is;
+    REFS_SCOPED char *group =
+        refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
+    return group != NULL &&
+           refs_hierarchy_resolve(in->source.hierarchy, group, refs_str_from(meta->name)) == meta;
 }
 
 bool refs_part__is_wanted(const refs_part_reader *in, const refs_array_meta *meta) {

@@ -227,7 +227,7 @@ static refs_status keep_one(const translation *strings, refs_combine_member *mem
 
 refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err) {
-    uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
+    REFS_SCOPED uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
     refs_status status = to != NULL ? REFS_OK : refs_fail_nomem(err);
     if (to != NULL) memset(to, 0xff, (strings->count + 1) * sizeof *to);
     const translation all = {combine, strings, to};
@@ -235,7 +235,6 @@ refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = keep_one(&all, &members[i], err);
     refs_unlock(&combine->lock);
     for (size_t i = 0; i < n; i++) refs_combine__member_clear(&members[i]);
-    refs_free(to);
     return status;
 }
 
@@ -326,7 +325,7 @@ static refs_status check_left_out(const refs_combine *combine, const refs_combin
 
 /* Warns of each left-out array once, for the first part that has it. */
 static refs_status tell_left_out(const refs_combine *combine, refs_error *err) {
-    refs_intern seen = {0};
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern seen = {0};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
         const refs_combine_member *member = &combine->members[i];
@@ -344,33 +343,28 @@ static refs_status tell_left_out(const refs_combine *combine, refs_error *err) {
                       REFS_STR_ARG(refs_combine__text(combine, left_out->problem)));
         }
     }
-    refs_intern_clear(&seen);
     return status;
 }
 
 refs_status refs_combine__tell_others(const refs_combine *combine,
                                       const refs_combine_member *member, const char *why,
                                       refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     if (member->n_others == 0) return REFS_OK;
-    for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_REPORTED && status == REFS_OK;
-         i++)
-        status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
-                                 REFS_STR_WHOLE(refs_combine__text(combine, member->others[i])));
-    if (status == REFS_OK && member->n_others > REFS_COMBINE_MAX_REPORTED)
-        status = refs_buf_printf(&names, err, " and %zu more",
-                                 member->n_others - (size_t)REFS_COMBINE_MAX_REPORTED);
-    if (status == REFS_OK && combine->options.unlike == REFS_COMBINE_REFUSE)
-        status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
-                           member->name, member->n_others, why, (int)names.size,
-                           (const char *)names.data);
-    if (status == REFS_OK)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%s: left out %zu keys that belong to no array, as %s: %.*s", member->name,
-                  member->n_others, why, (int)names.size, (const char *)names.data);
-    refs_buf_clear(&names);
-    return status;
+    for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_REPORTED; i++)
+        REFS_TRY(refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_WHOLE(refs_combine__text(combine, member->others[i]))));
+    if (member->n_others > REFS_COMBINE_MAX_REPORTED)
+        REFS_TRY(refs_buf_printf(&names, err, " and %zu more",
+                                 member->n_others - (size_t)REFS_COMBINE_MAX_REPORTED));
+    if (combine->options.unlike == REFS_COMBINE_REFUSE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
+                         member->name, member->n_others, why, (int)names.size,
+                         (const char *)names.data);
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "%s: left out %zu keys that belong to no array, as %s: %.*s", member->name,
+              member->n_others, why, (int)names.size, (const char *)names.data);
+    return REFS_OK;
 }
 
 static refs_status tell_others(const refs_combine *combine, refs_error *err) {

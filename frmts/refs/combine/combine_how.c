@@ -153,7 +153,7 @@ static refs_status check_dims(const char *set, const refs_combine_how *how,
 
 static refs_status check_pattern(const char *set, const refs_combine_how *how, const char *pattern,
                                  refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_name_list dims = {NULL, 0, 0};
     refs_status status = refs_combine_pattern_dims(pattern, &names, err);
     for (size_t at = 0; at < names.size && status == REFS_OK;) {
@@ -163,7 +163,6 @@ static refs_status check_pattern(const char *set, const refs_combine_how *how, c
     }
     if (status == REFS_OK) status = check_dims(set, how, &dims, "--pattern", err);
     refs_free(dims.items);
-    refs_buf_clear(&names);
     return status;
 }
 
@@ -226,7 +225,7 @@ static refs_status add(refs_combine_common_how *parts, const refs_buf *how, refs
 
 refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const refs_set *set,
                                         const refs_name_list *dims, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_combine_how how = {.pattern = NULL};
     if (set == NULL) {
         refs_lock(&parts->lock);
@@ -239,7 +238,6 @@ refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const re
     if (status == REFS_OK) status = refs_combine_how_print(&how, &text, err);
     if (status == REFS_OK) status = add(parts, &text, err);
     refs_combine_how_clear(&how);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -266,10 +264,8 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
 /* Whether a set has values that came from names of data files. A source that cannot be read is
  * reported when it is combined. */
 static bool has_values_of_names(const refs_set *set) {
-    refs_combine_how how = {.pattern = NULL};
-    const bool has = read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
-    refs_combine_how_clear(&how);
-    return has;
+    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
+    return read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
 }
 
 /* The search for the variable of a dimension. */
@@ -323,13 +319,12 @@ typedef struct noting {
 } noting;
 
 static bool has_filter(refs_bytes document, const char *id) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     bool has = false;
     if (refs_json_parse(refs_bytes_text(document), &doc, NULL) != REFS_OK) return false;
     const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
     for (size_t i = 0; i < refs_json_size(filters); i++)
         has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);
-    refs_json_doc_free(doc);
     return has;
 }
 

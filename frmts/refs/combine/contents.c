@@ -354,7 +354,7 @@ static refs_status find_others(refs_part_reader *in, refs_error *err) {
     size_t n = 0;
     if (variables != NULL && *variables != NULL) return REFS_OK;
     if (in->member->role != REFS_COMBINE_IS_FRAGMENT) return REFS_OK;
-    refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
+    REFS_SCOPED refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
     refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
@@ -366,7 +366,6 @@ static refs_status find_others(refs_part_reader *in, refs_error *err) {
         n++;
     }
     if (status == REFS_OK) status = refs_set_each_other(in->part->set, keys, n, &visitor, err);
-    refs_free(keys);
     refs_free(grids);
     return status;
 }

@@ -179,7 +179,7 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
         pairs[2 * n + 1] = (const char *)values[n].data;
         n++;
     }
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (status == REFS_OK && n > 0)
         status = refs_combine__replace(refs_buf_text(v2), pairs, &text, err);
     if (status == REFS_OK && n > 0) {
@@ -187,7 +187,6 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
         status = refs_buf_append(v2, text.data, text.size, err);
     }
     for (size_t i = 0; i < n; i++) refs_buf_clear(&values[i]);
-    refs_buf_clear(&text);
     refs_json_doc_free(doc);
     return status;
 }
@@ -358,7 +357,7 @@ static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, 
 refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *meta,
                                  refs_error *err) {
     refs_array_meta described = *meta;
-    refs_json_doc *added = NULL;
+    REFS_SCOPED_JSON *added = NULL;
     if (!infers_fill(in, meta)) return add_described(in, meta, NULL, err);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = write_with_fill(meta, &text, err);
@@ -368,6 +367,5 @@ refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *me
         described.attributes = refs_json_root(added);
         status = add_described(in, &described, added, err);
     }
-    refs_json_doc_free(added);
     return status;
 }

@@ -7,7 +7,7 @@
 
 refs_status refs_combine__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                   refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
     const refs_json *root = refs_json_root(doc);
     refs_status status = refs_buf_append(text, "{", 1, err);
@@ -27,7 +27,6 @@ refs_status refs_combine__replace(refs_str document, const char *const *pairs, r
         if (pair[1] != NULL)
             status = refs_buf_printf(text, err, "%s\"%s\":%s", n_written++ > 0 ? "," : "", pair[0],
                                      pair[1]);
-    refs_json_doc_free(doc);
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 

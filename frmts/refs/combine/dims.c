@@ -134,7 +134,7 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
 static refs_status tell_new(const refs_combine *combine, const char *requested,
                             const refs_intern *names, refs_error *err) {
     const refs_str near = find_near(names, requested);
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = print_names(names, &text, err);
     const char *there = (const char *)text.data;
     if (status == REFS_OK && near.size > 0)
@@ -151,21 +151,18 @@ static refs_status tell_new(const refs_combine *combine, const char *requested,
                   "no source has a dimension \"%s\": it is added, with one step for each source in "
                   "the given order; existing dimensions: %s",
                   requested, there);
-    refs_buf_clear(&text);
     return status;
 }
 
 refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err) {
-    refs_intern names = {0};
-    refs_status status = REFS_OK;
-    for (size_t concat = 0; concat < combine->n_dims && status == REFS_OK; concat++) {
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern names = {0};
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
         if (!is_new(combine, concat)) continue;
-        if (names.count == 0) status = list_dims(combine, &names, err);
-        if (status == REFS_OK && names.count > 0)
-            status = tell_new(combine, combine->options.dims[concat], &names, err);
+        if (names.count == 0) REFS_TRY(list_dims(combine, &names, err));
+        if (names.count > 0)
+            REFS_TRY(tell_new(combine, combine->options.dims[concat], &names, err));
     }
-    refs_intern_clear(&names);
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_combine__fail_without_dims(const refs_combine *combine, refs_error *err) {

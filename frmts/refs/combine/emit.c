@@ -37,8 +37,8 @@ static int by_key(const void *left, const void *right) {
 /* Writes the documents of groups, each from the first part that has it. */
 static refs_status put_groups(const emission *at, refs_error *err) {
     const refs_combine *combine = at->combine;
-    uint8_t *seen = refs_calloc(combine->strings.count, 1);
-    keyed *all = NULL;
+    REFS_SCOPED uint8_t *seen = refs_calloc(combine->strings.count, 1);
+    REFS_SCOPED keyed *all = NULL;
     size_t n = 0, capacity = 0;
     bool has_root = false;
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -63,8 +63,6 @@ static refs_status put_groups(const emission *at, refs_error *err) {
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = at->sink->document(at->sink->self, all[i].key,
                                     refs_bytes_view(all[i].text.data, all[i].text.size), err);
-    refs_free(all);
-    refs_free(seen);
     return status;
 }
 
@@ -102,8 +100,8 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
                               refs_error *err) {
     refs_str document = refs_combine__text(at->combine, result->like->document);
     refs_str path = refs_combine__text(at->combine, result->path);
-    refs_buf shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_buf holes = REFS_BUF_INIT;
+    REFS_SCOPED_BUF shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF holes = REFS_BUF_INIT;
     char dtype[64];
     char quoted[80];
     refs_dtype native = result->dtype;
@@ -138,10 +136,6 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
     }
     if (status == REFS_OK) status = refs_combine__replace(document, pairs, &text, err);
     if (status == REFS_OK) status = put(at, path, ".zarray", refs_buf_text(&text), err);
-    refs_buf_clear(&shape);
-    refs_buf_clear(&chunks);
-    refs_buf_clear(&text);
-    refs_buf_clear(&holes);
     return status;
 }
 
@@ -165,7 +159,7 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
     refs_str attributes = result->like->attributes != REFS_COMBINE_NONE
                               ? refs_combine__text(at->combine, result->like->attributes)
                               : refs_str_from("{}");
-    refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
     const bool is_new = result->rank != result->like->rank;
     if (!is_new && !result->tells_hole_fill && !result->drops_range && !result->drops_flags &&
         !result->drops_stored && !result->drops_actual && !result->drops_start &&
@@ -187,8 +181,6 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
     pairs[n] = NULL;
     if (status == REFS_OK) status = refs_combine__replace(attributes, pairs, &text, err);
     if (status == REFS_OK) status = put(at, path, ".zattrs", refs_buf_text(&text), err);
-    refs_buf_clear(&dims);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -460,7 +452,7 @@ static refs_status put_sorted(const emission *at, const refs_combine_result *res
 
 static refs_status put_in_any_order(const emission *at, const refs_combine_result *result,
                                     refs_error *err) {
-    moved *all = NULL;
+    REFS_SCOPED moved *all = NULL;
     size_t n = 0, capacity = 0;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < at->combine->n_members && status == REFS_OK; i++) {
@@ -480,7 +472,6 @@ static refs_status put_in_any_order(const emission *at, const refs_combine_resul
         refs_free(to.memory);
     }
     if (status == REFS_OK) status = put_sorted(at, result, all, n, err);
-    refs_free(all);
     return status;
 }
 

@@ -100,7 +100,7 @@ static refs_status settle_service(refs_combine *combine, uint32_t path, refs_err
 }
 
 static refs_status settle_services(refs_combine *combine, refs_error *err) {
-    uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
+    REFS_SCOPED uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
         for (size_t k = 0; k < combine->members[i].n_arrays && status == REFS_OK; k++) {
@@ -109,7 +109,6 @@ static refs_status settle_services(refs_combine *combine, refs_error *err) {
             seen[path] = 1;
             status = settle_service(combine, path, err);
         }
-    refs_free(seen);
     return status;
 }
 

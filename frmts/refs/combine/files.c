@@ -346,7 +346,7 @@ static refs_status fail_open(const char *location, const refs_error *problem, re
 
 static refs_status open_itself(const refs_names_host *host, const refs_combine_files *files,
                                refs_set **set, refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = refs_set_open(files->vfs, files->location, files->sets, set, &problem);
     refs_status listed = REFS_OK;
@@ -359,13 +359,12 @@ static refs_status open_itself(const refs_names_host *host, const refs_combine_f
         status = open_listed(files, &names, set, err);
     else
         status = fail_open(files->location, &problem, status, err);
-    refs_buf_clear(&names);
     return status;
 }
 
 refs_status refs_combine_open_name(const refs_names_host *host, const refs_combine_files *files,
                                    refs_set **set, refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     const refs_status listed = refs_combine_list_files(host, files->location, &names, &problem);
     refs_status status = REFS_OK;
@@ -375,6 +374,5 @@ refs_status refs_combine_open_name(const refs_names_host *host, const refs_combi
         status = open_itself(host, files, set, err);
     else if (listed != REFS_NOT_FOUND || open_itself(host, files, set, NULL) != REFS_OK)
         status = refs_fail(err, listed, "%s", problem.message);
-    refs_buf_clear(&names);
     return status;
 }

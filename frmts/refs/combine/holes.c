@@ -141,7 +141,7 @@ static refs_status take_declared(refs_combine *combine, refs_combine_result *res
                                  const refs_combine_array *like, bool *is_declared,
                                  refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     *is_declared = false;
     if (like->attributes == REFS_COMBINE_NONE) return REFS_OK;
     REFS_TRY(refs_json_parse(refs_combine__text(combine, like->attributes), &doc, err));
@@ -150,16 +150,14 @@ static refs_status take_declared(refs_combine *combine, refs_combine_result *res
     for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
         const refs_json *value = refs_json_get(refs_json_root(doc), names[i]);
         uint8_t fill[16];
-        refs_buf text = REFS_BUF_INIT;
+        REFS_SCOPED_BUF text = REFS_BUF_INIT;
         if (refs_json_is_array(value)) value = refs_json_at(value, 0);
         status = refs_cf_read_element(&meta, value, fill, is_declared, err);
         if (status != REFS_OK || !*is_declared) continue;
         if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
         status = refs_json_write(value, &text, err);
         if (status == REFS_OK) status = take_fill(combine, result, refs_buf_text(&text), err);
-        refs_buf_clear(&text);
     }
-    refs_json_doc_free(doc);
     return status;
 }
 

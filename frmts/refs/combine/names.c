@@ -145,11 +145,10 @@ static bool is_folder(refs_name_kind kind) {
 }
 
 static refs_name_kind look_inside(const expansion *all, const char *folder, const char *inside) {
-    refs_buf name = REFS_BUF_INIT;
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
     refs_name_kind kind = REFS_NAME_ABSENT;
     if (refs_buf_printf(&name, NULL, "%s/%s", folder, inside) == REFS_OK)
         kind = all->host->look(all->host->user, (const char *)name.data);
-    refs_buf_clear(&name);
     return kind;
 }
 
@@ -256,7 +255,7 @@ static refs_status each_name(const expansion *all, const char *folder,
                              refs_status (*take)(const expansion *all, void *user, const char *name,
                                                  refs_error *err),
                              void *user, refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
+    REFS_SCOPED_BUF names = REFS_BUF_INIT;
     const char **sorted = NULL;
     size_t n = 0, capacity = 0;
     refs_status status =
@@ -272,7 +271,6 @@ static refs_status each_name(const expansion *all, const char *folder,
     if (n > 0) qsort(sorted, n, sizeof *sorted, by_name);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = take(all, user, sorted[i], err);
     refs_free(sorted);
-    refs_buf_clear(&names);
     return status;
 }
 
@@ -297,7 +295,7 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
 static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
     const folder_walk *at = user;
     const bool has_slash = refs_str_ends(refs_str_from(at->folder), "/");
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&path, err, "%s%s%s", at->folder, has_slash ? "" : "/", name));
     const char *whole = (const char *)path.data;
     const refs_name_kind kind = all->host->look(all->host->user, whole);
@@ -313,7 +311,6 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
         status = add_inner(all, whole, at->depth + 1, err);
     else if ((kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) && is_part(all->host->vfs, whole))
         status = add(all, whole, err); /* ABSENT: a dangling link */
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -341,7 +338,7 @@ static refs_status match(const expansion *all, const char *folder, const char *p
 
 static refs_status follow(const expansion *all, void *user, const char *name, refs_error *err) {
     const pattern_step *at = user;
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (fnmatch(at->step, name, 0) != 0) return REFS_OK;
     refs_status status =
         refs_buf_printf(&path, err, "%s%s%s", at->folder, name, at->rest != NULL ? "/" : "");
@@ -350,7 +347,6 @@ static refs_status follow(const expansion *all, void *user, const char *name, re
     else if (status == REFS_OK &&
              is_folder(all->host->look(all->host->user, (const char *)path.data)))
         status = match(all, (const char *)path.data, at->rest, at->depth + 1, err);
-    refs_buf_clear(&path);
     return status;
 }
 
@@ -358,10 +354,10 @@ static refs_status follow(const expansion *all, void *user, const char *name, re
 static refs_status match(const expansion *all, const char *folder, const char *pattern,
                          unsigned depth, refs_error *err) {
     const char *slash = strchr(pattern, '/');
-    char *step = refs_str_copy(
+    REFS_SCOPED char *step = refs_str_copy(
         refs_str_view(pattern, slash != NULL ? (size_t)(slash - pattern) : strlen(pattern)));
     pattern_step at = {folder, step, slash != NULL ? slash + 1 : NULL, depth};
-    refs_buf path = REFS_BUF_INIT;
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
     if (step == NULL) return refs_fail_nomem(err);
     refs_status status = depth <= MAX_DEPTH
                              ? refs_buf_printf(&path, err, "%s%s", folder, step)
@@ -373,8 +369,6 @@ static refs_status match(const expansion *all, const char *folder, const char *p
     else if (status == REFS_OK && !is_plain &&
              (*folder == '\0' || is_folder(all->host->look(all->host->user, folder))))
         status = each_name(all, folder, follow, &at, err);
-    refs_buf_clear(&path);
-    refs_free(step);
     return status;
 }
 

@@ -46,8 +46,8 @@ static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *r
 /* Removes codecs from the document that all chunks skip. */
 static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, uint32_t mask,
                                refs_error *err) {
-    refs_json_doc *doc = NULL;
-    refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
     const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
     size_t n = refs_json_size(list);
@@ -66,9 +66,6 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
             refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
     if (status == REFS_OK)
         status = refs_part__number_text(in, refs_buf_text(&text), &array->document, err);
-    refs_json_doc_free(doc);
-    refs_buf_clear(&filters);
-    refs_buf_clear(&text);
     return status == REFS_OK ? refs_part__describe_layout(in, array, err) : status;
 }
 

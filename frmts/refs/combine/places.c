@@ -306,7 +306,7 @@ static refs_status check_group(comparing *at, const refs_combine_member *member,
 
 static refs_status check_groups(comparing *at, const refs_combine_plan *plan, refs_error *err) {
     const refs_combine *combine = at->combine;
-    known *first = refs_calloc(combine->strings.count + 1, sizeof *first);
+    REFS_SCOPED known *first = refs_calloc(combine->strings.count + 1, sizeof *first);
     refs_status status = first != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
         const refs_combine_member *member = &combine->members[plan->order[i]];
@@ -314,7 +314,6 @@ static refs_status check_groups(comparing *at, const refs_combine_plan *plan, re
             status = check_group(at, member, &member->documents[k],
                                  &first[member->documents[k].key], err);
     }
-    refs_free(first);
     return status;
 }
 

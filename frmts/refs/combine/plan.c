@@ -481,7 +481,7 @@ static refs_status match_singles(concat_steps *all, refs_error *err) {
     if (kind != REFS_VALUE_NUMBER && kind != REFS_VALUE_TIME) return REFS_OK;
     for (size_t i = 0; i < all->n; i++) n_double += !all->steps[i].is_single;
     if (n_double == 0 || n_double == all->n) return REFS_OK;
-    refs_value *doubles = refs_calloc(n_double, sizeof *doubles);
+    REFS_SCOPED refs_value *doubles = refs_calloc(n_double, sizeof *doubles);
     if (doubles == NULL) return refs_fail_nomem(err);
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++)
@@ -494,7 +494,6 @@ static refs_status match_singles(concat_steps *all, refs_error *err) {
         if (found != NULL && kind == REFS_VALUE_TIME) at->value.instant = found->instant;
         if (found != NULL && kind == REFS_VALUE_NUMBER) at->value.number = found->number;
     }
-    refs_free(doubles);
     return REFS_OK;
 }
 
@@ -505,7 +504,7 @@ static refs_status rebase_all(concat_steps *all, refs_combine_concat_dim *concat
     const refs_combine_array *counted =
         coordinate_of(&combine->members[concat->first], all->concat);
     const refs_cf_units found = refs_combine__count_of(combine, counted);
-    char *text = refs_str_copy(found.units);
+    REFS_SCOPED char *text = refs_str_copy(found.units);
     const refs_cf_units units = {refs_str_from(text != NULL ? text : ""), refs_str_from("")};
     refs_status status = text != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
@@ -518,7 +517,6 @@ static refs_status rebase_all(concat_steps *all, refs_combine_concat_dim *concat
             refs_error_prefix(err, "%s: %s", combine->members[i].name,
                               combine->options.dims[all->concat]);
     }
-    refs_free(text);
     return status == REFS_OK ? collect(all, err) : status;
 }
 
@@ -712,14 +710,13 @@ static refs_status sort_steps(refs_combine_axis *axis, refs_error *err) {
     uint64_t i = 1;
     while (i < axis->n && axis->position[i] > axis->position[i - 1]) i++;
     if (i >= axis->n) return REFS_OK;
-    refs_combine_steps *all = refs_calloc((size_t)axis->n, sizeof *all);
+    REFS_SCOPED refs_combine_steps *all = refs_calloc((size_t)axis->n, sizeof *all);
     axis->by_position = refs_calloc((size_t)axis->n, sizeof *axis->by_position);
     refs_status status = all != NULL && axis->by_position != NULL ? REFS_OK : refs_fail_nomem(err);
     for (i = 0; i < axis->n && status == REFS_OK; i++)
         all[i] = (refs_combine_steps){axis->position[i], i};
     if (status == REFS_OK) qsort(all, (size_t)axis->n, sizeof *all, by_place);
     for (i = 0; i < axis->n && status == REFS_OK; i++) axis->by_position[i] = all[i].end;
-    refs_free(all);
     return status;
 }
 
@@ -782,15 +779,13 @@ static refs_status print_place(const concat_steps *all, const step *at, refs_buf
 static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first, double usual) {
     const refs_combine *combine = all->combine;
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
-    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT;
     if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
                   combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
                   (const char *)one.data, combine->members[before->member].name, (int)other.size,
                   (const char *)other.data, combine->members[after->member].name, usual);
-    refs_buf_clear(&one);
-    refs_buf_clear(&other);
 }
 
 /* Counts the missing steps of an axis that is otherwise equally spaced. */
@@ -817,7 +812,7 @@ static void drop_same_steps(concat_steps *all) {
 static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     drop_same_steps(all);
     if (all->n < 4 || (!refs_combine__is_number(&all->steps[0].value))) return REFS_OK;
-    double *widths = refs_calloc(2 * all->n, sizeof *widths);
+    REFS_SCOPED double *widths = refs_calloc(2 * all->n, sizeof *widths);
     if (widths == NULL) return refs_fail_nomem(err);
     double *sorted = widths + all->n;
     size_t n = all->n - 1;
@@ -829,7 +824,6 @@ static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     }
     qsort(sorted, n, sizeof *sorted, by_size);
     if (are_distinct) tell_gaps(all, widths, n, sorted[n / 4]);
-    refs_free(widths);
     return REFS_OK;
 }
 
@@ -922,7 +916,7 @@ static refs_status first_place(const refs_combine *combine, const refs_combine_m
 
 static refs_status order_members(const refs_combine *combine, refs_combine_plan *plan,
                                  refs_error *err) {
-    ranked *all = refs_calloc(combine->n_members, sizeof *all);
+    REFS_SCOPED ranked *all = refs_calloc(combine->n_members, sizeof *all);
     plan->order = refs_calloc(combine->n_members, sizeof *plan->order);
     refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
@@ -932,7 +926,6 @@ static refs_status order_members(const refs_combine *combine, refs_combine_plan 
     if (status == REFS_OK) qsort(all, combine->n_members, sizeof *all, by_position);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
         plan->order[i] = all[i].member;
-    refs_free(all);
     return status;
 }
 
@@ -989,14 +982,13 @@ static refs_status list_paths(const refs_combine *combine, refs_combine_plan *pl
             status = add_paths(combine, &combine->members[i], &list, err);
     for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
         status = add_paths(combine, &combine->members[plan->order[i]], &list, err);
-    named *all = list.items;
+    REFS_SCOPED named *all = list.items;
     const size_t n = list.n;
     if (n > 0 && !refs_combine__is_of_fields(combine)) qsort(all, n, sizeof *all, by_name);
     plan->paths = refs_calloc(n + 1, sizeof *plan->paths);
     if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
     plan->n_paths = n;
-    refs_free(all);
     refs_free(list.seen);
     return status;
 }

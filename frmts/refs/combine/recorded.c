@@ -279,7 +279,7 @@ static void clear_region(const table *all, const recorded_file *file,
 /* Whether it cannot be told which files lack an array. */
 static refs_status hides_holes(const table *all, const refs_combine_array *array, bool *hides,
                                refs_error *err) {
-    refs_buf unclear = REFS_BUF_INIT;
+    REFS_SCOPED_BUF unclear = REFS_BUF_INIT;
     *hides = false;
     if (!may_have_holes(all, array)) return REFS_OK;
     REFS_TRY(refs_buf_append_str(&unclear, refs_intern_get(all->strings, array->missing), err));
@@ -287,7 +287,6 @@ static refs_status hides_holes(const table *all, const refs_combine_array *array
         if (says_enough(all, &all->entries[i]))
             clear_region(all, &all->entries[i], array, &unclear);
     for (size_t i = 0; i < unclear.size; i++) *hides = *hides || unclear.data[i] != 0;
-    refs_buf_clear(&unclear);
     return REFS_OK;
 }
 

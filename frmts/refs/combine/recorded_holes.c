@@ -23,14 +23,11 @@ static refs_status describe(refs_intern *strings, const refs_json *object, const
 
 static refs_status describe_classes(refs_intern *strings, const refs_json *attributes,
                                     unsigned classes, uint32_t *id, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const char *name;
-    for (size_t i = 0; status == REFS_OK && (name = refs_cf_attribute_at(classes, i)) != NULL; i++)
-        status = describe_member(attributes, name, &text, err);
-    if (status == REFS_OK) status = refs_intern_add(strings, refs_buf_text(&text), id, err);
-    refs_buf_clear(&text);
-    return status;
+    for (size_t i = 0; (name = refs_cf_attribute_at(classes, i)) != NULL; i++)
+        REFS_TRY(describe_member(attributes, name, &text, err));
+    return refs_intern_add(strings, refs_buf_text(&text), id, err);
 }
 
 refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
@@ -68,7 +65,7 @@ void refs_combine__holes_free(refs_combine_holes *holes) {
 refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
                                          refs_error *err) {
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
     const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER),
                     *along = refs_json_get(recorded, "along");
@@ -78,7 +75,6 @@ refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_arra
         if (name.size > 0) status = refs_buf_append_str(&names, name, err);
         if (name.size > 0 && status == REFS_OK) status = refs_buf_append(&names, "", 1, err);
     }
-    refs_json_doc_free(doc);
     return status == REFS_OK && names.size > 0
                ? refs_intern_add(strings, refs_buf_text(&names), &array->hole_dims, err)
                : status;
@@ -198,7 +194,7 @@ static refs_status restore(refs_intern *strings, const refs_json *recorded,
 refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
                                      refs_combine_array *array, refs_error *err) {
     static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
     const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
@@ -210,7 +206,6 @@ refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *s
         status =
             array->holes != NULL ? restore(strings, recorded, array, err) : refs_fail_nomem(err);
     }
-    refs_json_doc_free(doc);
     return status;
 }
 

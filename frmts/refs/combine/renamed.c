@@ -86,7 +86,7 @@ static size_t longest_of(refs_bytes names) {
 /* Describes one chunk of strings without codecs, and without the dimension of letters. */
 static refs_status describe_strings(renaming *job, const refs_array_meta *meta, size_t size,
                                     refs_combine_array *array, refs_error *err) {
-    refs_buf shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;
+    REFS_SCOPED_BUF shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;
     char dtype[40];
     (void)snprintf(dtype, sizeof dtype, "\"|S%zu\"", size);
     refs_status status = refs_combine__write_list(array->shape, array->rank, &shape, err);
@@ -110,8 +110,6 @@ static refs_status describe_strings(renaming *job, const refs_array_meta *meta, 
     if (status == REFS_OK) status = replace(job, &array->document, document, err);
     if (status == REFS_OK && meta->named_dims)
         status = replace(job, &array->attributes, attributes, err);
-    refs_buf_clear(&shape);
-    refs_buf_clear(&dims);
     return status;
 }
 
@@ -119,7 +117,7 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
                                  refs_bytes names, refs_error *err) {
     renaming *job = user;
     refs_combine_array *array = find_array(job, meta);
-    refs_buf padded = REFS_BUF_INIT;
+    REFS_SCOPED_BUF padded = REFS_BUF_INIT;
     const size_t size = longest_of(names);
     if (array == NULL) return REFS_OK;
     if (array->is_v3) return fail_v3(meta, err);
@@ -128,11 +126,9 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
         array->chunk[dim] = array->shape[dim];
         array->n[dim] = 1;
     }
-    refs_status status = pad(names, size, &padded, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(job->strings, refs_buf_text(&padded), &array->values, err);
-    refs_buf_clear(&padded);
-    return status == REFS_OK ? describe_strings(job, meta, size, array, err) : status;
+    REFS_TRY(pad(names, size, &padded, err));
+    REFS_TRY(refs_intern_add(job->strings, refs_buf_text(&padded), &array->values, err));
+    return describe_strings(job, meta, size, array, err);
 }
 
 static refs_status take_attribute(void *user, const refs_array_meta *container, const char *name,

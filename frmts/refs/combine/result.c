@@ -62,8 +62,8 @@ static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf 
 static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
                          refs_error *err) {
     const refs_str narrow = refs_intern_get(strings, document);
-    refs_json_doc *doc = NULL;
-    refs_buf chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_status status = refs_json_parse(narrow, &doc, err);
     if (status == REFS_OK)
         status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
@@ -71,9 +71,6 @@ static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, 
     if (status == REFS_OK) status = refs_combine__replace(narrow, pairs, &text, err);
     if (status == REFS_OK)
         status = refs_combine__describe_layout(strings, refs_buf_text(&text), layout, err);
-    refs_json_doc_free(doc);
-    refs_buf_clear(&chunks);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -257,7 +254,7 @@ static refs_status check_pieces(const refs_combine *combine, const refs_combine_
 static refs_status check_alike(const refs_combine *combine, refs_combine_result *result,
                                const refs_combine_place *at, bool *has_warned, refs_error *err) {
     const refs_combine_place first = {&combine->members[result->first], result->like};
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (at->array == result->like) return REFS_OK;
     REFS_TRY(check_shape(combine, result, at, err));
     refs_status status = refs_combine__differ(combine, &first, at, &text, err);
@@ -268,7 +265,6 @@ static refs_status check_alike(const refs_combine *combine, refs_combine_result 
     else if (differs)
         tell_split(combine, result, at->member, in, has_warned);
     if (differs && status == REFS_OK) tell_units(combine, result, at);
-    refs_buf_clear(&text);
     return status;
 }
 
@@ -496,7 +492,7 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
     const refs_combine_place first = {&combine->members[result->first], result->like};
     const char *one = first.member->name, *other = at->member->name;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
     if (status == REFS_OK && is_shared_coordinate(result))
         status = refs_fail(err, REFS_UNSUPPORTED,
@@ -509,7 +505,6 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
                   "%.*s: differs between %s and %s, %s: keeping the first",
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
                   (const char *)text.data);
-    refs_buf_clear(&text);
     return status;
 }
 

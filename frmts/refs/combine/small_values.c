@@ -63,15 +63,13 @@ static bool is_optional(void *user, size_t i) {
 static refs_status find_values(refs_part_reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
     const refs_combine_kept_values *kept = &in->combine->options.kept;
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     uint64_t bytes;
     *found = kept->find != NULL && refs_combine__value_bytes(wanted->meta, &bytes) &&
              kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
              values.size == bytes;
-    refs_status status = REFS_OK;
-    if (*found) status = number_values(in, wanted, refs_buf_view(&values), err);
-    refs_buf_clear(&values);
-    return status;
+    if (*found) REFS_TRY(number_values(in, wanted, refs_buf_view(&values), err));
+    return REFS_OK;
 }
 
 static refs_status drop_kept_values(refs_part_reader *in, refs_error *err) {

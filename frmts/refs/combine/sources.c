@@ -72,7 +72,7 @@ typedef struct recording {
 
 static refs_status record_one(void *user, const refs_source_state *state, refs_error *err) {
     const recording *at = user;
-    refs_buf location = REFS_BUF_INIT, url = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, url = REFS_BUF_INIT;
     refs_source_state renamed = *state;
     refs_status status = refs_url_map(state->url, &at->names, &location, err);
     if (status != REFS_OK) refs_error_prefix(err, "source %.*s", REFS_STR_ARG(state->url));
@@ -80,8 +80,6 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
         status = refs_combine_url(at->sources->urls, refs_buf_text(&location), &url, err);
     renamed.url = refs_buf_text(&url);
     if (status == REFS_OK) status = record(at->sources, &renamed, err);
-    refs_buf_clear(&location);
-    refs_buf_clear(&url);
     return status;
 }
 

@@ -213,43 +213,37 @@ static refs_status put_fragment_array(output *out, uint64_t number, refs_error *
     const size_t rank = out->result->rank;
     const grid of = grid_of(out, number);
     const refs_combine_array *array = array_of(out, number);
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_combine__text(out->combine, array->document), &doc, err));
     out->text.size = 0;
-    refs_status status = refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":");
-    if (status == REFS_OK) status = refs_combine__write_list(of.shape, rank, &out->text, err);
-    if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"chunks\":");
-    if (status == REFS_OK) status = refs_combine__write_list(of.chunk, rank, &out->text, err);
-    if (status == REFS_OK) status = append_layout(out, array, refs_json_root(doc), err);
-    if (status == REFS_OK)
-        status = refs_buf_printf(&out->text, err, ",\"dimension_separator\":\".\"}");
-    refs_json_doc_free(doc);
-    return status == REFS_OK ? put(out, err) : status;
+    REFS_TRY(refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":"));
+    REFS_TRY(refs_combine__write_list(of.shape, rank, &out->text, err));
+    REFS_TRY(refs_buf_printf(&out->text, err, ",\"chunks\":"));
+    REFS_TRY(refs_combine__write_list(of.chunk, rank, &out->text, err));
+    REFS_TRY(append_layout(out, array, refs_json_root(doc), err));
+    REFS_TRY(refs_buf_printf(&out->text, err, ",\"dimension_separator\":\".\"}"));
+    return put(out, err);
 }
 
 static refs_status put_fragment_attributes(output *out, uint64_t number, refs_error *err) {
     const refs_combine_array *array = array_of(out, number);
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     refs_str own = array->attributes != REFS_COMBINE_NONE
                        ? refs_combine__text(out->combine, array->attributes)
                        : refs_str_from("{}");
     REFS_TRY(refs_json_parse(own, &doc, err));
     out->text.size = 0;
-    refs_status status = refs_buf_printf(&out->text, err, "{\"_ARRAY_DIMENSIONS\":[");
-    for (size_t dim = 0; dim < out->result->rank && status == REFS_OK; dim++) {
-        status = refs_buf_append(&out->text, ",", dim > 0, err);
-        if (status == REFS_OK)
-            status = refs_json_write_string(dim_name(out, array, dim), &out->text, err);
+    REFS_TRY(refs_buf_printf(&out->text, err, "{\"_ARRAY_DIMENSIONS\":["));
+    for (size_t dim = 0; dim < out->result->rank; dim++) {
+        REFS_TRY(refs_buf_append(&out->text, ",", dim > 0, err));
+        REFS_TRY(refs_json_write_string(dim_name(out, array, dim), &out->text, err));
     }
     /* CFA's word for variables that only serve an aggregation. */
-    if (status == REFS_OK)
-        status = refs_buf_printf(&out->text, err, "],\"cf_role\":\"cfa_private\"");
-    if (status == REFS_OK)
-        status = append_classes(refs_json_root(doc),
-                                REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS, &out->text, err);
-    if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
-    refs_json_doc_free(doc);
-    return status == REFS_OK ? put(out, err) : status;
+    REFS_TRY(refs_buf_printf(&out->text, err, "],\"cf_role\":\"cfa_private\""));
+    REFS_TRY(append_classes(refs_json_root(doc), REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS,
+                            &out->text, err));
+    REFS_TRY(refs_buf_append(&out->text, "}", 1, err));
+    return put(out, err);
 }
 
 static refs_status put_group(output *out, refs_error *err) {
@@ -311,7 +305,7 @@ static const char *hole_text(const output *out) {
 static refs_status put_container_array(output *out, refs_error *err) {
     const refs_combine_split *split = out->result->split;
     refs_dtype native = split->type.dtype;
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     char dtype[64];
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
@@ -334,7 +328,6 @@ static refs_status put_container_array(output *out, refs_error *err) {
     else if (status == REFS_OK)
         status = append_named(refs_json_root(doc), fill, &out->text, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
-    refs_json_doc_free(doc);
     return status == REFS_OK ? put(out, err) : status;
 }
 
@@ -362,19 +355,17 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
 static refs_status name_fragments(const output *out, refs_error *err) {
     refs_fragment_grid *all = &out->result->split->grid;
     const refs_str own_name = refs_combine__own_name(path_of(out));
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (uint64_t i = 0; i < all->n && status == REFS_OK; i++) {
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    for (uint64_t i = 0; i < all->n; i++) {
         if (!all->sources[i].is_there) continue;
         name.size = 0;
-        status = refs_set_fragments_name(own_name, i, &name, err);
-        if (status == REFS_OK) status = refs_buf_append(&name, "", 1, err);
+        REFS_TRY(refs_set_fragments_name(own_name, i, &name, err));
+        REFS_TRY(refs_buf_append(&name, "", 1, err));
         const refs_partition fragment = {
             .file = "", .variable = (const char *)name.data, .format = ""};
-        if (status == REFS_OK) status = refs_fragment_grid_set(all, i, &fragment, err);
+        REFS_TRY(refs_fragment_grid_set(all, i, &fragment, err));
     }
-    refs_buf_clear(&name);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status append_aggregation(output *out, refs_error *err) {
@@ -650,22 +641,18 @@ static refs_status put_values(gathering *all, uint64_t number, refs_error *err) 
     const refs_combine_split *split = all->result->split;
     const refs_combine_cell_box box = refs_combine__cells_of(split, number);
     size_t index[REFS_COMBINE_MAX_DIMS], n = array_of(all->out, number)->dtype.size;
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     bool has_more = true;
     for (size_t dim = 0; dim < all->result->rank; dim++) n *= (size_t)all->of.shape[dim];
     memcpy(index, box.begin, sizeof index);
-    refs_status status = refs_buf_resize(&values, n, err);
-    for (; has_more && status == REFS_OK;
-         has_more = next_cell(&box, split->cells.n_concat, 0, index)) {
+    REFS_TRY(refs_buf_resize(&values, n, err));
+    for (; has_more; has_more = next_cell(&box, split->cells.n_concat, 0, index)) {
         moving cell;
         place_cell(all, index, &cell);
-        status = copy_cell(all, &cell, &values, err);
+        REFS_TRY(copy_cell(all, &cell, &values, err));
     }
     const size_t size = n / (size_t)all->of.shape[0] * (size_t)all->of.chunk[0];
-    if (status == REFS_OK)
-        status = refs_combine__put_values(all->out->sink, refs_buf_view(&values), size, err);
-    refs_buf_clear(&values);
-    return status;
+    return refs_combine__put_values(all->out->sink, refs_buf_view(&values), size, err);
 }
 
 static refs_status put_fragment(output *out, gathering *all, uint64_t number, refs_error *err) {

@@ -83,7 +83,7 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     const refs_combine_result *result = to->result;
     const refs_combine *combine = to->combine;
     const refs_combine_member *other = at->member;
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_place there = {&combine->members[i],
                                           refs_combine__find(&combine->members[i], result->path)};
@@ -102,7 +102,6 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
                            "%.*s: values of %.*s differ between %s and %s: remove one of them",
                            REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
                            (const char *)text.data, at->member->name, other->name);
-    refs_buf_clear(&text);
     return status;
 }
 

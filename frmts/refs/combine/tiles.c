@@ -133,7 +133,7 @@ static refs_status fill_all(const refs_combine *combine, const tiling *concat_di
     for (size_t concat = 0; concat < combine->n_dims; concat++)
         if (!refs_mul_u64(n_places, concat_dims[concat].n_rows, &n_places)) n_places = UINT64_MAX;
     *do_fill = n_places == combine->n_parts;
-    uint8_t *taken = refs_calloc(combine->n_parts, 1);
+    REFS_SCOPED uint8_t *taken = refs_calloc(combine->n_parts, 1);
     if (taken == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; *do_fill && i < combine->n_parts; i++) {
         size_t place = 0;
@@ -141,7 +141,6 @@ static refs_status fill_all(const refs_combine *combine, const tiling *concat_di
             place = place * concat_dims[concat].n_rows + concat_dims[concat].row[i];
         *do_fill = taken[place]++ == 0;
     }
-    refs_free(taken);
     return REFS_OK;
 }
 
@@ -189,10 +188,9 @@ static refs_status tell(const refs_combine *combine, const tiling *concat_dims, 
 /* Whether two parts share a row. */
 static refs_status have_one_row(const refs_combine *combine, const tiling *all, bool *have,
                                 refs_error *err) {
-    uint8_t *seen = refs_calloc(all->n_rows, 1);
+    REFS_SCOPED uint8_t *seen = refs_calloc(all->n_rows, 1);
     if (seen == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < combine->n_parts; i++) *have = *have || seen[all->row[i]]++ != 0;
-    refs_free(seen);
     return REFS_OK;
 }
 
@@ -285,21 +283,18 @@ static refs_status name_cell(const refs_combine_cells *all, size_t cell, refs_bu
 }
 
 static refs_status tell_missing(const refs_combine_cells *all, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     size_t n = 0;
-    for (size_t cell = 0; cell < all->n && n < MAX_NAMED && status == REFS_OK; cell++) {
+    for (size_t cell = 0; cell < all->n && n < MAX_NAMED; cell++) {
         if (all->covered[cell]) continue;
-        status = refs_buf_append(&text, "; ", n++ > 0 ? 2 : 0, err);
-        if (status == REFS_OK) status = name_cell(all, cell, &text, err);
+        REFS_TRY(refs_buf_append(&text, "; ", n++ > 0 ? 2 : 0, err));
+        REFS_TRY(name_cell(all, cell, &text, err));
     }
-    if (status == REFS_OK)
-        refs_note(&all->combine->options.notes, REFS_NOTE_WARNING,
-                  "no source has %.*s%s (%zu of %zu tiles): values are missing there",
-                  (int)text.size, (const char *)text.data, all->n_missing > n ? "; and others" : "",
-                  all->n_missing, all->n);
-    refs_buf_clear(&text);
-    return status;
+    refs_note(&all->combine->options.notes, REFS_NOTE_WARNING,
+              "no source has %.*s%s (%zu of %zu tiles): values are missing there", (int)text.size,
+              (const char *)text.data, all->n_missing > n ? "; and others" : "", all->n_missing,
+              all->n);
+    return REFS_OK;
 }
 
 refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,

@@ -55,10 +55,9 @@ static bool have_one_shape(const refs_combine_array *one, const refs_combine_arr
 
 static refs_status are_compatible(const refs_combine *combine, const refs_combine_place *one,
                                   const refs_combine_place *other, bool *are, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const refs_status status = refs_combine__differ(combine, one, other, &text, err);
     *are = text.size == 0;
-    refs_buf_clear(&text);
     return status;
 }
 

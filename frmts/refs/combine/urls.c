@@ -25,7 +25,7 @@ static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
 
 static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err) {
     char folder[PATH_MAX];
-    refs_buf whole = REFS_BUF_INIT;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (!refs_str_starts(path, "/")) {
         if (getcwd(folder, sizeof folder) == NULL)
@@ -34,7 +34,6 @@ static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err
     }
     if (status == REFS_OK) status = refs_buf_append_str(&whole, path, err);
     if (status == REFS_OK) status = append_plain(refs_buf_text(&whole), url, err);
-    refs_buf_clear(&whole);
     return status;
 }
 
@@ -116,12 +115,10 @@ static refs_status rewrite(const refs_combine_urls *urls, size_t begin, names *o
         if (!find_beginning(of, old, &rest)) continue;
         if (urls->used != NULL)
             __atomic_store_n(&urls->used[at - urls->rewrites], 1, __ATOMIC_RELAXED);
-        char *kept = refs_str_copy(rest);
+        REFS_SCOPED char *kept = refs_str_copy(rest);
         if (kept == NULL) return refs_fail_nomem(err);
         url->size = begin;
-        refs_status status = refs_buf_printf(url, err, "%s%s", arrow + 2, kept);
-        refs_free(kept);
-        return status;
+        return refs_buf_printf(url, err, "%s%s", arrow + 2, kept);
     }
     return REFS_OK;
 }

@@ -68,7 +68,7 @@ static refs_status fail_read(const refs_combine_source *source, refs_status stat
 
 static refs_status read_each(const refs_combine_source *source, refs_array *const *arrays, size_t n,
                              const refs_value_sink *sink, refs_error *err) {
-    refs_buf values = REFS_BUF_INIT;
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         refs_error problem = REFS_ERROR_INIT;
@@ -78,7 +78,6 @@ static refs_status read_each(const refs_combine_source *source, refs_array *cons
         else if (result != REFS_UNSUPPORTED || !sink->is_optional(sink->user, i))
             status = fail_read(source, result, &problem, err);
     }
-    refs_buf_clear(&values);
     return status;
 }
 
@@ -86,7 +85,7 @@ refs_status refs_combine__load(const refs_combine_source *source,
                                const refs_array_meta *const *metas, size_t n,
                                const refs_value_sink *sink, refs_error *err) {
     const refs_array_context context = {.store = source->store, .cache = source->cache};
-    refs_array **arrays = refs_calloc(n, sizeof *arrays);
+    REFS_SCOPED refs_array **arrays = refs_calloc(n, sizeof *arrays);
     refs_status status = arrays != NULL ? REFS_OK : refs_fail_nomem(err);
     size_t n_opened = 0;
     while (status == REFS_OK && n_opened < n) {
@@ -96,7 +95,6 @@ refs_status refs_combine__load(const refs_combine_source *source,
     if (status == REFS_OK && n > 1) refs_arrays_load(arrays, n);
     if (status == REFS_OK) status = read_each(source, arrays, n, sink, err);
     for (size_t i = 0; i < n_opened; i++) refs_array_free(arrays[i]);
-    refs_free(arrays);
     return status;
 }
 

@@ -218,7 +218,7 @@ static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs
 static refs_status add_unused(ncrefs_model *model, size_t group, refs_error *err) {
     const refs_json *sizes = model->groups[group].unused;
     for (size_t i = 0; i < refs_json_size(sizes); i++) {
-        char *name = refs_str_copy(refs_json_name_at(sizes, i));
+        REFS_SCOPED char *name = refs_str_copy(refs_json_name_at(sizes, i));
         uint64_t size = 0;
         int id = 0;
         if (name == NULL) return refs_fail_nomem(err);
@@ -229,7 +229,6 @@ static refs_status add_unused(ncrefs_model *model, size_t group, refs_error *err
         const bool is_there = found >= 0 && model->dims[found].group == group;
         const refs_status status =
             is_size && !is_there ? add_dim(model, &added, &id, err) : REFS_OK;
-        refs_free(name);
         REFS_TRY(status);
     }
     return REFS_OK;

@@ -210,7 +210,7 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
         refs_str folder = refs_str_part(rest, 0, end);
         rest = refs_str_part(rest, end < rest.size ? end + 1 : rest.size, rest.size);
         if (folder.size == 0) continue;
-        refs_buf full = REFS_BUF_INIT;
+        REFS_SCOPED_BUF full = REFS_BUF_INIT;
         if (refs_str_starts(folder, origin_word)) {
             refs_str behind = refs_str_part(folder, sizeof origin_word - 1, folder.size);
             status = refs_buf_printf(&full, err, "%.*s%.*s", REFS_STR_WHOLE(origin),
@@ -220,7 +220,6 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
         }
         const candidate file = {folder, name->name, {"", 0}, NULL};
         status = try_in(files, &file, id, NULL);
-        refs_buf_clear(&full);
     }
     return status;
 }

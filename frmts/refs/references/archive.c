@@ -105,22 +105,20 @@ refs_status refs_references__archive_each(const refs_vfs *vfs, const char *locat
                                           const refs_set_visitor *visitor, size_t *n_sets,
                                           refs_error *err) {
     const refs_set_input input = {.vfs = vfs, .location = location, .name = location};
-    refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    REFS_SCOPED_BY(refs_references__named_clear) refs_named_sets sets = {.urls = REFS_BUF_INIT};
     refs_status status = find_sets(&input, "", &sets, err);
     *n_sets = 0;
     if (status == REFS_OK) status = refs_references__named_each(&sets, visitor, n_sets, err);
-    refs_references__named_clear(&sets);
     return status;
 }
 
 static refs_status open_archive(const refs_set_input *input, refs_set **set, refs_error *err) {
-    refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    REFS_SCOPED_BY(refs_references__named_clear) refs_named_sets sets = {.urls = REFS_BUF_INIT};
     refs_status status = find_sets(input, "", &sets, err);
     if (status == REFS_OK && sets.urls.size > 0)
         status = refs_references__named_open(input, &sets, "archive", set, err);
     else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID, "expected a reference set, found a ZIP archive");
-    refs_references__named_clear(&sets);
     return status;
 }
 

@@ -269,7 +269,7 @@ static refs_status list_table(const refs_set *set, const refs_chunk_table *table
 /* The chunks that the set has, by all its keys: where it declares more than it holds. */
 static refs_status each_listed(const refs_set *set, const refs_chunk_keys *keys,
                                const refs_chunk_visitor *visitor, refs_error *err) {
-    refs_chunk_list list = {keys, NULL, 0, 0};
+    REFS_SCOPED_BY(refs_references__chunk_list_clear) refs_chunk_list list = {keys, NULL, 0, 0};
     refs_status status = REFS_OK;
     for (uint32_t id = 0; id < set->names.count && status == REFS_OK; id++)
         status = refs_references__chunk_list_add_key(&list, refs_intern_get(&set->names, id), err);
@@ -281,7 +281,6 @@ static refs_status each_listed(const refs_set *set, const refs_chunk_keys *keys,
         refs_references__index_at(keys, list.numbers[i], index);
         status = visit_by_name(set, keys, index, visitor, err);
     }
-    refs_references__chunk_list_clear(&list);
     return status;
 }
 

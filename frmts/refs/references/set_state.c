@@ -137,7 +137,7 @@ static refs_status note_source(const refs_json *source, refs_intern *strings, bo
 /* Whether each of the sources is one of the others, in the state that it had. */
 static refs_status holds_sources(const refs_json *sources, const refs_json *others, bool *holds,
                                  refs_error *err) {
-    refs_intern strings = {0};
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern strings = {0};
     refs_status status = REFS_OK;
     bool is_new = false;
     *holds = refs_json_size(sources) > 0;
@@ -147,7 +147,6 @@ static refs_status holds_sources(const refs_json *sources, const refs_json *othe
         status = note_source(refs_json_at(sources, i), &strings, &is_new, err);
         *holds = !is_new;
     }
-    refs_intern_clear(&strings);
     return status;
 }
 
@@ -177,16 +176,13 @@ static bool keeps_numbers(const refs_chunk_grids *grids, const refs_chunk_grids 
 
 static refs_status read_grids(const refs_json *document, refs_chunk_grids *grids, refs_error *err) {
     const refs_json *metadata = refs_json_get(document, "metadata");
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_json_size(metadata) && status == REFS_OK; i++) {
-        refs_buf text = REFS_BUF_INIT;
-        status = refs_json_write(refs_json_at(metadata, i), &text, err);
-        if (status == REFS_OK)
-            status = refs_references__chunk_grids_add(grids, refs_json_name_at(metadata, i),
-                                                      refs_buf_text(&text), err);
-        refs_buf_clear(&text);
+    for (size_t i = 0; i < refs_json_size(metadata); i++) {
+        REFS_SCOPED_BUF text = REFS_BUF_INIT;
+        REFS_TRY(refs_json_write(refs_json_at(metadata, i), &text, err));
+        REFS_TRY(refs_references__chunk_grids_add(grids, refs_json_name_at(metadata, i),
+                                                  refs_buf_text(&text), err));
     }
-    return status;
+    return REFS_OK;
 }
 
 static refs_status compare(const refs_set_state *state, const refs_json *document,

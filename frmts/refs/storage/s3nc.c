@@ -367,9 +367,8 @@ refs_status refs_s3nc_open(const refs_s3nc_source *source, refs_s3nc **config, r
         *config = refs_calloc(1, sizeof **config);
         status = *config != NULL ? REFS_OK : refs_fail_nomem(err);
     } else if (status == REFS_OK) {
-        char *name = refs_buf_take_text(&file);
+        REFS_SCOPED char *name = refs_buf_take_text(&file);
         status = name != NULL ? read_named(source, name, config, err) : refs_fail_nomem(err);
-        refs_free(name);
     }
     return status;
 }

@@ -287,7 +287,7 @@ static refs_status move_copy(moving_file *file, const refs_staged *copy, const r
 
 refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
-    cfa_widened_list wide = {.moving = moving};
+    REFS_SCOPED_BY(refs_cfa__widened_clear) cfa_widened_list wide = {.moving = moving};
     moving_file file = {path, all, moving, n, 0, &wide};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
@@ -296,7 +296,6 @@ refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
     if (status == REFS_OK) status = refs_staged_open_again(&copy, &longer, err);
     if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
     if (status == REFS_OK && *n > 0) status = refs_staged_move(wide.n > 0 ? &longer : &copy, err);
-    refs_cfa__widened_clear(&wide);
     refs_staged_clear(&longer);
     refs_staged_clear(&copy);
     return status;

@@ -121,22 +121,18 @@ static refs_status copy_values(const widening *of, int variable, refs_error *err
     REFS_TRY(measure(of, &one, err));
     const size_t fits = one.row_bytes > 0 ? BLOCK_BYTES / one.row_bytes : 0;
     const size_t most = fits > 0 ? fits : 1;
-    refs_status status = REFS_OK;
-    for (size_t row = 0, n; row < one.n_rows && one.row_bytes > 0 && status == REFS_OK; row += n) {
+    for (size_t row = 0, n; row < one.n_rows && one.row_bytes > 0; row += n) {
         n = one.n_rows - row < most ? one.n_rows - row : most;
         start[0] = row;
         if (one.rank > 0) one.count[0] = n;
         const refs_cfa_moving *moving = of->list->moving;
         if (moving != NULL && moving->go_on != NULL && !moving->go_on(moving->user))
-            status = refs_fail(err, REFS_CANCELLED, "cancelled");
-        if (status == REFS_OK) status = refs_buf_resize(&block, n * one.row_bytes, err);
-        if (status == REFS_OK)
-            status =
-                check(of, NC(nc_get_vara(of->from, one.id, start, one.count, block.data)), err);
-        if (status == REFS_OK)
-            status = check(of, NC(nc_put_vara(of->to, one.id, start, one.count, block.data)), err);
+            return refs_fail(err, REFS_CANCELLED, "cancelled");
+        REFS_TRY(refs_buf_resize(&block, n * one.row_bytes, err));
+        REFS_TRY(check(of, NC(nc_get_vara(of->from, one.id, start, one.count, block.data)), err));
+        REFS_TRY(check(of, NC(nc_put_vara(of->to, one.id, start, one.count, block.data)), err));
     }
-    return status;
+    return REFS_OK;
 }
 
 static refs_status put_rows(const widening *of, const cfa_widened *wide, refs_error *err) {

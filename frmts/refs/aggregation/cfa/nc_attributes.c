@@ -237,10 +237,9 @@ refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_
         if (is_told_elsewhere(place, name) || refs_aggregation_owns(attributes, name) ||
             name.size == 0)
             continue;
-        char *legal = legal_name(name);
+        REFS_SCOPED char *legal = legal_name(name);
         refs_status status =
             legal != NULL ? put(file, place, legal, value, err) : refs_fail_nomem(err);
-        refs_free(legal);
         REFS_TRY(status);
     }
     return REFS_OK;
@@ -256,11 +255,7 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
     REFS_SCOPED_BUF element = REFS_BUF_INIT;
     nc_type type;
     REFS_TRY(refs_cfa__nc_type(file, "_FillValue", dtype, &type, err));
-    refs_status status =
-        refs_cfa__nc_convert(dtype, refs_bytes_view(fill, dtype->size), &element, err);
-    if (status == REFS_OK) {
-        int code = NC(nc_put_att(place.group, place.id, "_FillValue", type, 1, element.data));
-        status = check(file, code, "_FillValue", err);
-    }
-    return status;
+    REFS_TRY(refs_cfa__nc_convert(dtype, refs_bytes_view(fill, dtype->size), &element, err));
+    int code = NC(nc_put_att(place.group, place.id, "_FillValue", type, 1, element.data));
+    return check(file, code, "_FillValue", err);
 }

@@ -395,14 +395,13 @@ static refs_status write_fragments(cfa_files *files, refs_error *err) {
 }
 
 static refs_status write_one_file(cfa_files *files, refs_error *err) {
-    refs_staged place = {0};
+    REFS_SCOPED_BY(refs_staged_clear) refs_staged place = {0};
     bool is_written;
     refs_status status = refs_staged_open(files->path, REFS_STAGED_FILE, &place, err);
     cfa_part part = {
         .path = place.written, .field = SIZE_MAX, .is_private = refs_staged_is_private(&place)};
     if (status == REFS_OK) status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
     if (status == REFS_OK) status = refs_staged_move(&place, err);
-    refs_staged_clear(&place);
     return status;
 }
 

@@ -64,10 +64,9 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 }
 
 static void close_codec(void *self) {
-    jpeg_codec *codec = self;
+    REFS_SCOPED jpeg_codec *codec = self;
     refs_buf_clear(&codec->tables);
     refs_buf_clear(&codec->header);
-    refs_free(codec);
 }
 
 /* -- decoding ---------------------------------------------------------------------------------- */
@@ -153,10 +152,9 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const jpeg_codec *codec = self;
     image_state p = {.status = REFS_OK};
     if (codec->header.size == 0) return decode_image(codec, encoded, &p, output, err);
-    refs_buf whole = REFS_BUF_INIT;
+    REFS_SCOPED_BUF whole = REFS_BUF_INIT;
     refs_status status = join(codec, encoded, &whole, err);
     if (status == REFS_OK) status = decode_image(codec, refs_buf_view(&whole), &p, output, err);
-    refs_buf_clear(&whole);
     return status;
 }
 

@@ -119,13 +119,12 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
                           refs_error *err) {
     (void)self;
     image_state p = {.blob = encoded};
-    refs_buf blob = REFS_BUF_INIT;
+    REFS_SCOPED_BUF blob = REFS_BUF_INIT;
     const refs_codec_type *outer = outer_codec(encoded);
     refs_status status = outer != NULL ? undo_outer(outer, encoded, &blob, err) : REFS_OK;
     if (outer != NULL) p.blob = refs_buf_view(&blob);
     if (status == REFS_OK) status = decode_image(&p, output, err);
     refs_free(p.masks);
-    refs_buf_clear(&blob);
     return status;
 }
 

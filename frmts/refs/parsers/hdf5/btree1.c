@@ -107,11 +107,10 @@ static refs_status walk_levels(walk *job, refs_hdf5_nodes *nodes, refs_error *er
 
 refs_status refs_hdf5__read_btree1(refs_hdf5_chunks *chunks, refs_error *err) {
     walk job = begin(chunks);
-    refs_hdf5_nodes nodes = {.nodes = NULL};
+    REFS_SCOPED_BY(refs_hdf5__nodes_clear) refs_hdf5_nodes nodes = {.nodes = NULL};
     refs_status status = refs_hdf5__nodes_add(
         &nodes, (refs_hdf5_node){chunks->layout->address, job.node_size, 0}, err);
     if (status == REFS_OK) status = walk_levels(&job, &nodes, err);
-    refs_hdf5__nodes_clear(&nodes);
     refs_buf_clear(&job.node);
     return status;
 }

@@ -327,16 +327,15 @@ static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs
 
 /* Those of the file among the first `n`. */
 static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
-    refs_intern used = {.count = 0};
-    refs_status status = list_used(names->tree, &used, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern used = {.count = 0};
+    REFS_TRY(list_used(names->tree, &used, err));
+    for (size_t i = 0; i < n; i++) {
         const dimension *dim = &names->dimensions[i];
         if (refs_intern_find(&used, bytes_of(&dim->name, sizeof dim->name)) == REFS_INTERN_NONE)
-            status = refs_documents_tell_unused(&names->tree->items[dim->group].attributes,
-                                                dim->name, dim->size, err);
+            REFS_TRY(refs_documents_tell_unused(&names->tree->items[dim->group].attributes,
+                                                dim->name, dim->size, err));
     }
-    refs_intern_clear(&used);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status name_all(naming *names, member *members, const size_t *turns, refs_error *err) {
@@ -413,8 +412,8 @@ static refs_status lengthen(const refs_hdf5_tree *tree, refs_error *err) {
 
 refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
     naming names = {.tree = tree};
-    member *members = refs_calloc(tree->n, sizeof *members);
-    size_t *room = refs_calloc(3 * tree->n, sizeof *room);
+    REFS_SCOPED member *members = refs_calloc(tree->n, sizeof *members);
+    REFS_SCOPED size_t *room = refs_calloc(3 * tree->n, sizeof *room);
     refs_status status = REFS_OK;
     if (members == NULL || room == NULL) {
         status = refs_fail_nomem(err);
@@ -424,8 +423,6 @@ refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
         status = name_all(&names, members, g.turns, err);
         if (status == REFS_OK) status = lengthen(tree, err);
     }
-    refs_free(room);
-    refs_free(members);
     refs_intern_clear(&names.kind_names);
     refs_intern_clear(&names.ids);
     refs_intern_clear(&names.addresses);

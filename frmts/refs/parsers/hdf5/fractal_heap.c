@@ -59,19 +59,16 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     uint64_t size = 26u + 12u * file->length_size + 3u * file->offset_size;
     *heap = (refs_hdf5_fractal_heap){.address = address};
-    refs_status status =
-        refs_hdf5__read(file, (refs_source_range){address, size}, &bytes, "fractal heap", err);
-    if (status == REFS_OK) {
-        refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&bytes));
-        read_fields(file, &cursor, heap);
-        status = refs_hdf5__finish(&cursor, "fractal heap", address, err);
-        /* With filters the header goes on behind what is known of it here. */
-        if (status == REFS_OK && memcmp(bytes.data, "FRHP", 4) != 0)
-            status = refs_hdf5__corrupt(err, "fractal heap", address, "is not one");
-        if (status == REFS_OK && !heap->has_filters)
-            status = refs_hdf5__check(refs_buf_view(&bytes), "FRHP", address, err);
-    }
-    return status == REFS_OK ? check_sizes(heap, err) : status;
+    REFS_TRY(
+        refs_hdf5__read(file, (refs_source_range){address, size}, &bytes, "fractal heap", err));
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&bytes));
+    read_fields(file, &cursor, heap);
+    REFS_TRY(refs_hdf5__finish(&cursor, "fractal heap", address, err));
+    /* With filters the header goes on behind what is known of it here. */
+    if (memcmp(bytes.data, "FRHP", 4) != 0)
+        REFS_TRY(refs_hdf5__corrupt(err, "fractal heap", address, "is not one"));
+    if (!heap->has_filters) REFS_TRY(refs_hdf5__check(refs_buf_view(&bytes), "FRHP", address, err));
+    return check_sizes(heap, err);
 }
 
 void refs_hdf5__heap_clear(refs_hdf5_fractal_heap *heap) {

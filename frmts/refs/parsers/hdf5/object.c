@@ -187,20 +187,15 @@ const refs_hdf5_message *refs_hdf5__find_message(const refs_hdf5_object *object,
 /* The message of a type that an object, a committed datatype, holds itself. */
 static refs_status body_in_object(refs_hdf5_file *file, uint64_t address, uint16_t type,
                                   refs_buf *body, refs_error *err) {
-    refs_hdf5_object object = {0};
-    refs_status status = refs_hdf5__read_object(file, address, &object, err);
-    if (status == REFS_OK) {
-        const refs_hdf5_message *message = refs_hdf5__find_message(&object, type);
-        body->size = 0;
-        status =
-            message == NULL || message->is_shared
-                ? refs_fail(err, REFS_CORRUPT,
-                            "the object at address %llu lacks the shared message of type %u",
-                            (unsigned long long)address, type)
-                : refs_buf_append(body, object.bytes.data + message->offset, message->size, err);
-    }
-    refs_hdf5__object_clear(&object);
-    return status;
+    REFS_SCOPED_BY(refs_hdf5__object_clear) refs_hdf5_object object = {0};
+    REFS_TRY(refs_hdf5__read_object(file, address, &object, err));
+    const refs_hdf5_message *message = refs_hdf5__find_message(&object, type);
+    body->size = 0;
+    return message == NULL || message->is_shared
+               ? refs_fail(err, REFS_CORRUPT,
+                           "the object at address %llu lacks the shared message of type %u",
+                           (unsigned long long)address, type)
+               : refs_buf_append(body, object.bytes.data + message->offset, message->size, err);
 }
 
 refs_status refs_hdf5__shared_body(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint16_t type,

@@ -104,7 +104,7 @@ static void read_space_info(const refs_hdf5_file *file, refs_hdf5_cursor cursor)
  * Specification IV.A.2.p and t, and the message of type 0x18. */
 static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_error *err) {
     enum { BTREE_K = 0x13, SPACE_INFO = 0x17, CACHE_IMAGE = 0x18 };
-    refs_hdf5_object object = {0};
+    REFS_SCOPED_BY(refs_hdf5__object_clear) refs_hdf5_object object = {0};
     refs_status status = refs_hdf5__read_object(file, address, &object, err);
     for (size_t i = 0; status == REFS_OK && i < object.n_messages; i++) {
         const refs_hdf5_message *message = &object.messages[i];
@@ -130,7 +130,6 @@ static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_e
         if (status == REFS_OK)
             status = refs_hdf5__finish(&cursor, "superblock extension", address, err);
     }
-    refs_hdf5__object_clear(&object);
     return status;
 }
 

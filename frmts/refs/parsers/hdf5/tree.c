@@ -171,11 +171,10 @@ static refs_status convert_attributes(walk *w, size_t number,
 
 static refs_status read_attributes(walk *w, size_t number, const refs_hdf5_object *object,
                                    refs_error *err) {
-    refs_hdf5_attributes attributes = {0};
+    REFS_SCOPED_BY(refs_hdf5__attributes_clear) refs_hdf5_attributes attributes = {0};
     refs_status status = refs_hdf5__read_attributes(w->file, object, &attributes, err);
     status = refs_hdf5__later(w->file, status);
     if (status == REFS_OK) status = convert_attributes(w, number, &attributes, err);
-    refs_hdf5__attributes_clear(&attributes);
     return status == REFS_OK ? refs_hdf5__all_there(w->file) : status;
 }
 
@@ -373,12 +372,11 @@ static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs
 refs_status refs_hdf5__follow_soft_links(refs_hdf5_file *file, refs_hdf5_tree *tree,
                                          refs_error *err) {
     walk w = {.file = file, .tree = tree};
-    refs_intern paths = {0};
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern paths = {0};
     refs_status status = intern_paths(tree, &paths, err);
     size_t n = tree->n;
     for (size_t i = 0; status == REFS_OK && i < n; i++)
         if (tree->items[i].kind == REFS_HDF5_ITEM_SOFT) status = follow(&w, &paths, i, err);
-    refs_intern_clear(&paths);
     return status;
 }
 

@@ -461,11 +461,10 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
             return refs_fail(err, REFS_CORRUPT, "a value is too short for its datatype");
         /* a copy: elements may be in the heap themselves, and reading them may evict its
          * collections */
-        refs_buf copy = REFS_BUF_INIT;
+        REFS_SCOPED_BUF copy = REFS_BUF_INIT;
         refs_status status = refs_buf_append(&copy, object.data, n * (size_t)type->base->size, err);
         if (status == REFS_OK)
             status = list_values(values, type->base, refs_buf_view(&copy), value, err);
-        refs_buf_clear(&copy);
         return status;
     }
     if (object.size > n) object.size = n;

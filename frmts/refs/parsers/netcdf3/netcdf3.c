@@ -255,13 +255,10 @@ static refs_status read_value(netcdf3 *file, uint32_t *type, uint64_t *n, json_t
     REFS_TRY(read_type(file, type, err));
     REFS_TRY(read_count(file, n, err));
     if (!refs_mul_u64(*n, types[*type].size, &size)) size = UINT64_MAX;
-    refs_status status =
-        read_padded(file, size, file->job->options->limits.max_document_bytes, &bytes, err);
-    if (status == REFS_OK) {
-        *value = value_of(&bytes, *type, *n);
-        if (*value == NULL) status = refs_fail_nomem(err);
-    }
-    return status;
+    REFS_TRY(read_padded(file, size, file->job->options->limits.max_document_bytes, &bytes, err));
+    *value = value_of(&bytes, *type, *n);
+    if (*value == NULL) return refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 typedef struct attribute_list {

@@ -169,7 +169,7 @@ static refs_status visit_at(refs_blocks *blocks, const refs_chunk_keys *keys, co
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err) {
     const refs_blocks *blocks = self;
-    refs_chunk_list stored = {keys, NULL, 0, 0};
+    REFS_SCOPED_BY(refs_references__chunk_list_clear) refs_chunk_list stored = {keys, NULL, 0, 0};
     refs_status status = REFS_OK;
     const uint32_t array = refs_intern_find(&blocks->prefixes, keys->prefix);
     for (uint32_t id = array != REFS_INTERN_NONE ? blocks->last[array] : REFS_INTERN_NONE;
@@ -182,7 +182,6 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
         refs_references__index_at(keys, stored.numbers[i], index);
         status = visit_at(self, keys, index, visitor, err);
     }
-    refs_references__chunk_list_clear(&stored);
     return status;
 }
 

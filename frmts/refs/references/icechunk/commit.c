@@ -64,7 +64,7 @@ static refs_status write_backup(const char *folder, const char *backup, const re
 
 static refs_status write_info(const char *folder, const refs_icechunk_tip *tip,
                               refs_info_change *change, refs_error *err) {
-    refs_flat_writer flat = {.n_vtables = 0};
+    REFS_SCOPED_BY(refs_icechunk__flat_clear) refs_flat_writer flat = {.n_vtables = 0};
     REFS_SCOPED_BUF backup = REFS_BUF_INIT;
     refs_status status = append_backup(&tip->info, change, &backup, err);
     change->backup = (const char *)backup.data;
@@ -72,14 +72,13 @@ static refs_status write_info(const char *folder, const refs_icechunk_tip *tip,
     if (status == REFS_OK) status = write_backup(folder, change->backup, &tip->info, err);
     if (status == REFS_OK) status = refs_icechunk__info_change(&tip->info, change, &flat, err);
     if (status == REFS_OK) status = write_file(folder, INFO_NAME, refs_buf_view(&flat.bytes), err);
-    refs_icechunk__flat_clear(&flat);
     return status;
 }
 
 static refs_status write_snapshot(const char *folder, const refs_icechunk_tip *tip,
                                   refs_written_nodes *nodes, refs_written_snapshot *snapshot,
                                   refs_error *err) {
-    refs_flat_writer flat = {.n_vtables = 0};
+    REFS_SCOPED_BY(refs_icechunk__flat_clear) refs_flat_writer flat = {.n_vtables = 0};
     refs_object_file file = {folder, "snapshots", snapshot->id.bytes, REFS_ICECHUNK_SNAPSHOT, 0};
     refs_icechunk__nodes_compare(nodes, &tip->nodes);
     refs_status status = refs_icechunk__nodes_build(nodes, snapshot, &flat, err);
@@ -91,7 +90,6 @@ static refs_status write_snapshot(const char *folder, const refs_icechunk_tip *t
     file.type = REFS_ICECHUNK_LOG;
     if (status == REFS_OK)
         status = refs_icechunk__write_object(&file, refs_buf_view(&flat.bytes), err);
-    refs_icechunk__flat_clear(&flat);
     return status;
 }
 
@@ -118,10 +116,9 @@ refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
 void refs_icechunk__commit_forget(const char *folder) {
     static const char *const kinds[] = {"snapshots", "transactions", OLD_INFOS};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        refs_buf path = REFS_BUF_INIT;
+        REFS_SCOPED_BUF path = REFS_BUF_INIT;
         if (refs_buf_printf(&path, NULL, "%s/%s%c", folder, kinds[i], '\0') == REFS_OK)
             refs_staged_remove((const char *)path.data);
-        refs_buf_clear(&path);
     }
 }
 
@@ -299,7 +296,7 @@ static refs_status read_there(const refs_write_store *store, refs_repo_info *inf
  * was lost: files that the current info names are kept. */
 static refs_status conclude(const char *folder, const refs_write_store *store, refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
-    refs_repo_info there = {.availability = 0};
+    REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info there = {.availability = 0};
     refs_error problem = REFS_ERROR_INIT;
     sending undone = {folder, NULL, store, &there};
     const refs_folder_visitor visitor = {send_folder, &undone};
@@ -313,7 +310,6 @@ static refs_status conclude(const char *folder, const refs_write_store *store, r
     } else if (is_read && status != REFS_OK) {
         status = refs_fail(err, status, "%s", problem.message);
     }
-    refs_icechunk__info_clear(&there);
     return status;
 }
 

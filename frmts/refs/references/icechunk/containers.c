@@ -127,15 +127,12 @@ static refs_status add_files(refs_containers *containers, refs_str url, refs_err
     const size_t root = strlen("file:///");
     const size_t slash = refs_str_find(refs_str_part(url, root, url.size), '/');
     REFS_SCOPED_BUF folder = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
     if (containers->folder != NULL)
-        status = append_url(refs_str_from(containers->folder), &folder, err);
+        REFS_TRY(append_url(refs_str_from(containers->folder), &folder, err));
     const refs_str own = refs_buf_text(&folder);
     const bool is_inside = own.size > 0 && refs_str_equal(refs_str_part(url, 0, own.size), own);
     const refs_str first = refs_str_part(url, 0, slash == SIZE_MAX ? root : root + slash + 1);
-    if (status == REFS_OK)
-        status = add_named(containers, refs_str_from("files"), is_inside ? own : first, err);
-    return status;
+    return add_named(containers, refs_str_from("files"), is_inside ? own : first, err);
 }
 
 static refs_status add_for(refs_containers *containers, refs_str url, refs_error *err) {
@@ -198,12 +195,12 @@ static refs_status write_store(const refs_container *container, refs_buf *json, 
                                "\"network_stream_timeout_seconds\":60,\"requester_pays\":false,"
                                "\"checksum_algorithm\":null}}");
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    refs_status status =
-        refs_buf_append_str(&path, refs_str_part(prefix, strlen("file://"), prefix.size), err);
-    if (status == REFS_OK) path.size = refs_percent_decode((char *)path.data, path.size);
-    if (status == REFS_OK) status = refs_buf_printf(json, err, "{\"local_file_system\":");
-    if (status == REFS_OK) status = refs_json_write_string(refs_buf_text(&path), json, err);
-    return status == REFS_OK ? refs_buf_append(json, "}", 1, err) : status;
+    REFS_TRY(
+        refs_buf_append_str(&path, refs_str_part(prefix, strlen("file://"), prefix.size), err));
+    path.size = refs_percent_decode((char *)path.data, path.size);
+    REFS_TRY(refs_buf_printf(json, err, "{\"local_file_system\":"));
+    REFS_TRY(refs_json_write_string(refs_buf_text(&path), json, err));
+    return refs_buf_append(json, "}", 1, err);
 }
 
 static refs_status write_container(const refs_container *container, refs_buf *json,

@@ -191,7 +191,7 @@ static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored,
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err) {
     refs_chunk_key key = {.prefix = keys->prefix, .separator = keys->separator, .rank = keys->rank};
-    refs_chunk_list stored = {keys, NULL, 0, 0};
+    REFS_SCOPED_BY(refs_references__chunk_list_clear) refs_chunk_list stored = {keys, NULL, 0, 0};
     refs_status status = list_stored(self, &stored, err);
     for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
         refs_ref ref = {.kind = REFS_REF_INLINE};
@@ -203,7 +203,6 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
         refs_ref_release(&ref);
         if (status == REFS_NOT_FOUND) status = REFS_OK;
     }
-    refs_references__chunk_list_clear(&stored);
     return status;
 }
 

@@ -282,7 +282,7 @@ static refs_status visit_flags(const refs_flat_vector *flags, bool is_enabled,
     for (uint32_t i = 0; i < flags->n; i++) {
         const uint8_t *at = refs_icechunk__flat_at(flags, i, 2);
         const unsigned id = (unsigned)at[0] | (unsigned)at[1] << 8;
-        refs_buf name = REFS_BUF_INIT;
+        REFS_SCOPED_BUF name = REFS_BUF_INIT;
         refs_status status = id < sizeof names / sizeof names[0] && names[id] != NULL
                                  ? refs_buf_append_str(&name, refs_str_from(names[id]), err)
                                  : refs_buf_printf(&name, err, "number %u", id);
@@ -290,7 +290,6 @@ static refs_status visit_flags(const refs_flat_vector *flags, bool is_enabled,
                                            .name = {(const char *)name.data, name.size},
                                            .is_enabled = is_enabled};
         if (status == REFS_OK) status = visitor->visit(visitor->user, &entry, err);
-        refs_buf_clear(&name);
         REFS_TRY(status);
     }
     return REFS_OK;

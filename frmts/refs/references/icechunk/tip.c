@@ -19,14 +19,13 @@ int64_t refs_icechunk__now_us(void) {
 
 static refs_status read_snapshot(const refs_icechunk_source *source, refs_icechunk_tip *tip,
                                  refs_error *err) {
-    refs_icechunk_snapshot snapshot = {.n_refs = 0};
+    REFS_SCOPED_BY(refs_icechunk__snapshot_clear) refs_icechunk_snapshot snapshot = {.n_refs = 0};
     refs_snapshot_head head;
     refs_status status = refs_icechunk__snapshot_read(source, &tip->id, &snapshot, err);
     if (status == REFS_OK)
         status = refs_icechunk__snapshot_head(refs_buf_view(&snapshot.buffer), &head, err);
     if (status == REFS_OK) tip->written_us = head.written_us;
     if (status == REFS_OK) status = refs_icechunk__nodes_of_snapshot(&snapshot, &tip->nodes, err);
-    refs_icechunk__snapshot_clear(&snapshot);
     return status == REFS_NOT_FOUND ? REFS_IO : status;
 }
 
@@ -62,12 +61,11 @@ refs_status refs_icechunk__tip_begin(const char *folder, refs_icechunk_tip *tip,
     refs_written_snapshot first = {.id = first_id,
                                    .written_us = refs_icechunk__now_us(),
                                    .message = refs_str_from("Repository initialized")};
-    refs_flat_writer flat = {.n_vtables = 0};
+    REFS_SCOPED_BY(refs_icechunk__flat_clear) refs_flat_writer flat = {.n_vtables = 0};
     refs_status status = write_first(folder, &first, &flat, err);
     tip->id = first_id;
     tip->written_us = first.written_us;
     if (status == REFS_OK)
         status = refs_icechunk__info_take(&tip->info, refs_buf_view(&flat.bytes), err);
-    refs_icechunk__flat_clear(&flat);
     return status;
 }

@@ -179,10 +179,9 @@ static refs_status need_updates(needed *all, refs_bytes info, refs_buf *older, r
         REFS_TRY(refs_icechunk__flat_table_at(&updates, i, &update, err));
         REFS_TRY(refs_icechunk__flat_string(&update, UPDATE_BACKUP, &name, err));
         if (name.data == NULL) continue;
-        char *text = refs_str_copy(name);
+        REFS_SCOPED char *text = refs_str_copy(name);
         if (text == NULL) return refs_fail_nomem(err);
         const refs_status status = need(all, "overwritten", text, err);
-        refs_free(text);
         REFS_TRY(status);
     }
     older->size = 0;
@@ -271,7 +270,7 @@ static refs_status list_all(const needed *all, const refs_unused_visitor *visito
 
 static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
-    refs_repo_info info = {.availability = 0};
+    REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info info = {.availability = 0};
     REFS_SCOPED_BUF chunks = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&chunks, err, "%s/chunks%c", all->folder, '\0');
     all->has_chunks = status == REFS_OK && access((const char *)chunks.data, F_OK) == 0;
@@ -279,7 +278,6 @@ static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, 
     if (status == REFS_OK) status = need_snapshots(all, &info, err);
     if (status == REFS_OK) status = need_infos(all, &info, err);
     if (status == REFS_OK) status = list_all(all, visitor, err);
-    refs_icechunk__info_clear(&info);
     return status;
 }
 

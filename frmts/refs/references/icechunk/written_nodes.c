@@ -138,14 +138,12 @@ static refs_status add_groups(refs_written_nodes *nodes, uint32_t number, refs_e
     refs_written_node *group;
     REFS_SCOPED char *path = refs_str_copy(refs_intern_get(&nodes->paths, number));
     if (path == NULL) return refs_fail_nomem(err);
-    refs_status status = REFS_OK;
-    for (char *slash = strrchr(path, '/'); slash != NULL && status == REFS_OK;
-         slash = strrchr(path, '/')) {
+    for (char *slash = strrchr(path, '/'); slash != NULL; slash = strrchr(path, '/')) {
         *slash = '\0';
-        status =
-            refs_icechunk__node_at(nodes, refs_str_from(*path != '\0' ? path : "/"), &group, err);
+        REFS_TRY(
+            refs_icechunk__node_at(nodes, refs_str_from(*path != '\0' ? path : "/"), &group, err));
     }
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_icechunk__nodes_complete(refs_written_nodes *nodes, refs_error *err) {

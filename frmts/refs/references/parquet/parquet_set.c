@@ -116,12 +116,11 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
     static const char *const endings[] = {"parq", "parquet"};
     refs_status status = REFS_NOT_FOUND;
     for (size_t i = 0; i < 2 && status == REFS_NOT_FOUND; i++) {
-        refs_buf name = REFS_BUF_INIT;
+        REFS_SCOPED_BUF name = REFS_BUF_INIT;
         status = refs_buf_printf(&name, err, "%s/%srefs.%llu.%s", set->folder, prefix.data,
                                  (unsigned long long)id.number, endings[i]);
         if (status == REFS_OK)
             status = open_record(set, (const char *)name.data, n_rows, record, err);
-        refs_buf_clear(&name);
     }
     return status == REFS_NOT_FOUND
                ? refs_references__state_check(&set->state, NULL, &set->grids, err)

@@ -74,11 +74,10 @@ static refs_status read_sets(const refs_vfs *vfs, const char *location, refs_nam
 
 refs_status refs_stac_each_set(const refs_vfs *vfs, const char *location,
                                const refs_set_visitor *visitor, size_t *n_sets, refs_error *err) {
-    refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    REFS_SCOPED_BY(refs_references__named_clear) refs_named_sets sets = {.urls = REFS_BUF_INIT};
     refs_status status = read_sets(vfs, location, &sets, err);
     *n_sets = 0;
     if (status == REFS_OK) status = refs_references__named_each(&sets, visitor, n_sets, err);
-    refs_references__named_clear(&sets);
     return status;
 }
 
