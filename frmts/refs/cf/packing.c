@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "refs/half.h"
-
 #define STORE(type, number)                                                                        \
     do {                                                                                           \
         const type stored = (type)(number);                                                        \
@@ -69,67 +67,10 @@ const char *refs_cf_whole_range_text(const refs_dtype *dtype) {
 
 /* -- the fill value of the metadata ------------------------------------------------------------ */
 
-#define LOAD(type)                                                                                 \
-    do {                                                                                           \
-        type loaded;                                                                               \
-        memcpy(&loaded, fill, sizeof loaded);                                                      \
-        return (double)loaded;                                                                     \
-    } while (0)
-
-static double load_signed(const uint8_t *fill, size_t size) {
-    switch (size) {
-    case 1:
-        LOAD(int8_t);
-    case 2:
-        LOAD(int16_t);
-    case 4:
-        LOAD(int32_t);
-    default:
-        LOAD(int64_t);
-    }
-}
-
-static double load_unsigned(const uint8_t *fill, size_t size) {
-    switch (size) {
-    case 1:
-        LOAD(uint8_t);
-    case 2:
-        LOAD(uint16_t);
-    case 4:
-        LOAD(uint32_t);
-    default:
-        LOAD(uint64_t);
-    }
-}
-
-static double load_half(const uint8_t *fill) {
-    uint16_t bits;
-    memcpy(&bits, fill, sizeof bits);
-    return refs_half_to_double(bits);
-}
-
-static double load_float(const uint8_t *fill, size_t size) {
-    switch (size) {
-    case 2:
-        return load_half(fill);
-    case 4:
-        LOAD(float);
-    default:
-        LOAD(double);
-    }
-}
-
 static double load_number(const refs_dtype *dtype, const uint8_t *fill) {
-    switch (dtype->type) {
-    case REFS_TYPE_INT:
-        return load_signed(fill, dtype->size);
-    case REFS_TYPE_FLOAT:
-        return load_float(fill, dtype->size);
-    case REFS_TYPE_COMPLEX:
-        return load_float(fill, dtype->size / 2);
-    default:
-        return load_unsigned(fill, dtype->size);
-    }
+    double number = 0;
+    (void)refs_dtype_to_doubles(dtype, fill, 1, &number);
+    return number;
 }
 
 double refs_cf__fill_number(const refs_array_meta *array) {

@@ -86,11 +86,10 @@ static refs_status name_source(const aggregation *all, const char *name, char **
 /* -- sources ----------------------------------------------------------------------------------- */
 
 /* A placeholder fragment has one array and nothing else. */
-static refs_status is_filler(const tool_arrays *arrays, const char *name, bool *is) {
+static bool is_filler(const tool_arrays *arrays, const char *name) {
     const refs_cfa_array *array = arrays->source.arrays;
-    *is = arrays->source.n_arrays == 1 &&
-          refs_cfa_is_filler(name, array->variable.path, array->shape, array->variable.rank);
-    return REFS_OK;
+    return arrays->source.n_arrays == 1 &&
+           refs_cfa_is_filler(name, array->variable.path, array->shape, array->variable.rank);
 }
 
 /* A placeholder fragment is no source: the new master has its own. */
@@ -111,7 +110,7 @@ static refs_status open_arrays(aggregation *all, size_t number, open_source *ope
                                refs_error *err) {
     const char *name = all->names.items[number];
     REFS_TRY(tool_arrays_open_part(&all->target->session, name, &opened->arrays, err));
-    REFS_TRY(is_filler(&opened->arrays, name, &opened->is_filler));
+    opened->is_filler = is_filler(&opened->arrays, name);
     return all->is_replacing ? tool_check_references(all->arguments->output, TOOL_REPLACED_FILE,
                                                      &opened->arrays, err)
                              : REFS_OK;

@@ -4,7 +4,6 @@
 
 #include "combine_internal.h"
 #include "refs/cf.h"
-#include "refs/half.h"
 
 static refs_value_kind kind_of(const refs_dtype *dtype) {
     switch (dtype->type) {
@@ -26,31 +25,9 @@ static refs_value_kind kind_of(const refs_dtype *dtype) {
     }
 }
 
-static int64_t integer_at(const refs_dtype *dtype, const uint8_t *at) {
-    uint64_t bits = 0;
-    int64_t value;
-    memcpy((uint8_t *)&bits + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - dtype->size : 0), at,
-           dtype->size);
-    bool is_signed = dtype->type != REFS_TYPE_UINT && dtype->type != REFS_TYPE_BOOL;
-    unsigned unused = (unsigned)(64 - 8 * dtype->size);
-    if (is_signed && unused > 0 && bits >> (63 - unused) != 0) bits |= UINT64_MAX << (64 - unused);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static double float_at(const uint8_t *at, size_t size) {
-    uint16_t half;
-    float single;
-    double number;
-    if (size == 2) {
-        memcpy(&half, at, 2);
-        return refs_half_to_double(half);
-    }
-    if (size == 4) {
-        memcpy(&single, at, 4);
-        return (double)single;
-    }
-    memcpy(&number, at, 8);
+static double number_at(const refs_dtype *dtype, const uint8_t *at) {
+    double number = 0;
+    (void)refs_dtype_to_doubles(dtype, at, 1, &number);
     return number;
 }
 
@@ -58,14 +35,15 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
     const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
     refs_value value = {.kind = kind_of(dtype)};
     if (value.kind == REFS_VALUE_INTEGER) {
-        value.integer = integer_at(dtype, at);
+        (void)refs_dtype_to_integers(dtype, at, 1, &value.integer);
         value.number = (double)value.integer;
         value.is_missing = refs_combine__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
     } else if (value.kind == REFS_VALUE_NUMBER) {
-        value.number = float_at(at, dtype->size);
+        value.number = number_at(dtype, at);
     } else if (value.kind == REFS_VALUE_COMPLEX) {
-        value.number = float_at(at, dtype->size / 2);
-        value.imaginary = float_at(at + dtype->size / 2, dtype->size / 2);
+        value.number = number_at(dtype, at);
+        const refs_dtype part = {.type = REFS_TYPE_FLOAT, .size = dtype->size / 2};
+        value.imaginary = number_at(&part, at + part.size);
     } else if (value.kind == REFS_VALUE_TEXT) {
         value.text = refs_str_view((const char *)at, dtype->size);
         while (value.text.size > 0 && value.text.data[value.text.size - 1] == '\0')
