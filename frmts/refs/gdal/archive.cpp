@@ -226,31 +226,22 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
                                                  std::shared_ptr<RefsIndex> index,
                                                  refs_error *error) {
     std::shared_ptr<RefsArchive> archive(new RefsArchive(location, std::move(index)));
-    refs_watch *watch = nullptr;
-    refs_store *store = nullptr;
-    refs_cache *cache = nullptr;
-    if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
-    archive->watch_.reset(watch);
-    refs_file_pool *filePool = nullptr;
-    if (refs_file_pool_open(refs_watch_functions(watch),
-                            static_cast<size_t>(archive->index_->s3nc().maxFiles()), &filePool,
-                            error) != REFS_OK)
-        return nullptr;
-    archive->filePool_.reset(filePool);
-    archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
-                                        archive->source(), archive->index_->changed(), error);
-    if (archive->fetcher_ == nullptr ||
-        archive->index_->expectValidators(watch, archive->fetcher_.get(), error) != REFS_OK)
-        return nullptr;
-    if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
-        return nullptr;
-    archive->store_.reset(store);
-    if (archive->index_->isRewritten()) refs_store_ignore_sources(store);
-    if (refs_cache_open(archive->cacheBytes(), &cache, error) != REFS_OK) return nullptr;
-    archive->cache_.reset(cache);
-    if (archive->index_->hasAggregations() && archive->openFragments(error) != REFS_OK)
-        return nullptr;
-    return archive;
+    return archive->openAll(error) == REFS_OK ? archive : nullptr;
+}
+
+refs_status RefsArchive::openAll(refs_error *error) {
+    const auto maxFiles = static_cast<size_t>(index_->s3nc().maxFiles());
+    REFS_TRY(refs_watch_open(RefsVsiSource(), RefsInto(watch_), error));
+    REFS_TRY(refs_file_pool_open(refs_watch_functions(watch_.get()), maxFiles, RefsInto(filePool_),
+                                 error));
+    fetcher_ =
+        RefsOpenFetcher(index_->context(), &index_->s3nc(), source(), index_->changed(), error);
+    if (fetcher_ == nullptr) return REFS_NOMEM;
+    REFS_TRY(index_->expectValidators(watch_.get(), fetcher_.get(), error));
+    REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));
+    if (index_->isRewritten()) refs_store_ignore_sources(store_.get());
+    REFS_TRY(refs_cache_open(cacheBytes(), RefsInto(cache_), error));
+    return index_->hasAggregations() ? openFragments(error) : REFS_OK;
 }
 
 const refs_vfs *RefsArchive::source() const {
@@ -281,13 +272,10 @@ refs_array_context RefsArchive::arrayContext() const {
 
 /* The set's own file is location 0 for those who are introduced to it. */
 refs_status RefsArchive::openFragments(refs_error *error) {
-    refs_locations *locations = nullptr;
-    refs_fragments *fragments = nullptr;
     uint32_t own = 0;
-    REFS_TRY(refs_locations_open(&locations, error));
-    locations_.reset(locations);
-    REFS_TRY(refs_locations_number(locations, refs_set_document(set()), &own, error));
-    refs_store_share(store_.get(), locations, nullptr);
+    REFS_TRY(refs_locations_open(RefsInto(locations_), error));
+    REFS_TRY(refs_locations_number(locations_.get(), refs_set_document(set()), &own, error));
+    refs_store_share(store_.get(), locations_.get(), nullptr);
     vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
@@ -297,7 +285,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.location = refs_set_location(set());
     options.vfs = refs_http_vfs_functions(vfs_.get());
     options.fetcher = fetcher_.get();
-    options.locations = locations;
+    options.locations = locations_.get();
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();
@@ -315,9 +303,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     };
     options.user = this;
     options.context = RefsTaskContext();
-    REFS_TRY(refs_fragments_open(&options, &fragments, error));
-    fragments_.reset(fragments);
-    return REFS_OK;
+    return refs_fragments_open(&options, RefsInto(fragments_), error);
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
@@ -328,14 +314,12 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     RefsLocked guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
-        refs_array *opened = nullptr;
         const refs_array_context context = arrayContext();
         const refs_status status =
             meta->aggregation != nullptr
-                ? refs_fragments_open_array(fragments_.get(), meta, &opened, error)
-                : refs_array_open(&context, meta, &opened, error);
+                ? refs_fragments_open_array(fragments_.get(), meta, RefsInto(slot), error)
+                : refs_array_open(&context, meta, RefsInto(slot), error);
         if (status != REFS_OK) return nullptr;
-        slot.reset(opened);
     }
     return slot.get();
 }

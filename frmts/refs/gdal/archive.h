@@ -68,6 +68,7 @@ class RefsArchive {
                                                refs_error *error);
     static std::shared_ptr<RefsArchive> openOn(const std::string &location,
                                                std::shared_ptr<RefsIndex> index, refs_error *error);
+    refs_status openAll(refs_error *error);
     refs_status openFragments(refs_error *error);
     refs_array_context arrayContext() const;
     size_t cacheBytes() const;

@@ -57,8 +57,6 @@ CPLStringList optionList(CSLConstList options, const char *name) {
                                             CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));
 }
 
-using SourcesHandle = RefsHandle<refs_combine_sources, refs_combine_sources_free>;
-
 using Names = std::vector<const char *>;
 
 /** How sources are read. */
@@ -89,13 +87,11 @@ refs_status checkSave(const RefsCombineJob &job, const Names &names, refs_error 
 /** A set as it is, of some variables or of all, to a set of another name. */
 refs_status copySet(const refs_combine_part &part, const refs_combine_options &options,
                     const std::string &output, refs_error *error) {
-    refs_combine *opened = nullptr;
+    RefsHandle<refs_combine, refs_combine_free> join;
+    RefsHandle<refs_combine_sources, refs_combine_sources_free> sources;
     refs_writer *writer = nullptr;
-    REFS_TRY(refs_combine_open(&options, &opened, error));
-    const RefsHandle<refs_combine, refs_combine_free> join(opened);
-    refs_combine_sources *states = nullptr;
-    REFS_TRY(refs_combine_sources_open(options.vfs, &options.urls, &states, error));
-    const SourcesHandle sources(states);
+    REFS_TRY(refs_combine_open(&options, RefsInto(join), error));
+    REFS_TRY(refs_combine_sources_open(options.vfs, &options.urls, RefsInto(sources), error));
     REFS_TRY(refs_combine_sources_add(sources.get(), &part, error));
     REFS_TRY(refs_combine_add(join.get(), &part, error));
     REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
@@ -123,10 +119,9 @@ refs_status saveSet(const RefsCombineJob &job, const char *name, const refs_set 
 /** The only file that a folder or pattern stands for is as it is. */
 refs_status openOnly(const RefsCombineJob &job, const refs_set_options &options, const char *name,
                      refs_set **set, refs_error *error) {
-    refs_set *opened = nullptr;
-    REFS_TRY(refs_set_open(job.vfs, name, &options, &opened, error));
-    RefsSetHandle only(opened);
-    REFS_TRY(saveSet(job, name, opened, error));
+    RefsSetHandle only;
+    REFS_TRY(refs_set_open(job.vfs, name, &options, RefsInto(only), error));
+    REFS_TRY(saveSet(job, name, only.get(), error));
     *set = only.release();
     return REFS_OK;
 }
@@ -152,10 +147,9 @@ refs_status combineFiles(const RefsCombineJob &job, const refs_set_options &opti
     joined.along = "the open option ALONG";
     joined.context = RefsTaskContext();
     if (save != nullptr) REFS_TRY(refs_writer_open(save, nullptr, &joined.writer, error));
-    refs_set *opened = nullptr;
+    RefsSetHandle made;
     const refs_status status =
-        refs_combine_open_files(&joined, names.data(), names.size(), &opened, error);
-    RefsSetHandle made(opened);
+        refs_combine_open_files(&joined, names.data(), names.size(), RefsInto(made), error);
     if (status != REFS_OK) {
         refs_writer_free(joined.writer);
         return status;
@@ -199,11 +193,9 @@ refs_status RefsOpenName(const RefsCombineJob &job, const refs_object_lister &li
     files.sets = &options;
     files.open_files = openFiles;
     files.user = &opening;
-    refs_set *set = nullptr;
-    REFS_TRY(refs_combine_open_name(&host, &files, &set, error));
-    opened.set.reset(set);
+    REFS_TRY(refs_combine_open_name(&host, &files, RefsInto(opened.set), error));
     opened.isCombined = opening.isCombined;
-    return opened.isCombined ? REFS_OK : saveSet(job, files.location, set, error);
+    return opened.isCombined ? REFS_OK : saveSet(job, files.location, opened.set.get(), error);
 }
 
 refs_status RefsCheckSetName(const char *name, refs_error *error) {
@@ -219,9 +211,8 @@ refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
     options.notes = joinOptions.notes = RefsReportNotes();
     joinOptions.vfs = RefsVsiSource();
     if (!variable.empty()) joinOptions.variables = variables;
-    refs_set *read = nullptr;
-    REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, &read, error));
-    const RefsSetHandle set(read);
+    RefsSetHandle set;
+    REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, RefsInto(set), error));
     return copySet({0, file.c_str(), set.get(), REFS_COMBINE_FROM_NAME}, joinOptions, output,
                    error);
 }

@@ -34,25 +34,19 @@ std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
     if (current != nullptr) return current;
     auto context = std::make_shared<RefsContext>();
     if (const unsigned n = nWorkers()) {
-        refs_pool *pool = nullptr;
-        if (refs_pool_open(n, &pool, error) != REFS_OK) return nullptr;
-        context->pool_.reset(pool);
-        refs_pool_set_context(pool, RefsTaskContext());
+        if (refs_pool_open(n, RefsInto(context->pool_), error) != REFS_OK) return nullptr;
+        refs_pool_set_context(context->pool(), RefsTaskContext());
     }
-    refs_pool *prefetchPool = nullptr;
-    if (refs_pool_open(nPrefetchThreads, &prefetchPool, error) != REFS_OK) return nullptr;
-    context->prefetchPool_.reset(prefetchPool);
-    refs_pool_set_context(prefetchPool, RefsTaskContext());
-    refs_cloud *cloud = nullptr;
+    if (refs_pool_open(nPrefetchThreads, RefsInto(context->prefetchPool_), error) != REFS_OK)
+        return nullptr;
+    refs_pool_set_context(context->prefetchPool(), RefsTaskContext());
     refs_cloud_options wanted = REFS_CLOUD_OPTIONS_INIT;
     wanted.application = RefsApplication();
-    if (refs_cloud_open(&wanted, &cloud, error) != REFS_OK) return nullptr;
-    context->cloud_.reset(cloud);
-    context->functions_ = RefsHttpProviderOf(cloud);
-    refs_http *http = nullptr;
-    const refs_http_options options = refs_cloud_http_options(cloud);
-    if (refs_http_open(&context->functions_, &options, &http, error) != REFS_OK) return nullptr;
-    context->http_.reset(http);
+    if (refs_cloud_open(&wanted, RefsInto(context->cloud_), error) != REFS_OK) return nullptr;
+    context->functions_ = RefsHttpProviderOf(context->cloud());
+    const refs_http_options options = refs_cloud_http_options(context->cloud());
+    if (refs_http_open(&context->functions_, &options, RefsInto(context->http_), error) != REFS_OK)
+        return nullptr;
     current = context;
     return context;
 }
@@ -65,8 +59,7 @@ void RefsContext::forget() {
 
 RefsHttpVfsHandle RefsOpenHttpVfs(const RefsContext &context, const refs_vfs *other,
                                   refs_error *error) {
-    refs_http_vfs *vfs = nullptr;
-    if (refs_http_vfs_open(context.http(), other, maxWholeBytes, &vfs, error) != REFS_OK)
-        return nullptr;
-    return RefsHttpVfsHandle(vfs);
+    RefsHttpVfsHandle vfs;
+    (void)refs_http_vfs_open(context.http(), other, maxWholeBytes, RefsInto(vfs), error);
+    return vfs;
 }

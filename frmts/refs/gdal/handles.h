@@ -39,11 +39,25 @@ using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;
 using RefsArrayHandle = RefsHandle<refs_array, refs_array_free>;
 using RefsReaderHandle = RefsHandle<refs_reader, refs_reader_free>;
 
+/** `RefsInto(handle)` is where a function of the core puts what it opens: std::out_ptr of C++23. */
+template <class Handle> class RefsInto {
+  public:
+    explicit RefsInto(Handle &handle) : handle_(handle) {}
+    ~RefsInto() { handle_.reset(opened_); }
+    RefsInto(const RefsInto &) = delete;
+    RefsInto &operator=(const RefsInto &) = delete;
+    operator typename Handle::pointer *() { return &opened_; }
+
+  private:
+    Handle &handle_;
+    typename Handle::pointer opened_ = nullptr;
+};
+
 /** A reader of `array`, which must outlive it. Throws std::bad_alloc. */
 inline RefsReaderHandle RefsOpenReader(refs_array *array) {
-    refs_reader *reader = nullptr;
-    if (refs_reader_open(array, &reader, nullptr) != REFS_OK) throw std::bad_alloc();
-    return RefsReaderHandle(reader);
+    RefsReaderHandle reader;
+    if (refs_reader_open(array, RefsInto(reader), nullptr) != REFS_OK) throw std::bad_alloc();
+    return reader;
 }
 
 /** A description that clears itself. */

@@ -143,9 +143,9 @@ RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3
         options.max_memory_bytes = 1; // one request after the other
     options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
     options.http = context.http();
-    refs_fetcher *fetcher = nullptr;
-    if (refs_fetcher_open(vfs, &options, &fetcher, error) != REFS_OK) return nullptr;
-    return RefsFetcherHandle(fetcher);
+    RefsFetcherHandle fetcher;
+    (void)refs_fetcher_open(vfs, &options, RefsInto(fetcher), error);
+    return fetcher;
 }
 
 std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConstList options,
@@ -196,12 +196,9 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     setOptions.notes = RefsReportNotes();
     context_ = RefsContext::shared(error);
     if (context_ == nullptr) return REFS_NOMEM;
-    refs_watch *watch = nullptr;
-    REFS_TRY(refs_watch_open(RefsVsiSource(), &watch, error));
-    watch_.reset(watch);
-    refs_file_pool *filePool = nullptr;
-    REFS_TRY(refs_file_pool_open(refs_watch_functions(watch), 0, &filePool, error));
-    filePool_.reset(filePool);
+    REFS_TRY(refs_watch_open(RefsVsiSource(), RefsInto(watch_), error));
+    REFS_TRY(
+        refs_file_pool_open(refs_watch_functions(watch_.get()), 0, RefsInto(filePool_), error));
     vfs_ = RefsOpenHttpVfs(*context_, source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
@@ -246,30 +243,25 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
 }
 
 refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error) {
-    refs_store *store = nullptr;
-    refs_hierarchy *hierarchy = nullptr;
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
     fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), source(), changed_, error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(expectValidators(watch_.get(), fetcher_.get(), error));
-    REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
-    store_.reset(store);
-    if (isRewritten_) refs_store_ignore_sources(store);
-    const refs_status status = refs_hierarchy_open(store, &notes, &hierarchy, error);
+    REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));
+    if (isRewritten_) refs_store_ignore_sources(store_.get());
+    const refs_status status =
+        refs_hierarchy_open(store_.get(), &notes, RefsInto(hierarchy_), error);
     if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());
-    hierarchy_.reset(hierarchy);
-    refs_aggregations *aggregations = nullptr;
-    if (status == REFS_OK)
-        REFS_TRY(refs_aggregations_open(hierarchy, &notes, &aggregations, error));
-    aggregations_.reset(aggregations);
+    REFS_TRY(status);
+    REFS_TRY(refs_aggregations_open(hierarchy_.get(), &notes, RefsInto(aggregations_), error));
     // A master is replaced when its archive grows: who has it open reads on.
-    if (aggregations != nullptr && refs_set_is_file(set()))
+    if (hasAggregations() && refs_set_is_file(set()))
         refs_watch_hold(watch_.get(), refs_set_document(set()));
     // A document that names the set may name another one later.
     standsAlone_ = refs_set_is_whole(set()) && location_ == refs_set_location(set()) &&
                    !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
-    return status;
+    return REFS_OK;
 }
 
 refs_status RefsIndex::expectValidators(refs_watch *watch, refs_fetcher *fetcher,

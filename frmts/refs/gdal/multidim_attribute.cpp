@@ -9,6 +9,7 @@
 #include "pixel_type.h"
 #include "refs/own_attributes.h"
 #include "refs/typed.h"
+#include "write_source.h"
 
 namespace {
 
@@ -42,16 +43,11 @@ std::vector<std::string> jsonOf(const refs_json *value) {
     return {json.text()};
 }
 
-/** The type of a variable as numbers of attributes may have it: none smaller than a float. */
+/** The type of a variable as numbers of attributes may have it: no real smaller than a float. */
 refs_dtype dtypeOf(GDALDataType type) {
     refs_dtype dtype{};
-    dtype.size = static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
-    const bool isReal = GDALDataTypeIsFloating(type) != 0;
-    if (isReal) dtype.size = std::max(dtype.size, sizeof(float));
-    dtype.type = type == GDT_Unknown || GDALDataTypeIsComplex(type) ? REFS_TYPE_RAW
-                 : isReal                                           ? REFS_TYPE_FLOAT
-                 : GDALDataTypeIsSigned(type)                       ? REFS_TYPE_INT
-                                                                    : REFS_TYPE_UINT;
+    if (RefsDtypeOf(type, &dtype) && dtype.type == REFS_TYPE_FLOAT)
+        dtype.size = std::max(dtype.size, sizeof(float));
     return dtype;
 }
 

@@ -4,9 +4,10 @@
 #include "report.h"
 
 static RefsDimensionsHandle openDimensions(const refs_hierarchy *hierarchy) {
-    refs_dimensions *dimensions = nullptr;
-    if (refs_dimensions_open(hierarchy, &dimensions, nullptr) != REFS_OK) throw std::bad_alloc();
-    return RefsDimensionsHandle(dimensions);
+    RefsDimensionsHandle dimensions;
+    if (refs_dimensions_open(hierarchy, RefsInto(dimensions), nullptr) != REFS_OK)
+        throw std::bad_alloc();
+    return dimensions;
 }
 
 RefsMultidimSet::RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options)

@@ -87,10 +87,7 @@ bool splitS3(const char *location, std::string &first, std::string &rest) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-struct FreeConfig {
-    void operator()(refs_s3nc *config) const { refs_s3nc_free(config); }
-};
-using ConfigHandle = std::unique_ptr<refs_s3nc, FreeConfig>;
+using ConfigHandle = RefsHandle<refs_s3nc, refs_s3nc_free>;
 
 const char *getOption(const void *, const char *name) {
     return CPLGetConfigOption(name, nullptr);
@@ -100,9 +97,10 @@ const char *getOption(const void *, const char *name) {
 ConfigHandle readFile(CSLConstList options, refs_error *error) {
     const refs_s3nc_source source = {
         RefsVsiSource(), {getOption, nullptr}, CSLFetchNameValue(options, "S3NC_CONFIG")};
-    refs_s3nc *config = nullptr;
+    ConfigHandle config;
     const RefsVsiErrorKept kept;
-    return ConfigHandle(refs_s3nc_open(&source, &config, error) == REFS_OK ? config : nullptr);
+    (void)refs_s3nc_open(&source, RefsInto(config), error);
+    return config;
 }
 
 refs_status sizeOption(CSLConstList options, const char *name, uint64_t &value, refs_error *error) {

@@ -18,14 +18,13 @@ refs_status readInline(void *user, const refs_array_meta *meta, double *values, 
     const refs_array_context context = {store, nullptr, nullptr, nullptr, 0, 0};
     RefsBuffer key;
     refs_store_extent extent{};
-    refs_array *array = nullptr;
+    RefsArrayHandle array;
     REFS_TRY(refs_chunk_key(meta, first, &key, error));
     REFS_TRY(refs_store_measure(
         store, refs_str_view(reinterpret_cast<const char *>(key.data), key.size), &extent, error));
     if (!extent.is_at_hand) return REFS_UNSUPPORTED;
-    REFS_TRY(refs_array_open(&context, meta, &array, error));
-    const RefsArrayHandle handle(array);
-    return refs_array_read_doubles(array, 1, values, error);
+    REFS_TRY(refs_array_open(&context, meta, RefsInto(array), error));
+    return refs_array_read_doubles(array.get(), 1, values, error);
 }
 
 refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool isOfRasters,
@@ -52,14 +51,14 @@ refs_status RefsDescribeContents(const refs_set *set, std::string &contents, ref
     const RefsFetcherHandle fetcher =
         RefsOpenFetcher(*context, nullptr, RefsVsiSource(), REFS_CHANGED_ERROR, error);
     if (fetcher == nullptr) return REFS_NOMEM;
-    refs_store *opened = nullptr;
-    refs_hierarchy *read = nullptr;
-    REFS_TRY(refs_store_open(set, fetcher.get(), &opened, error));
-    const RefsStoreHandle store(opened);
-    const refs_status status = refs_hierarchy_open(opened, nullptr, &read, nullptr);
+    RefsStoreHandle store;
+    RefsHierarchyHandle hierarchy;
+    REFS_TRY(refs_store_open(set, fetcher.get(), RefsInto(store), error));
+    const refs_status status =
+        refs_hierarchy_open(store.get(), nullptr, RefsInto(hierarchy), nullptr);
     if (status == REFS_CANCELLED) return refs_fail(error, status, "cancelled");
     if (status != REFS_OK) return status == REFS_NOMEM ? refs_fail_nomem(error) : REFS_OK;
-    const RefsHierarchyHandle hierarchy(read);
-    REFS_TRY(describe(read, opened, true, contents, error));
-    return contents.empty() ? describe(read, opened, false, contents, error) : REFS_OK;
+    REFS_TRY(describe(hierarchy.get(), store.get(), true, contents, error));
+    return contents.empty() ? describe(hierarchy.get(), store.get(), false, contents, error)
+                            : REFS_OK;
 }
