@@ -40,28 +40,26 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
+/* Adds texts, each with a NUL behind it. */
+static refs_status add_each(tool_names *names, const refs_buf *texts, refs_error *err) {
+    for (size_t at = 0; at < texts->size;) {
+        const refs_str one = refs_str_from((const char *)texts->data + at);
+        REFS_TRY(tool_names_add(names, one, err));
+        at += one.size + 1;
+    }
+    return REFS_OK;
+}
+
 static refs_status add_objects(const tool_session *session, tool_names *names, const char *name,
                                refs_error *err) {
-    const refs_object_lister *lister = &session->lister;
     REFS_SCOPED_BUF urls = REFS_BUF_INIT;
-    refs_status status = refs_objects_list(lister, name, &urls, err);
-    for (size_t at = 0; at < urls.size && status == REFS_OK;) {
-        const refs_str url = refs_str_from((const char *)urls.data + at);
-        status = tool_names_add(names, url, err);
-        at += url.size + 1;
-    }
-    return status;
+    REFS_TRY(refs_objects_list(&session->lister, name, &urls, err));
+    return add_each(names, &urls, err);
 }
 
 static bool is_of_store(const char *name) {
     return refs_cloud_can_list(refs_str_from(name)) &&
            (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
-}
-
-/* The environment in which the session looks names up. */
-static refs_names_host names_host(const tool_session *session) {
-    const refs_notes notes = {tool_note, NULL};
-    return refs_names_host_of(&session->lister, &notes);
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -86,15 +84,11 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
 
 static refs_status add_expanded(const tool_session *session, tool_names *names, const char *name,
                                 refs_error *err) {
-    const refs_names_host host = names_host(session);
+    const refs_notes notes = {tool_note, NULL};
+    const refs_names_host host = refs_names_host_of(&session->lister, &notes);
     REFS_SCOPED_BUF found = REFS_BUF_INIT;
-    refs_status status = refs_combine_expand(&host, name, &found, err);
-    for (size_t at = 0; at < found.size && status == REFS_OK;) {
-        const refs_str one = refs_str_from((const char *)found.data + at);
-        status = tool_names_add(names, one, err);
-        at += one.size + 1;
-    }
-    return status;
+    REFS_TRY(refs_combine_expand(&host, name, &found, err));
+    return add_each(names, &found, err);
 }
 
 /* Receives the names of sources, and a message for each that cannot be had. Without `skipped`,

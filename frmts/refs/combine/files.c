@@ -147,13 +147,20 @@ static refs_status compare_ends(many_files *all, refs_error *err) {
     return status;
 }
 
+/* Points at texts, each with a NUL behind it; NULL-ended. */
+static refs_status point_at(const refs_buf *texts, const char ***list, size_t *n, refs_error *err) {
+    *n = 0;
+    for (size_t i = 0; i < texts->size; i++) *n += texts->data[i] == '\0';
+    REFS_NEW(*list, *n + 1, err);
+    const char *text = (const char *)texts->data;
+    for (size_t i = 0; i < *n; i++, text += strlen(text) + 1) (*list)[i] = text;
+    return REFS_OK;
+}
+
 static refs_status list_dims(many_files *all, refs_error *err) {
-    size_t n = 0;
+    size_t n;
     refs_free(all->dim_list);
-    for (size_t i = 0; i < all->dims.names.size; i++) n += all->dims.names.data[i] == '\0';
-    REFS_NEW(all->dim_list, n + 1, err);
-    const char *name = (const char *)all->dims.names.data;
-    for (size_t i = 0; i < n; i++, name += strlen(name) + 1) all->dim_list[i] = name;
+    REFS_TRY(point_at(&all->dims.names, &all->dim_list, &n, err));
     all->options.dims = all->dim_list;
     return REFS_OK;
 }
@@ -312,17 +319,11 @@ refs_status refs_combine_open_files(const refs_combine_files *files, const char 
 
 static refs_status open_listed(const refs_combine_files *files, const refs_buf *listed,
                                refs_set **set, refs_error *err) {
-    size_t n = 0;
-    for (size_t i = 0; i < listed->size; i++) n += listed->data[i] == '\0';
-    const char **names = refs_calloc(n, sizeof *names);
-    if (names == NULL) return refs_fail_nomem(err);
-    const char *name = (const char *)listed->data;
-    for (size_t i = 0; i < n; i++, name += strlen(name) + 1) names[i] = name;
-    const refs_status status = files->open_files != NULL
-                                   ? files->open_files(files->user, names, n, set, err)
-                                   : refs_combine_open_files(files, names, n, set, err);
-    refs_free(names);
-    return status;
+    REFS_SCOPED const char **names = NULL;
+    size_t n;
+    REFS_TRY(point_at(listed, &names, &n, err));
+    return files->open_files != NULL ? files->open_files(files->user, names, n, set, err)
+                                     : refs_combine_open_files(files, names, n, set, err);
 }
 
 /* Skips empty objects that mark a prefix as a folder. */

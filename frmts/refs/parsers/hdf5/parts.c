@@ -91,8 +91,9 @@ static bool is_same_json(json_t *one, json_t *other) {
     return is_same;
 }
 
-static refs_status check_source(const parts *job, const part_source *from,
-                                const refs_hdf5_mapping *mapping, refs_error *err) {
+static refs_status pair_with_source(const parts *job, const part_source *from,
+                                    const refs_hdf5_mapping *mapping, size_t *pairs,
+                                    refs_error *err) {
     const refs_hdf5_dataset *here = job->dataset, *there = from->dataset;
     if (mapping->source.rank != there->layout.rank || mapping->here.rank != here->layout.rank)
         return refs_fail(err, REFS_CORRUPT, "a source dataset has another rank");
@@ -102,6 +103,9 @@ static refs_status check_source(const parts *job, const part_source *from,
     if (here->type.class != there->type.class || here->type.size != there->type.size ||
         !is_same_json(refs_hdf5__dtype(&here->type), refs_hdf5__dtype(&there->type)))
         return refs_fail(err, REFS_UNSUPPORTED, "a source dataset has another data type");
+    if (!refs_hdf5__pair_dimensions(mapping, pairs))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a mapping of it selects different shapes in source and virtual dataset");
     return REFS_OK;
 }
 
@@ -210,10 +214,7 @@ static void extend(parts *job, const refs_hdf5_mapping *mapping, size_t dim) {
 static refs_status describe(parts *job, const part_source *from, const refs_hdf5_mapping *mapping,
                             refs_error *err) {
     size_t pairs[REFS_SCAN_MAX_RANK];
-    REFS_TRY(check_source(job, from, mapping, err));
-    if (!refs_hdf5__pair_dimensions(mapping, pairs))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "a mapping of it selects different shapes in source and virtual dataset");
+    REFS_TRY(pair_with_source(job, from, mapping, pairs, err));
     for (size_t i = 0; i < mapping->here.rank; i++)
         if (refs_hdf5__span_size(&mapping->here.spans[i]) == 0) return REFS_OK;
     add_grain(job, mapping, pairs);
@@ -344,10 +345,7 @@ static refs_status add_chunks(parts *job, const part_source *from, const refs_hd
 static refs_status place(parts *job, const part_source *from, const refs_hdf5_mapping *mapping,
                          refs_error *err) {
     size_t pairs[REFS_SCAN_MAX_RANK];
-    REFS_TRY(check_source(job, from, mapping, err));
-    if (!refs_hdf5__pair_dimensions(mapping, pairs))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "a mapping of it selects different shapes in source and virtual dataset");
+    REFS_TRY(pair_with_source(job, from, mapping, pairs, err));
     if (!is_same_json(refs_hdf5__filters(job->dataset), refs_hdf5__filters(from->dataset)))
         return do_not_fit("they use other filters", err);
     for (size_t i = 0; i < mapping->here.rank; i++) {
