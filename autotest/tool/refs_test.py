@@ -1206,6 +1206,28 @@ class Unlike(Folder):
             said = run("index", first, second, "--along", "time", "-o", output, status=1)
             self.assertIn('plev: cannot convert its units "hPa" (a.nc) and "m" (b.nc)', said)
 
+    def test_sources_of_arrays_that_are_not_selected_are_left_out(self):
+        """Those whose values are in the set alone are kept."""
+        for name, step in (("t", 0), ("t", 1), ("p", 0), ("p", 1)):
+            with netCDF4.Dataset(f"{name}{step}.nc", "w") as file:
+                for dim, n in (("time", 1), ("x", 400)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                file.createGroup(name).createVariable(name, "f4", ("time", "x"))[:] = step
+        with netCDF4.Dataset("t2.nc", "w") as file:
+            file.createDimension("time", 1)
+            file.createVariable("time", "f8", ("time",))[:] = 2
+        for pattern in ("t", "p"):
+            run("index", *sorted(glob.glob(f"{pattern}?.nc")), "--along", "time", "-q", "-o", f"{pattern}.json")
+        run("combine", "t.json", "p.json", "--along", "time", "-q", "-o", "all.json")
+        for options, wanted in ((["--variables", "t/t"], ["t0.nc", "t1.nc", "t2.nc"]), (["--group", "p"], ["p0.nc", "p1.nc", "t2.nc"]),
+                                ([], ["p0.nc", "p1.nc", "t0.nc", "t1.nc", "t2.nc"])):
+            run("convert", "all.json", *options, "-o", "part.json")
+            with open("part.json", encoding="utf-8") as file:
+                recorded = json.loads(json.load(file)["refs"][".zsources/.zattrs"])["sources"]
+            self.assertEqual([os.path.basename(source["url"]) for source in recorded], wanted)
+            run("check", "part.json")
+
     def test_recorded_sources_are_no_attributes_of_the_data(self):
         """Only a set that was combined records along which dimensions, in the group in which both record their files."""
         names = [self.write_level(f"{step}.nc", step, 850, "hPa") for step in range(3)]

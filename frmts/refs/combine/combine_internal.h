@@ -1081,6 +1081,11 @@ struct refs_master;
 refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);
 
+/** Leaves sources out to which only arrays refer that are not selected, where one set is copied that
+ * is whole. Those that nothing refers to are kept: values of theirs may be in the set. */
+refs_status refs_combine__leave_sources_out(const refs_combine *combine,
+                                            refs_combine_sources *sources, refs_error *err);
+
 refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *sink,
                                refs_error *err);
 

@@ -12,6 +12,7 @@ typedef struct recorded {
     uint64_t size;
     int64_t modified_s;
     uint32_t modified_ns;
+    bool is_left_out; /* only arrays that are not selected refer to it */
 } recorded;
 
 struct refs_combine_sources {
@@ -57,7 +58,7 @@ static refs_status record(refs_combine_sources *sources, const refs_source_state
         recorded *source = &sources->items[sources->n++];
         sources->is_sorted = false;
         *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
-                             state->modified_s, state->modified_ns};
+                             state->modified_s, state->modified_ns, false};
         if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
     }
     refs_unlock(&sources->lock);
@@ -178,11 +179,79 @@ refs_status refs_combine_sources_each(refs_combine_sources *sources,
     sort(sources);
     for (size_t i = 0; i < sources->n; i++) {
         const recorded *source = &sources->items[i];
-        if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
+        if (source->is_left_out || (i > 0 && strcmp(source->url, source[-1].url) == 0)) continue;
         const refs_source_state state = {refs_str_from(source->url), source->size,
                                          source->modified_s, refs_str_from(source->etag),
                                          source->modified_ns};
         REFS_TRY(visitor->visit(visitor->user, &state, err));
+    }
+    return REFS_OK;
+}
+
+/* -- selected arrays --------------------------------------------------------------------------- */
+
+/* The locations that selected arrays refer to. */
+typedef struct used_locations {
+    uint8_t *is_used; /* for each location of the set */
+    uint32_t n;
+} used_locations;
+
+static refs_status use(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
+    used_locations *at = user;
+    (void)index;
+    (void)err;
+    if (ref->kind != REFS_REF_INLINE && ref->location_id < at->n) at->is_used[ref->location_id] = 1;
+    return REFS_OK;
+}
+
+static refs_status use_member(const refs_combine *combine, const refs_combine_member *member,
+                              used_locations *at, refs_error *err) {
+    const refs_chunk_visitor visitor = {use, at};
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_combine_array *array = &member->arrays[i];
+        refs_chunk_keys keys = refs_combine__keys(&combine->strings, array);
+        keys.prefix = refs_combine__text(combine, array->part_prefix);
+        REFS_TRY(refs_set_each_chunk(member->set, &keys, &visitor, err));
+    }
+    for (size_t i = 0; i < member->n_others; i++) {
+        refs_ref ref = {0};
+        REFS_TRY(
+            refs_set_find(member->set, refs_combine__text(combine, member->others[i]), &ref, err));
+        REFS_TRY(use(at, NULL, &ref, err));
+        refs_ref_release(&ref);
+    }
+    return REFS_OK;
+}
+
+static refs_status leave_out(refs_combine_sources *sources, const char *location, refs_error *err) {
+    REFS_SCOPED_BUF url = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
+    REFS_TRY(refs_buf_append(&url, "", 1, err));
+    const char *name = (const char *)url.data;
+    for (size_t i = find(sources, name); i < sources->n; i++) {
+        if (strcmp(sources->items[i].url, name) != 0) break;
+        sources->items[i].is_left_out = true;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_combine__leave_sources_out(const refs_combine *combine,
+                                            refs_combine_sources *sources, refs_error *err) {
+    const refs_combine_options *options = &combine->options;
+    const refs_combine_member *member = combine->members;
+    const bool selects = options->variables != NULL || options->group != NULL;
+    if (!selects || !refs_combine__copies(combine) || combine->n_members != 1 ||
+        !refs_set_is_whole(member->set))
+        return REFS_OK;
+    REFS_SCOPED uint8_t *is_used = NULL;
+    used_locations at = {.n = refs_set_n_locations(member->set)};
+    REFS_NEW(is_used, (size_t)at.n + 1, err);
+    at.is_used = is_used;
+    REFS_TRY(use_member(combine, member, &at, err));
+    sort(sources);
+    for (uint32_t id = 0; id < at.n; id++) {
+        const char *location = refs_set_location_at(member->set, id);
+        if (location != NULL && at.is_used[id] == 0) REFS_TRY(leave_out(sources, location, err));
     }
     return REFS_OK;
 }
