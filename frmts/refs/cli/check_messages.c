@@ -3,6 +3,7 @@
  * and members with its coordinates. A set by indices (docs/grib-indices.md) has read few messages.
  *
  * A message is scanned as the file that it could be: its bytes alone, without what lies beside it.
+ * Names and units of coordinates are those of that scan: this file knows none of GRIB's.
  */
 #include <math.h>
 #include <string.h>
@@ -21,11 +22,8 @@
 #define SAME_NUMBER 1e-6
 #define SAME_SECOND 0.5
 
-/* A coordinate of the array that messages have, too. */
+/* A coordinate of the array that messages may have, too. */
 typedef struct coordinate {
-    refs_str name; /* that scans of messages give it: "time" */
-    refs_cf_units units;
-    refs_cf_conversion conversion; /* to these */
     const refs_array_meta *meta;
     double *values;
 } coordinate;
@@ -35,22 +33,11 @@ struct tool_messages {
     const refs_array_meta *meta;
     uint64_t field; /* of each message */
     bool is_own;    /* names and attributes are those of this program */
-    refs_str level; /* GRIB_typeOfLevel, or empty */
     coordinate coordinates[MAX_COORDINATES];
     size_t n_coordinates;
 };
 
 /* -- the array --------------------------------------------------------------------------------- */
-
-/* The coordinates that scans of messages have by these names (parsers/grib/grib.c). */
-static const struct {
-    const char *name, *standard_name, *units;
-} known_coordinates[] = {{"time", "forecast_reference_time", "seconds since 1970-01-01T00:00:00"},
-                         {"step", "forecast_period", "hours"},
-                         {"number", "realization", ""}};
-
-static const char *const own_coordinates[] = {"direction", "frequency", "directionNumber",
-                                              "frequencyNumber"};
 
 /* Whether a name is `base`, or that with a number behind it: "step_2". */
 static bool has_base(refs_str name, refs_str base) {
@@ -65,27 +52,8 @@ static refs_str text_of(const refs_json *attributes, const char *name) {
     return refs_json_text(refs_json_get(attributes, name));
 }
 
-/* Sets name and units of a coordinate to those of messages; false where they have none like it. */
-static bool identify(const tool_messages *messages, const refs_array_meta *meta,
-                     coordinate *found) {
-    const refs_str standard_name = text_of(meta->attributes, "standard_name");
-    const refs_str name = refs_str_from(meta->name);
-    found->units = refs_cf_units_of(meta->attributes);
-    for (size_t i = 0; i < sizeof known_coordinates / sizeof *known_coordinates; i++) {
-        if (!refs_str_is(standard_name, known_coordinates[i].standard_name)) continue;
-        found->name = refs_str_from(known_coordinates[i].name);
-        if (*known_coordinates[i].units != '\0')
-            found->units.units = refs_str_from(known_coordinates[i].units);
-        return true;
-    }
-    found->name = messages->level;
-    if (!messages->is_own) return false;
-    if (messages->level.size > 0 && has_base(name, messages->level)) return true;
-    for (size_t i = 0; i < sizeof own_coordinates / sizeof *own_coordinates; i++) {
-        found->name = refs_str_from(own_coordinates[i]);
-        if (has_base(name, found->name)) return true;
-    }
-    return false;
+static refs_str standard_name_of(const refs_json *attributes) {
+    return text_of(attributes, "standard_name");
 }
 
 /* Whether each dimension of a coordinate is one of the array along which a message is one element.
@@ -98,6 +66,13 @@ static bool has_dims_of(const refs_array_meta *array, const refs_array_meta *met
             return false;
     }
     return true;
+}
+
+/* Coordinates are found by their standard names or, if this program made the set, by their names. A
+ * valid time follows from others. */
+static bool may_be_of_messages(const tool_messages *messages, const refs_array_meta *meta) {
+    const refs_str standard_name = standard_name_of(meta->attributes);
+    return (messages->is_own || standard_name.size > 0) && !refs_str_is(standard_name, "time");
 }
 
 static refs_status read_values(const tool_checking *at, coordinate *added, refs_error *err) {
@@ -123,12 +98,9 @@ static refs_status add_coordinate(const tool_checking *at, tool_messages *messag
         messages->n_coordinates == MAX_COORDINATES ||
         refs_json_get(added.meta->attributes, "scale_factor") != NULL ||
         (added.meta->dtype.type != REFS_TYPE_FLOAT && added.meta->dtype.type != REFS_TYPE_INT) ||
-        !has_dims_of(messages->meta, added.meta) || !identify(messages, added.meta, &added))
+        !has_dims_of(messages->meta, added.meta) || !may_be_of_messages(messages, added.meta))
         return REFS_OK;
-    const refs_cf_units from = refs_cf_units_of(added.meta->attributes);
-    refs_status status =
-        refs_cf_convert_units(&from, &added.units, REFS_CF_ROUND, &added.conversion, &problem);
-    if (status == REFS_OK) status = read_values(at, &added, &problem);
+    const refs_status status = read_values(at, &added, &problem);
     if (status == REFS_OK)
         messages->coordinates[messages->n_coordinates++] = added;
     else
@@ -170,7 +142,6 @@ refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *m
     opened->field = field;
     opened->is_own = refs_json_get(meta->attributes, "GRIB_discipline") != NULL ||
                      refs_json_get(meta->attributes, "GRIB_table2Version") != NULL;
-    opened->level = text_of(meta->attributes, "GRIB_typeOfLevel");
     *messages = opened;
     return add_coordinates(at, opened, err);
 }
@@ -225,9 +196,17 @@ static bool window_is_local(void *self, const char *location) {
 /* The array of a message's scan that the field is, and its attributes. */
 typedef struct said {
     const tool_messages *messages;
+    refs_scan *scan;
     refs_buf name;
     refs_json_doc *attributes;
 } said;
+
+/* A coordinate of that array. */
+typedef struct said_coordinate {
+    refs_str name;
+    refs_json_doc *attributes;
+    double value;
+} said_coordinate;
 
 /* The array in whose document the codec has the number of the field. */
 static refs_status find_name(void *user, refs_str key, refs_bytes document, refs_error *err) {
@@ -244,31 +223,58 @@ static refs_status find_name(void *user, refs_str key, refs_bytes document, refs
     return REFS_OK;
 }
 
+/* The attributes of an array of the scan. */
+typedef struct attribute_search {
+    refs_str array;
+    refs_json_doc **found;
+} attribute_search;
+
 static refs_status find_attributes(void *user, refs_str key, refs_bytes document, refs_error *err) {
     static const char ending[] = "/.zattrs";
-    said *at = user;
-    if (!refs_str_ends(key, ending) || key.size != at->name.size + sizeof ending - 1 ||
-        memcmp(key.data, at->name.data, at->name.size) != 0)
+    const attribute_search *at = user;
+    if (*at->found != NULL || !refs_str_ends(key, ending) ||
+        key.size != at->array.size + sizeof ending - 1 ||
+        memcmp(key.data, at->array.data, at->array.size) != 0)
         return REFS_OK;
-    return refs_json_parse(refs_str_view((const char *)document.data, document.size),
-                           &at->attributes, err);
+    return refs_json_parse(refs_str_view((const char *)document.data, document.size), at->found,
+                           err);
 }
 
-/* The coordinate of that base name. False: the field has none. */
-static bool find_value(refs_scan *scan, const said *at, refs_str base, double *value) {
-    const refs_json *attributes = refs_json_root(at->attributes);
-    refs_str names = text_of(attributes, "coordinates"), name;
+static bool find_value(refs_scan *scan, refs_str name, double *value) {
+    const refs_scan_key key = {name, NULL, 0};
     refs_scan_chunk chunk;
+    if (refs_scan_find(scan, &key, &chunk, NULL) != REFS_OK || chunk.bytes.data == NULL ||
+        chunk.bytes.size != 8)
+        return false;
+    const uint64_t bits = refs_load_le64(chunk.bytes.data);
+    memcpy(value, &bits, sizeof bits);
+    return true;
+}
+
+static bool is_one_coordinate(const tool_messages *messages, const coordinate *of,
+                              const said_coordinate *found) {
+    const refs_str standard_name = standard_name_of(refs_json_root(found->attributes));
+    return (standard_name.size > 0 &&
+            refs_str_equal(standard_name, standard_name_of(of->meta->attributes))) ||
+           (messages->is_own && has_base(refs_str_from(of->meta->name), found->name));
+}
+
+/* The coordinate of the field that is `of`; without attributes: it has none. */
+static refs_status find_coordinate(const said *at, const coordinate *of, said_coordinate *found,
+                                   refs_error *err) {
+    refs_str names = text_of(refs_json_root(at->attributes), "coordinates"), name;
     while (refs_str_next_word(&names, " ", &name)) {
-        const refs_scan_key key = {name, NULL, 0};
-        if (!has_base(name, base) || refs_scan_find(scan, &key, &chunk, NULL) != REFS_OK ||
-            chunk.bytes.data == NULL || chunk.bytes.size != 8)
-            continue;
-        const uint64_t bits = refs_load_le64(chunk.bytes.data);
-        memcpy(value, &bits, sizeof bits);
-        return true;
+        said_coordinate next = {.name = name};
+        attribute_search search = {name, &next.attributes};
+        REFS_TRY(refs_scan_each_document(at->scan, find_attributes, &search, err));
+        if (next.attributes != NULL && is_one_coordinate(at->messages, of, &next) &&
+            find_value(at->scan, name, &next.value)) {
+            *found = next;
+            return REFS_OK;
+        }
+        refs_json_doc_free(next.attributes);
     }
-    return false;
+    return REFS_OK;
 }
 
 /* -- comparison -------------------------------------------------------------------------------- */
@@ -302,12 +308,13 @@ static refs_status compare_attributes(const said *at, refs_buf *difference, refs
     return REFS_OK;
 }
 
-static refs_status print_value(const coordinate *of, double value, refs_buf *text,
+/* The unit 1 is not printed. */
+static refs_status print_value(const refs_cf_units *units, double value, refs_buf *text,
                                refs_error *err) {
-    if (refs_cf_counts_since(of->units.units))
-        return refs_cf_print_time(&of->units, value, text, err);
-    return refs_buf_printf(text, err, "%.10g%s%.*s", value, of->units.units.size > 0 ? " " : "",
-                           REFS_STR_ARG(of->units.units));
+    if (refs_cf_counts_since(units->units)) return refs_cf_print_time(units, value, text, err);
+    const bool has_unit = units->units.size > 0 && !refs_str_is(units->units, "1");
+    return refs_buf_printf(text, err, "%.10g%s%.*s", value, has_unit ? " " : "",
+                           has_unit ? (int)units->units.size : 0, units->units.data);
 }
 
 /* The value of a coordinate for the message at `start` of the array. */
@@ -320,47 +327,60 @@ static double expected_value(const tool_messages *messages, const coordinate *of
         while (strcmp(array->dims[dim], of->meta->dims[i]) != 0) dim++;
         element = element * of->meta->shape[i] + start[dim];
     }
-    return of->values[element] * of->conversion.scale + of->conversion.offset;
+    return of->values[element];
 }
 
-static bool is_expected(const coordinate *of, double expected, double found) {
+static bool is_expected(const refs_cf_units *units, double expected, double found) {
     if (isnan(expected)) return true;
-    return refs_cf_counts_since(of->units.units) ? fabs(expected - found) < SAME_SECOND
-                                                 : are_same(expected, found);
+    return refs_cf_counts_since(units->units) ? fabs(expected - found) < SAME_SECOND
+                                              : are_same(expected, found);
 }
 
-static refs_status print_difference(const coordinate *of, double expected, double found,
-                                    refs_buf *difference, refs_error *err) {
-    REFS_TRY(refs_buf_printf(difference, err, "expected %.*s ", REFS_STR_ARG(of->name)));
-    REFS_TRY(print_value(of, expected, difference, err));
-    REFS_TRY(refs_buf_printf(difference, err, ", found "));
-    return print_value(of, found, difference, err);
+/* Compares a coordinate at `start` with the message's, in the units of that. Units that cannot be
+ * converted are not compared. */
+static refs_status compare_coordinate(const said *at, const coordinate *of, const uint64_t *start,
+                                      refs_buf *difference, refs_error *err) {
+    said_coordinate found = {.attributes = NULL};
+    refs_cf_conversion by = {.scale = 1};
+    REFS_TRY(find_coordinate(at, of, &found, err));
+    if (found.attributes == NULL) return REFS_OK;
+    const refs_cf_units from = refs_cf_units_of(of->meta->attributes),
+                        to = refs_cf_units_of(refs_json_root(found.attributes));
+    const bool are_stated = from.units.size > 0 && to.units.size > 0;
+    refs_status status = REFS_OK;
+    if (!are_stated || refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) == REFS_OK) {
+        const double expected = expected_value(at->messages, of, start) * by.scale + by.offset;
+        if (!is_expected(&to, expected, found.value)) {
+            status = refs_buf_printf(difference, err, "expected %.*s ", REFS_STR_ARG(found.name));
+            if (status == REFS_OK) status = print_value(&to, expected, difference, err);
+            if (status == REFS_OK) status = refs_buf_printf(difference, err, ", found ");
+            if (status == REFS_OK) status = print_value(&to, found.value, difference, err);
+        }
+    }
+    refs_json_doc_free(found.attributes);
+    return status;
 }
 
 /* The first coordinate of which the message has another value. */
-static refs_status compare_coordinates(const said *at, refs_scan *scan, const uint64_t *start,
-                                       refs_buf *difference, refs_error *err) {
+static refs_status compare_coordinates(const said *at, const uint64_t *start, refs_buf *difference,
+                                       refs_error *err) {
     const tool_messages *messages = at->messages;
-    for (size_t i = 0; i < messages->n_coordinates; i++) {
-        const coordinate *of = &messages->coordinates[i];
-        const double expected = expected_value(messages, of, start);
-        double found;
-        if (find_value(scan, at, of->name, &found) && !is_expected(of, expected, found))
-            return print_difference(of, expected, found, difference, err);
-    }
+    for (size_t i = 0; i < messages->n_coordinates && difference->size == 0; i++)
+        REFS_TRY(compare_coordinate(at, &messages->coordinates[i], start, difference, err));
     return REFS_OK;
 }
 
 static refs_status compare(const tool_messages *messages, refs_scan *scan, const uint64_t *start,
                            refs_buf *difference, refs_error *err) {
-    said at = {.messages = messages};
+    said at = {.messages = messages, .scan = scan};
     refs_status status = refs_scan_each_document(scan, find_name, &at, err);
+    attribute_search search = {refs_buf_text(&at.name), &at.attributes};
     if (status == REFS_OK && at.name.size > 0)
-        status = refs_scan_each_document(scan, find_attributes, &at, err);
+        status = refs_scan_each_document(scan, find_attributes, &search, err);
     if (status == REFS_OK && at.attributes != NULL)
         status = compare_attributes(&at, difference, err);
-    if (status == REFS_OK && at.attributes != NULL && difference->size == 0)
-        status = compare_coordinates(&at, scan, start, difference, err);
+    if (status == REFS_OK && at.attributes != NULL)
+        status = compare_coordinates(&at, start, difference, err);
     refs_buf_clear(&at.name);
     refs_json_doc_free(at.attributes);
     return status;
