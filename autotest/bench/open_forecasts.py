@@ -5,9 +5,9 @@ as the publisher's are, of at most 3 MiB.
 
     open_forecasts.py --python PYTHON [--references 1000000] [--repeat 5] [--keep FOLDER]
 
-PYTHON is an interpreter with icechunk 2.3 or later, zarr, eccodes and gribberish, which writes the repository. GDAL_DRIVER_PATH says where the
-plugin is, unless it is where `release` builds it. Each reading is a process of its own; what is measured begins behind its imports. Printed are
-requests, bytes, milliseconds, milliseconds of the processor, and MiB of memory beyond those of the imports.
+PYTHON is an interpreter with icechunk 2.3 or later, zarr and eccodes, which writes the repository. GDAL_DRIVER_PATH says where the plugin is,
+unless it is where `release` builds it. Each reading is a process of its own; what is measured begins behind its imports. Printed are
+requests, milliseconds, milliseconds of the processor, and MiB of memory beyond those of the imports.
 """
 import argparse
 import itertools
