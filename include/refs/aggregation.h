@@ -99,6 +99,12 @@ typedef enum refs_missing {
     REFS_MISSING_WARN         /**< the same, with a note for each file */
 } refs_missing;
 
+/** The words for all but the first. */
+#define REFS_MISSING_WORDS "ERROR, FILL or WARN"
+
+/** Reads one of these words, in any case; false for all else. */
+bool refs_missing_parse(const char *word, refs_missing *missing);
+
 /** Whether elements outside the valid range of their own fragment are missing. */
 typedef enum refs_ranges { REFS_RANGES_HONOURED, REFS_RANGES_IGNORED } refs_ranges;
 

@@ -3,6 +3,7 @@
 #include "aggregation_internal.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "refs/cf.h"
 #include "refs/fetch.h"
@@ -429,6 +430,17 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
 }
 
 /* -- fragments of files that are open ---------------------------------------------------------- */
+
+bool refs_missing_parse(const char *word, refs_missing *missing) {
+    static const char *const words[] = {
+        [REFS_MISSING_ERROR] = "ERROR", [REFS_MISSING_FILL] = "FILL", [REFS_MISSING_WARN] = "WARN"};
+    for (size_t i = REFS_MISSING_ERROR; i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(word, words[i]) != 0) continue;
+        *missing = (refs_missing)i;
+        return true;
+    }
+    return false;
+}
 
 static refs_missing missing_of(const refs_fragments *fragments,
                                const refs_aggregation *aggregation) {

@@ -97,10 +97,9 @@ uint64_t bytesOption(const char *name, uint64_t otherwise) {
 constexpr int maxAttempts = 5;
 
 refs_missing missingOption(CSLConstList options) {
-    const char *text = CSLFetchNameValueDef(options, "MISSING", "");
-    if (EQUAL(text, "FILL")) return REFS_MISSING_FILL;
-    if (EQUAL(text, "WARN")) return REFS_MISSING_WARN;
-    return EQUAL(text, "ERROR") ? REFS_MISSING_ERROR : REFS_MISSING_BY_ENCODING;
+    refs_missing missing = REFS_MISSING_BY_ENCODING;
+    refs_missing_parse(CSLFetchNameValueDef(options, "MISSING", ""), &missing);
+    return missing;
 }
 
 refs_changed changedOption(CSLConstList options) {

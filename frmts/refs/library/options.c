@@ -38,65 +38,44 @@ static size_t count(const char *const *list) {
 
 /* -- options ----------------------------------------------------------------------------------- */
 
-typedef enum option_kind { TEXT, LIST, WORD, SET_NUMBER, CACHE_SIZE } option_kind;
+typedef enum option_kind {
+    TEXT,
+    LIST,
+    MISSING,
+    CHANGED,
+    RANGES,
+    SET_NUMBER,
+    CACHE_SIZE
+} option_kind;
 
 #define AT(member)      offsetof(refs_library_options, member)
 #define VERSION(member) AT(open.sets.version.member)
 
-/* An option, and the member that it sets: a WORD one of an enum, whose values are the places of its
- * words. */
+/* An option, and the member that it sets, of a TEXT or a LIST. */
 static const struct option {
     const char *key;
     option_kind kind;
     size_t at;
     const char *has;      /* what an item of a LIST has in it; NULL: anything */
-    const char *expected; /* what people read of that, or of the words */
-    const char *words[4];
-} table[] = {
-    {"URL_REWRITE", LIST, AT(rewrites), "=>", "OLD=>NEW", {NULL}},
-    {"TEMPLATES", LIST, AT(templates), "=", "NAME=VALUE", {NULL}},
-    {"TARGET", TEXT, AT(open.sets.target), NULL, NULL, {NULL}},
-    {"BRANCH", TEXT, VERSION(branch), NULL, NULL, {NULL}},
-    {"TAG", TEXT, VERSION(tag), NULL, NULL, {NULL}},
-    {"SNAPSHOT", TEXT, VERSION(snapshot), NULL, NULL, {NULL}},
-    {"AS_OF", TEXT, VERSION(as_of), NULL, NULL, {NULL}},
-    {"SET", SET_NUMBER, 0, NULL, NULL, {NULL}},
-    {"MISSING",
-     WORD,
-     AT(open.missing),
-     NULL,
-     "ERROR, FILL or WARN",
-     {[REFS_MISSING_ERROR] = "ERROR", [REFS_MISSING_FILL] = "FILL", [REFS_MISSING_WARN] = "WARN"}},
-    {"CHANGED",
-     WORD,
-     AT(open.changed),
-     NULL,
-     "ERROR, WARN or IGNORE",
-     {[REFS_CHANGED_ERROR] = "ERROR",
-      [REFS_CHANGED_WARN] = "WARN",
-      [REFS_CHANGED_IGNORE] = "IGNORE"}},
-    {"CACHE_MAX", CACHE_SIZE, 0, NULL, NULL, {NULL}},
-    {"HONOUR_VALID_RANGE",
-     WORD,
-     AT(open.ranges),
-     NULL,
-     "YES or NO",
-     {[REFS_RANGES_HONOURED] = "YES", [REFS_RANGES_IGNORED] = "NO"}},
-    {"ALONG", LIST, AT(along), NULL, NULL, {NULL}},
-    {"PATTERN", TEXT, AT(open.pattern), NULL, NULL, {NULL}}};
+    const char *expected; /* what people read of that, or of words */
+} table[] = {{"URL_REWRITE", LIST, AT(rewrites), "=>", "OLD=>NEW"},
+             {"TEMPLATES", LIST, AT(templates), "=", "NAME=VALUE"},
+             {"TARGET", TEXT, AT(open.sets.target), NULL, NULL},
+             {"BRANCH", TEXT, VERSION(branch), NULL, NULL},
+             {"TAG", TEXT, VERSION(tag), NULL, NULL},
+             {"SNAPSHOT", TEXT, VERSION(snapshot), NULL, NULL},
+             {"AS_OF", TEXT, VERSION(as_of), NULL, NULL},
+             {"SET", SET_NUMBER, 0, NULL, NULL},
+             {"MISSING", MISSING, 0, NULL, REFS_MISSING_WORDS},
+             {"CHANGED", CHANGED, 0, NULL, REFS_CHANGED_WORDS},
+             {"CACHE_MAX", CACHE_SIZE, 0, NULL, NULL},
+             {"HONOUR_VALID_RANGE", RANGES, 0, NULL, "YES or NO"},
+             {"ALONG", LIST, AT(along), NULL, NULL},
+             {"PATTERN", TEXT, AT(open.pattern), NULL, NULL}};
 
-_Static_assert(sizeof(refs_missing) == sizeof(unsigned) &&
-                   sizeof(refs_changed) == sizeof(unsigned) &&
-                   sizeof(refs_ranges) == sizeof(unsigned),
-               "words are stored as numbers of this size");
-
-static refs_status find_word(const struct option *option, const char *value, void *member,
-                             refs_error *err) {
-    for (unsigned i = 0; i < N(option->words); i++)
-        if (option->words[i] != NULL && strcasecmp(value, option->words[i]) == 0) {
-            memcpy(member, &i, sizeof i);
-            return REFS_OK;
-        }
+static refs_status check(const struct option *option, bool is_expected, const char *value,
+                         refs_error *err) {
+    if (is_expected) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "option %s: expected %s, found \"%s\"", option->key,
                      option->expected, value);
 }
@@ -112,18 +91,24 @@ static refs_status set_option(refs_library_options *options, const struct option
                               const char *value, refs_error *err) {
     void *member = (char *)options + option->at;
     uint64_t number = 0;
+    bool is_no;
     switch (option->kind) {
     case TEXT:
         *(const char **)member = value;
         return REFS_OK;
     case LIST:
-        if (option->has != NULL && strstr(value, option->has) == NULL)
-            return refs_fail(err, REFS_INVALID, "option %s: expected %s, found \"%s\"", option->key,
-                             option->expected, value);
+        REFS_TRY(
+            check(option, option->has == NULL || strstr(value, option->has) != NULL, value, err));
         (*(const char ***)member)[count(*(const char ***)member)] = value;
         return REFS_OK;
-    case WORD:
-        return find_word(option, value, member, err);
+    case MISSING:
+        return check(option, refs_missing_parse(value, &options->open.missing), value, err);
+    case CHANGED:
+        return check(option, refs_changed_parse(value, &options->open.changed), value, err);
+    case RANGES:
+        is_no = strcasecmp(value, "NO") == 0;
+        options->open.ranges = is_no ? REFS_RANGES_IGNORED : REFS_RANGES_HONOURED;
+        return check(option, is_no || strcasecmp(value, "YES") == 0, value, err);
     case SET_NUMBER:
         REFS_TRY(find_number(option->key, value, INT32_MAX, &number, err));
         options->open.sets.set_index = (int64_t)number;

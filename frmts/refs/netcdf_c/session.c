@@ -68,10 +68,9 @@ refs_status ncrefs_session_get(refs_session **session, refs_error *err) {
 /* NCREFS_MISSING: what values of fragments are whose files are not there. */
 static refs_missing missing_fragments(void) {
     const char *value = getenv("NCREFS_MISSING");
-    if (value != NULL && strcasecmp(value, "FILL") == 0) return REFS_MISSING_FILL;
-    if (value != NULL && strcasecmp(value, "WARN") == 0) return REFS_MISSING_WARN;
-    if (value != NULL && strcasecmp(value, "ERROR") == 0) return REFS_MISSING_ERROR;
-    return REFS_MISSING_BY_ENCODING;
+    refs_missing missing = REFS_MISSING_BY_ENCODING;
+    if (value != NULL) (void)refs_missing_parse(value, &missing);
+    return missing;
 }
 
 /* NCREFS_URL_REWRITE: "old=>new", several with ";" between them. */
