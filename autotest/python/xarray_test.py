@@ -87,6 +87,30 @@ class Engine(unittest.TestCase):
             self.assertEqual(found.encoding["source"], FILE)
             self.assertEqual(found.encoding["unlimited_dims"], expected.encoding["unlimited_dims"])
 
+    def test_zeros_are_values_where_a_file_is_not_filled(self):
+        """The engine "zarr" masks the fill_value of version 2."""
+        try:
+            import fsspec
+            import zarr
+        except ImportError:
+            self.skipTest("neither zarr nor fsspec is there")
+        if engine != "netcdf4":
+            self.skipTest("h5netcdf does not switch filling off")
+        import netCDF4
+        values = {"v": np.array([0, 1, 2], "f4"), "n": np.array([3, 0, 4], "i2")}
+        with netCDF4.Dataset(self.path("off.nc"), "w") as file:
+            file.createDimension("x", 3)
+            for name, data in values.items():
+                file.createVariable(name, data.dtype, ("x",), fill_value=False)[:] = data
+        self.index(self.path("off.nc"))
+        mapper = fsspec.get_mapper("reference://", fo=self.path("set.json"))
+        store = {"store": mapper} if zarr.__version__ < "3" else {
+            "store": zarr.storage.FsspecStore.from_url("reference://", storage_options={"fo": self.path("set.json"), "asynchronous": True})}
+        found = xr.open_zarr(**store, consolidated=False)
+        for name, data in values.items():
+            self.assertEqual(found[name].values.tolist(), data.tolist())
+            self.assertEqual(found[name].dtype, data.dtype)
+
     def test_relative_names_are_those_of_the_folder_they_were_opened_in(self):
         self.addCleanup(os.chdir, os.getcwd())
         shutil.copy(FILE, self.path("a.nc"))

@@ -164,6 +164,31 @@ class DefaultFill(VerbsInOwnFolder):
                 for name, what in self.forms(*sources[:n]):
                     self.expect(name, expected[:n], f"{dtype} {called}: {what}")
 
+    def test_is_a_value_where_filling_is_off_though_no_fill_value_is_recorded(self):
+        """Other readers mask the fill_value of version 2; what was never written reads as zero."""
+        for dtype in TYPES:
+            fill = default_of(dtype)
+            sources = [netcdf(False)(f"{step}", step, np.array([fill, 0, step], dtype)) for step in range(3)]
+            expected = [[fill, 0, 0], [fill, 0, 1], [fill, 0, 2]]
+            self.run_verb("index", *sources[:2], "--along", "t", "-o", "set.json")
+            self.run_verb("convert", "set.json", "-o", "set.parq")
+            self.run_verb("convert", "set.json", "-o", "set.icechunk", "--format", "icechunk")
+            self.run_verb("index", "set.icechunk", "2.nc", "--along", "t", "-o", "again.json")
+            self.run_verb("index", "0.nc", "-o", "grown.json")
+            self.run_verb("append", "grown.json", "1.nc", "--along", "t")
+            for name in "set.json", "again.json", "grown.json":
+                with open(name, encoding="utf-8") as file:
+                    self.assertIsNone(json.loads(json.load(file)["refs"]["v/.zarray"])["fill_value"], name)
+            for name in "set.json", "set.parq", "set.icechunk", "again.json", "grown.json":
+                self.assertEqual(self.rows(name), expected[: 3 if name == "again.json" else 2], f"{dtype}: {name}")
+            with open("set.json", encoding="utf-8") as file:
+                document = json.load(file)
+            for key in [key for key in document["refs"] if key.startswith("v/1.")]:
+                del document["refs"][key]
+            with open("gap.json", "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            self.assertEqual(self.rows("gap.json"), [[fill, 0, 0], [0, 0, 0]], dtype)
+
     def test_is_a_value_or_missing_where_types_of_sources_differ(self):
         """The set is an aggregation."""
         for (called, (write, means)), dtype in itertools.product(SOURCES.items(), WIDER):

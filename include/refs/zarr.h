@@ -141,6 +141,8 @@ typedef struct refs_array_meta {
     uint8_t order[REFS_MAX_RANK]; /**< dimensions as elements lie in a chunk: slowest first */
     bool was_v2;           /**< Icechunk holds an array of version 2 (docs/icechunk.md): a fill
                                 value that was null is none */
+    bool is_unfilled;      /**< nothing fills what was not written, if there is no fill value: no
+                                element is netCDF's default by omission */
     bool has_fill;         /**< metadata have a fill value that is not null */
     const uint8_t *fill;   /**< dtype.size bytes in this machine's byte order, zero without one */
     const char *fill_text; /**< OBJECT: value of absent strings, "" without a fill value */

@@ -176,6 +176,8 @@ TEST(Hdf5Lists, FillValues) {
     EXPECT_EQ(Member(listed, "be", "fill_value"), "258");
     EXPECT_EQ(Member(listed, "half", "fill_value"), "1.5");
     EXPECT_EQ(Member(listed, "default", "fill_value"), "0.0");
+    EXPECT_EQ(Member(listed, "never", "fill_value"), "null"); /* zeros are values */
+    EXPECT_EQ(Member(listed, "never", "refs_unfilled"), "true");
 }
 
 TEST(Hdf5Lists, FiltersAsCodecs) {

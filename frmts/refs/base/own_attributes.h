@@ -37,8 +37,13 @@
  * "must_understand" other readers are told to ignore it. */
 #define REFS_V2_MEMBER "refs_v2"
 
-/** The member of that which says of which manifests its holes are: if others have been written
- * since, the holes may have values, and are not. */
+/** The member of ".zarray" (true) which says that nothing fills what its file did not write: then
+ * "fill_value" is null, and netCDF's default fill value is a value, unlike in the sets of others.
+ */
+#define REFS_UNFILLED_MEMBER "refs_unfilled"
+
+/** The member of REFS_V2_MEMBER which says of which manifests its holes are: if others have been
+ * written since, the holes may have values, and are not. */
 #define REFS_SEAL_MEMBER "manifests"
 
 #endif

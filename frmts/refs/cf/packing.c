@@ -161,7 +161,7 @@ static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
             refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME)
             continue;
         if (array->has_fill && array->dtype.size > 1 && fill_is_default(array)) return false;
-        any = any || (!array->has_fill && refs_cf__has_named_dims(array));
+        any = any || (!array->has_fill && !array->is_unfilled && refs_cf__has_named_dims(array));
     }
     return any;
 }
@@ -242,8 +242,9 @@ bool refs_cf_keeps_default_fill(const refs_array_meta *array) {
     if (!refs_cf_default_fill(&array->dtype, fill)) return false;
     if (array->aggregation != NULL) return refs_cf_has_only_values(array);
     if (array->dtype.size == 1) return true;
-    return array->has_fill ? memcmp(array->fill, fill, array->dtype.size) != 0
-                           : !refs_cf__has_named_dims(array) || refs_cf__gdal_crs(array) != NULL;
+    if (array->has_fill) return memcmp(array->fill, fill, array->dtype.size) != 0;
+    return array->is_unfilled || !refs_cf__has_named_dims(array) ||
+           refs_cf__gdal_crs(array) != NULL;
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
@@ -547,18 +548,21 @@ static bool holds_default(const refs_array_meta *array) {
         !read_valid_range(array, &range) || range.unpacked)
         return false;
     if (is_whole(&as, &range)) return true;
+    uint64_t bits = 0;
     double number = load_number(&as, fill);
+    if (as.size == sizeof bits) memcpy(&bits, fill, sizeof bits);
     if (refs_cf_is_declared_unsigned(array)) as.type = REFS_TYPE_UINT;
     if (as.type == REFS_TYPE_UINT) number = refs_cf__to_unsigned(&as, number);
-    return refs_cf_valid_range(array, &as, &stored) && stored.low <= number &&
-           number <= stored.high;
+    return refs_cf_valid_range(array, &as, &stored) && refs_cf_range_has(&stored, bits, number);
 }
 
 /* Wider integers of netCDF files with such a range are filled with the default, too. */
 bool refs_cf_has_only_values(const refs_array_meta *array) {
-    return has_number_fill(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
+    const bool is_unfilled = !array->has_fill && array->is_unfilled;
+    return refs_json_get(array->attributes, "_FillValue") == NULL &&
            !refs_cf_has_missing_value(array) &&
-           (array->dtype.size == 1 ? fill_is_default(array) : is_zero(array)) &&
+           (array->dtype.size == 1 ? has_number_fill(array) && fill_is_default(array)
+                                   : is_unfilled || is_zero(array)) &&
            holds_default(array);
 }
 

@@ -239,7 +239,8 @@ static refs_status read_holes(refs_part_reader *in, const refs_array_meta *meta,
 /* Whether netCDF's default fill value is a value. Arrays with dimension names follow netCDF's
  * rules; a scalar has no names, and follows those of the arrays that it becomes an element of. */
 static bool keeps_default(const refs_array_meta *meta) {
-    const bool is_bare = meta->rank == 0 && !meta->has_fill && meta->dtype.size > 1;
+    const bool is_bare =
+        meta->rank == 0 && !meta->has_fill && !meta->is_unfilled && meta->dtype.size > 1;
     return !is_bare && refs_cf_keeps_default_fill(meta);
 }
 

@@ -3,6 +3,7 @@
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 #include "refs/index_again.h"
+#include "refs/own_attributes.h"
 
 /* -- what has to be alike ---------------------------------------------------------------------- */
 
@@ -32,8 +33,9 @@ static refs_status describe_classes(refs_intern *strings, const refs_json *attri
 
 refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
                                           refs_error *err) {
-    static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
-                                        "order", "fill_value", NULL};
+    static const char *const names[] = {
+        "dtype", "chunks", "filters", "compressor", "order", "fill_value", REFS_UNFILLED_MEMBER,
+        NULL};
     REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
     return describe(strings, refs_json_root(doc), names, id, err);

@@ -6,9 +6,10 @@
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 #include "refs/fragment_grid.h"
+#include "refs/own_attributes.h"
 
-static const char *const layout_names[] = {"dtype",      "compressor", "filters",
-                                           "fill_value", "order",      NULL};
+static const char *const layout_names[] = {"dtype", "compressor",         "filters", "fill_value",
+                                           "order", REFS_UNFILLED_MEMBER, NULL};
 /* The kind of an array that is written. */
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "cf_role", NULL};
 
@@ -196,7 +197,7 @@ static grid grid_of(const output *out, uint64_t number) {
 /* Values in the set are stored without codecs. */
 static refs_status append_layout(output *out, const refs_combine_array *array,
                                  const refs_json *document, refs_error *err) {
-    static const char *const fill[] = {"fill_value", NULL};
+    static const char *const fill[] = {"fill_value", REFS_UNFILLED_MEMBER, NULL};
     char dtype[64];
     if (!array->is_thin) return append_named(document, layout_names, &out->text, err);
     refs_dtype native = array->dtype;

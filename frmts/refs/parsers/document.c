@@ -240,6 +240,7 @@ refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_
         numbers(array->shape, array->rank), "chunks", numbers(array->chunks, array->rank), "dtype",
         or_null(array->dtype), "order", "C", "filters", or_null(array->filters), "compressor",
         or_null(array->compressor), "fill_value", or_null(array->fill_value));
+    if (array->is_unfilled) json_object_set_new(metadata, REFS_UNFILLED_MEMBER, json_true());
     if (array->dimensions != NULL)
         json_object_set_new(attributes, "_ARRAY_DIMENSIONS", names(array->dimensions, array->rank));
     refs_status status = check_count(documents, err);

@@ -23,6 +23,7 @@ typedef struct refs_scan_array {
     json_t *filters;               /**< in the order of encoding, or NULL */
     json_t *compressor;
     json_t *fill_value;
+    bool is_unfilled;   /**< without a fill value, nothing fills what was not written */
     json_t *attributes; /**< an object */
 } refs_scan_array;
 

@@ -97,6 +97,8 @@ refs_status refs_zarr__read_fill(const refs_array_source *source, refs_array_met
     if (meta->was_v2 &&
         refs_json_kind_of(refs_json_get(before, "fill_value")) == REFS_JSON_KIND_NULL)
         value = NULL;
+    if (!refs_json_bool(refs_json_get(source->document, REFS_UNFILLED_MEMBER), &meta->is_unfilled))
+        (void)refs_json_bool(refs_json_get(before, REFS_UNFILLED_MEMBER), &meta->is_unfilled);
     bool is_text = refs_json_is_string(value) && meta->dtype.type == REFS_TYPE_OBJECT;
     meta->fill_text = is_text ? refs_json_text(value).data : "";
     return refs_fill_value_parse(value, &meta->dtype, fill, &meta->has_fill, err);

@@ -219,7 +219,7 @@ static refs_status set_fill(refs_hdf5_cursor *cursor, refs_hdf5_dataset *dataset
 
 /* Specification IV.A.2.f. */
 static refs_status read_fill(refs_bytes body, refs_hdf5_dataset *dataset, refs_error *err) {
-    enum { UNDEFINED = 0x10, HAS_VALUE = 0x20 };
+    enum { TIME_SHIFT = 2, TIME_MASK = 3, TIME_NEVER = 1, UNDEFINED = 0x10, HAS_VALUE = 0x20 };
     refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
     uint8_t version = refs_hdf5__u8(&cursor);
     if (version < 1 || version > 3)
@@ -227,9 +227,11 @@ static refs_status read_fill(refs_bytes body, refs_hdf5_dataset *dataset, refs_e
     if (version == 3) {
         uint8_t flags = refs_hdf5__u8(&cursor);
         dataset->is_fill_undefined = (flags & UNDEFINED) != 0;
+        dataset->is_never_filled = (flags >> TIME_SHIFT & TIME_MASK) == TIME_NEVER;
         return flags & HAS_VALUE ? set_fill(&cursor, dataset, err) : REFS_OK;
     }
-    refs_hdf5__take(&cursor, 2);
+    refs_hdf5__take(&cursor, 1);
+    dataset->is_never_filled = refs_hdf5__u8(&cursor) == TIME_NEVER;
     bool is_defined = refs_hdf5__u8(&cursor) != 0;
     dataset->is_fill_undefined = !is_defined;
     return is_defined ? set_fill(&cursor, dataset, err) : REFS_OK;
@@ -254,6 +256,11 @@ static json_t *zero_of(const refs_hdf5_type *type) {
     }
 }
 
+static bool is_number(const refs_hdf5_type *type) {
+    return type->class == REFS_HDF5_FIXED || type->class == REFS_HDF5_FLOAT ||
+           type->class == REFS_HDF5_ENUM || type->class == REFS_HDF5_BITFIELD;
+}
+
 static json_t *base64_of(refs_bytes bytes) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     json_t *value = NULL;
@@ -268,7 +275,7 @@ static json_t *number_of(const refs_hdf5_type *type, const uint8_t *bytes) {
     return refs_document_fill(value);
 }
 
-json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
+json_t *refs_hdf5__unwritten(const refs_hdf5_dataset *dataset) {
     const refs_hdf5_layout *layout = &dataset->layout;
     const refs_hdf5_type *type = refs_hdf5__element_type(dataset);
     const refs_hdf5_type *part = refs_hdf5__complex_part(type);
@@ -277,11 +284,18 @@ json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
         return dataset->fill_text != NULL ? json_incref(dataset->fill_text) : json_string("");
     if (refs_hdf5__is_indirect(type)) return NULL;
     if (!layout->has_fill) return dataset->is_fill_undefined ? NULL : zero_of(type);
-    bool is_number = type->class == REFS_HDF5_FIXED || type->class == REFS_HDF5_FLOAT ||
-                     type->class == REFS_HDF5_ENUM || type->class == REFS_HDF5_BITFIELD;
     if (part != NULL)
         return json_pack("[o,o]", number_of(part, fill), number_of(part, fill + part->size));
-    return is_number ? number_of(type, fill) : base64_of(refs_bytes_view(fill, type->size));
+    return is_number(type) ? number_of(type, fill) : base64_of(refs_bytes_view(fill, type->size));
+}
+
+bool refs_hdf5__is_unfilled(const refs_hdf5_dataset *dataset) {
+    return is_number(refs_hdf5__element_type(dataset)) && !dataset->layout.has_fill &&
+           (dataset->is_fill_undefined || dataset->is_never_filled);
+}
+
+json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
+    return refs_hdf5__is_unfilled(dataset) ? NULL : refs_hdf5__unwritten(dataset);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ typedef struct refs_hdf5_dataset {
     bool is_described;      /**< what it is made of is known, of a virtual dataset */
     json_t *codecs;         /**< of a virtual dataset: the filters of its parts, or NULL */
     bool is_fill_undefined; /**< what was not written has no value */
+    bool is_never_filled;   /**< nor is it filled with one: fill time "never" */
     json_t *fill_text;      /**< of strings of variable length; NULL for none */
 } refs_hdf5_dataset;
 
@@ -57,6 +58,12 @@ void refs_hdf5__array_shape(const refs_hdf5_dataset *dataset, uint64_t *shape, u
 
 /** The type of its elements, which is not that of an array unless one is in another. */
 const refs_hdf5_type *refs_hdf5__element_type(const refs_hdf5_dataset *dataset);
+
+/** What elements that were not written read as; NULL where HDF5 defines nothing. */
+json_t *refs_hdf5__unwritten(const refs_hdf5_dataset *dataset);
+
+/** Whether the file says that nothing fills the array, as netCDF does where filling is off. */
+bool refs_hdf5__is_unfilled(const refs_hdf5_dataset *dataset);
 
 /** The fill value of the array's metadata; NULL for null. */
 json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset);

@@ -68,6 +68,7 @@ static refs_status put_array(refs_hdf5_scan *scan, refs_documents *documents, si
     array.dimensions = item->dimensions;
     array.filters = refs_hdf5__filters(item->dataset);
     array.fill_value = refs_hdf5__fill_value(item->dataset);
+    array.is_unfilled = refs_hdf5__is_unfilled(item->dataset);
     const named_dimension from = {&scan->tree, item->parent};
     if (array.rank == 0) REFS_TRY(refs_documents_tell_sizes(item->attributes, size_of, &from, err));
     array.attributes = item->attributes;

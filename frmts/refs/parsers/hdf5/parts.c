@@ -301,7 +301,7 @@ static refs_status add_chunk(parts *job, const part_source *from, uint64_t here,
                              refs_error *err) {
     refs_index_entry entry;
     if (!refs_chunk_index_find(&job->stored, there, &entry)) {
-        if (is_same_json(refs_hdf5__fill_value(job->dataset), refs_hdf5__fill_value(from->dataset)))
+        if (is_same_json(refs_hdf5__unwritten(job->dataset), refs_hdf5__unwritten(from->dataset)))
             return REFS_OK;
         return do_not_fit("unwritten elements there have another fill value", err);
     }
