@@ -1196,6 +1196,38 @@ class Values(InFolder):
                     self.assertEqual(values.reshape(2, -1).tolist(), expected, (one, other, name))
 
 
+class Large(InFolder):
+    """Integers above the largest of 64 bits with a sign."""
+
+    def test_are_sorted_and_printed_as_they_are(self):
+        big = 2**63
+        def part(number):
+            return write(f"{number}.json", array("n", ["n"], np.array([number], "<u8")), array("v", ["n"], np.array([number % 7], "<i4")))
+
+        names = [part(number) for number in (big + 5, 3, big - 1, big)]
+        run("index", *names, "--along", "n", "-o", "all.json")
+        self.assertEqual(read("all.json", "n").tolist(), [3, big - 1, big, big + 5])
+        said = run("index", names[0], names[1], write("twice.json", array("n", ["n"], np.array([big + 5], "<u8")), array("v", ["n"], np.array([1], "<i4"))),
+                   "--along", "n", "-o", "no.json", status=1)
+        self.assertIn(str(big + 5), said)
+
+    def test_are_compared_exactly_with_valid_ranges(self):
+        for dtype, most in (("<u8", 2**64 - 5), ("<i8", 2**63 - 5)):
+            for attributes in ({"valid_max": most}, {"valid_range": [1, most]}):
+                def part(step, **own):
+                    values = np.array([[most - 1, most, most + 1, most + 2]], dtype)
+                    return write(f"{step}.json", array("t", ["t"], np.array([step], "f8")),
+                                 array("v", ["t", "x"], values, **attributes, **own))
+
+                name = part(0)
+                for opened in name, "two.json":
+                    if opened == "two.json":
+                        run("index", name, part(1, missing_value=5), "--along", "t", "-o", opened)
+                    dataset = gdal.Open(f'REFS:"{opened}":/v')
+                    band = dataset.GetRasterBand(1)
+                    self.assertEqual((band.GetMaskBand().ReadAsArray() != 0).tolist()[-1], [True, True, False, False], (dtype, attributes, opened))
+
+
 class Outputs(InFolder):
     def test_what_parts_of_a_grid_share_is_compared(self):
         """An array that has one of two joined dimensions is in several parts."""

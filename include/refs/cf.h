@@ -185,10 +185,35 @@ bool refs_cf_is_declared_unsigned(const refs_array_meta *array);
 /** The same, or that their type is unsigned. */
 bool refs_cf_has_unsigned_elements(const refs_array_meta *array);
 
+/** How a missing value is given: exactly, also for integers beyond 2^53. */
+typedef enum refs_cf_nodata_kind {
+    REFS_CF_NODATA_NONE,
+    REFS_CF_NODATA_DOUBLE,
+    REFS_CF_NODATA_INT64,
+    REFS_CF_NODATA_UINT64
+} refs_cf_nodata_kind;
+
+/** A missing value, or an end of a valid range: the member that its kind names counts, the others
+ * are zero. */
+typedef struct refs_cf_missing {
+    refs_cf_nodata_kind kind;
+    double number;
+    int64_t int64;
+    uint64_t uint64;
+} refs_cf_missing;
+
 /** From one number to the other, both included; one may be infinite. */
 typedef struct refs_cf_range {
     double low, high;
+    refs_cf_missing least, most; /**< the same numbers, of 64-bit integers exactly */
 } refs_cf_range;
+
+/** Whether an element is in a range: the bits of a 64-bit integer as read, and its number, which
+ * may be rounded. */
+bool refs_cf_range_has(const refs_cf_range *range, uint64_t bits, double number);
+
+/** Whether two ranges of elements of one type are one. */
+bool refs_cf_range_equal(const refs_cf_range *one, const refs_cf_range *other);
 
 /** The range of valid stored elements, by the attributes valid_range, valid_min and valid_max;
  * false if all are valid. `as` is the type that elements are read as: that of the array, or the
@@ -237,22 +262,6 @@ typedef struct refs_cf_gcp {
     double pixel, line;
     double x, y, z;
 } refs_cf_gcp;
-
-/** How a missing value is given: exactly, also for integers beyond 2^53. */
-typedef enum refs_cf_nodata_kind {
-    REFS_CF_NODATA_NONE,
-    REFS_CF_NODATA_DOUBLE,
-    REFS_CF_NODATA_INT64,
-    REFS_CF_NODATA_UINT64
-} refs_cf_nodata_kind;
-
-/** A missing value: the member that its kind names counts, the others are zero. */
-typedef struct refs_cf_missing {
-    refs_cf_nodata_kind kind;
-    double number;
-    int64_t int64;
-    uint64_t uint64;
-} refs_cf_missing;
 
 /** Missing values of one array besides nodata; more of them are data, with a warning. */
 #define REFS_CF_MAX_MISSING 15
@@ -326,10 +335,9 @@ typedef struct refs_cf_description {
     size_t n_missing;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
     bool has_valid_range; /**< stored values outside count as missing */
-    double valid_min;     /**< one of the two may be infinite */
-    double valid_max;
-    bool keeps_nan;  /**< NaN elements are not missing, as in TIFF files */
-    bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
+    refs_cf_range valid;  /**< of stored values, as read */
+    bool keeps_nan;       /**< NaN elements are not missing, as in TIFF files */
+    bool longitudes;      /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;
     bool has_offset;

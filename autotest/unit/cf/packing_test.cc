@@ -508,8 +508,8 @@ TEST(ValidRange, IsToldInStoredValues) {
         set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
         ASSERT_EQ(set.describe().has_valid_range, c.has) << c.attributes;
         if (!c.has) continue;
-        EXPECT_EQ(set.description.valid_min, c.min);
-        EXPECT_EQ(set.description.valid_max, c.max);
+        EXPECT_EQ(set.description.valid.low, c.min);
+        EXPECT_EQ(set.description.valid.high, c.max);
     }
 }
 
@@ -535,8 +535,8 @@ TEST(ValidRange, OfPackedValuesIsOfTheTypeItHas) {
         Dataset set;
         set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
         ASSERT_TRUE(set.describe().has_valid_range) << c.attributes;
-        EXPECT_EQ(set.description.valid_min, c.min) << c.attributes;
-        EXPECT_EQ(set.description.valid_max, c.max) << c.attributes;
+        EXPECT_EQ(set.description.valid.low, c.min) << c.attributes;
+        EXPECT_EQ(set.description.valid.high, c.max) << c.attributes;
     }
 }
 

@@ -254,7 +254,7 @@ typedef struct refs_agg_values {
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];                      /**< what those become, of `to` */
     bool has_range;                        /**< elements of `from` outside of it are missing, too */
-    double least, most;
+    refs_cf_range valid;
     bool has_other_units;   /**< that nobody knows how to convert */
     const char *units_told; /**< of the fragment, by the aggregation; or NULL */
     const char *name;       /**< of the fragment, for messages; or NULL */

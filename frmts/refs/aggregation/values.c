@@ -128,10 +128,9 @@ static void describe_range(const refs_aggregation *aggregation, const refs_array
     if (!refs_cf_valid_range(variable, &values->from, &own)) return;
     const bool is_same = !values->is_linear && refs_dtype_equal(&values->from, &values->to) &&
                          refs_cf_valid_range(&aggregation->meta, &values->to, &whole) &&
-                         own.low == whole.low && own.high == whole.high;
+                         refs_cf_range_equal(&own, &whole);
     values->has_range = !is_same;
-    values->least = own.low;
-    values->most = own.high;
+    values->valid = own;
 }
 
 static const char *name_of_text(const refs_dtype *dtype) {
@@ -258,12 +257,20 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
 }
 
-/* NaN is in no range. */
-static void find_invalid(const refs_agg_values *values, const double *numbers, size_t n,
-                         bool *is_missing) {
-    const double least = values->least, most = values->most;
+/* NaN is in no range. 64-bit integers are compared exactly. */
+static void find_invalid(const refs_agg_values *values, const void *src, const double *numbers,
+                         size_t n, bool *is_missing) {
+    int64_t integers[BLOCK];
+    const double least = values->valid.low, most = values->valid.high;
     if (!values->has_range) return;
-    for (size_t i = 0; i < n; i++) is_missing[i] |= !(numbers[i] >= least && numbers[i] <= most);
+    if (!is_wide_integer(&values->from)) {
+        for (size_t i = 0; i < n; i++)
+            is_missing[i] |= !(numbers[i] >= least && numbers[i] <= most);
+        return;
+    }
+    (void)refs_dtype_to_integers(&values->from, src, n, integers);
+    for (size_t i = 0; i < n; i++)
+        is_missing[i] |= !refs_cf_range_has(&values->valid, (uint64_t)integers[i], numbers[i]);
 }
 
 /* -- elements out ------------------------------------------------------------------------------ */
@@ -424,7 +431,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
     find_missing(values, src, n, is_missing);
     if (values->has_range) {
         (void)refs_dtype_to_doubles(&values->from, src, n, rounded);
-        find_invalid(values, rounded, n, is_missing);
+        find_invalid(values, src, rounded, n, is_missing);
     }
     if (values->are_times) REFS_TRY(count_integers(values, is_missing, numbers, n, err));
     for (size_t i = 0; i < n; i++) {
@@ -512,7 +519,7 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
     (void)refs_dtype_to_doubles(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
-    find_invalid(values, numbers, n, is_missing);
+    find_invalid(values, src, numbers, n, is_missing);
     if (values->is_wide) REFS_TRY(check_exact(values, src, n, is_missing, err));
     if (values->are_times)
         count_times(values, src, numbers, n);

@@ -156,16 +156,33 @@ static bool is_number(refs_cf_missing missing, double element) {
                                                    : false;
 }
 
-static bool is_out_of_range(const refs_cf_description *description, double element) {
-    return description->has_valid_range &&
-           (element < description->valid_min || element > description->valid_max);
+bool refs_cf_range_equal(const refs_cf_range *one, const refs_cf_range *other) {
+    return is_same(one->least, other->least) && is_same(one->most, other->most);
+}
+
+/* NaN is below no end. */
+static bool is_less(refs_cf_missing end, uint64_t bits, double number) {
+    return end.kind == REFS_CF_NODATA_INT64    ? (int64_t)bits < end.int64
+           : end.kind == REFS_CF_NODATA_UINT64 ? bits < end.uint64
+                                               : number < end.number;
+}
+
+static bool is_more(refs_cf_missing end, uint64_t bits, double number) {
+    return end.kind == REFS_CF_NODATA_INT64    ? (int64_t)bits > end.int64
+           : end.kind == REFS_CF_NODATA_UINT64 ? bits > end.uint64
+                                               : number > end.number;
+}
+
+bool refs_cf_range_has(const refs_cf_range *range, uint64_t bits, double number) {
+    return !is_less(range->least, bits, number) && !is_more(range->most, bits, number);
 }
 
 bool refs_cf_is_missing(const refs_cf_description *description, double element) {
     bool is_missing = isnan(element) || is_number(nodata_of(description), element);
     for (size_t i = 0; i < description->n_missing; i++)
         is_missing = is_missing || is_number(description->missing[i], element);
-    return is_missing || is_out_of_range(description, element);
+    return is_missing || (description->has_valid_range &&
+                          (element < description->valid.low || element > description->valid.high));
 }
 
 /* `number` is the element, too, rounded. */
@@ -183,5 +200,6 @@ bool refs_cf_is_missing_integer(const refs_cf_description *description, const re
     bool is_missing = is_integer(nodata_of(description), bits, number);
     for (size_t i = 0; i < description->n_missing; i++)
         is_missing = is_missing || is_integer(description->missing[i], bits, number);
-    return is_missing || is_out_of_range(description, number);
+    return is_missing ||
+           (description->has_valid_range && !refs_cf_range_has(&description->valid, bits, number));
 }

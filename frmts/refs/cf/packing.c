@@ -379,7 +379,8 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_descript
 /* A valid range: values outside are missing. One end may be infinite. */
 typedef struct valid_range {
     double low, high;
-    bool unpacked; /* in units of unpacked values */
+    const refs_json *least, *most; /* what says so; or NULL */
+    bool unpacked;                 /* in units of unpacked values */
 } valid_range;
 
 /* Two numbers; a text only if a writer made it from a list. */
@@ -389,12 +390,16 @@ static bool read_range_list(const refs_json *attributes, valid_range *range) {
     if ((text.data != NULL && !refs_str_starts(text, "[")) ||
         refs_cf__numbers(attributes, "valid_range", numbers, 3) != 2)
         return false;
-    *range = (valid_range){.low = numbers[0], .high = numbers[1]};
+    const refs_json *list = refs_json_get(attributes, "valid_range");
+    *range =
+        (valid_range){numbers[0], numbers[1], refs_json_at(list, 0), refs_json_at(list, 1), false};
     return true;
 }
 
 static bool read_range_ends(const refs_json *attributes, valid_range *range) {
-    *range = (valid_range){.low = (double)-INFINITY, .high = (double)INFINITY};
+    *range =
+        (valid_range){(double)-INFINITY, (double)INFINITY, refs_json_get(attributes, "valid_min"),
+                      refs_json_get(attributes, "valid_max"), false};
     bool has_low = refs_cf__number(attributes, "valid_min", &range->low);
     return refs_cf__number(attributes, "valid_max", &range->high) || has_low;
 }
@@ -431,11 +436,24 @@ static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     return true;
 }
 
+static bool is_at(refs_cf_missing end, int64_t least, uint64_t most, double number) {
+    return end.kind == REFS_CF_NODATA_INT64    ? end.int64 == least
+           : end.kind == REFS_CF_NODATA_UINT64 ? end.uint64 == most
+                                               : end.number == number;
+}
+
+static refs_cf_missing end_of(const refs_dtype *dtype, const refs_json *element, double number) {
+    return refs_cf__missing_as(dtype, dtype, element, number);
+}
+
 /* The range of bytes, whose sign it states. */
 static bool is_whole(const refs_dtype *dtype, const valid_range *range) {
     const double end = ldexp(1, (int)dtype->size * 8);
-    const bool is_unsigned = range->low == 0 && range->high == end - 1,
-               is_signed = range->low == -end / 2 && range->high == end / 2 - 1;
+    const refs_cf_missing low = end_of(dtype, range->least, range->low),
+                          high = end_of(dtype, range->most, range->high);
+    const bool is_unsigned = is_at(low, 0, 0, 0) && is_at(high, 0, UINT64_MAX, end - 1),
+               is_signed =
+                   is_at(low, INT64_MIN, 0, -end / 2) && is_at(high, INT64_MAX, 0, end / 2 - 1);
     if (dtype->size == 1) return is_unsigned || is_signed;
     return (is_unsigned && dtype->type == REFS_TYPE_UINT) ||
            (is_signed && dtype->type == REFS_TYPE_INT);
@@ -527,7 +545,11 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
         take_as_stored(array, as, &range.low);
         take_as_stored(array, as, &range.high);
     }
-    *stored = (refs_cf_range){range.low, range.high};
+    const bool is_exact = !range.unpacked;
+    *stored = (refs_cf_range){
+        range.low, range.high,
+        refs_cf__missing_as(&array->dtype, as, is_exact ? range.least : NULL, range.low),
+        refs_cf__missing_as(&array->dtype, as, is_exact ? range.most : NULL, range.high)};
     const bool all_bytes = array->dtype.size == 1 && is_whole(&array->dtype, &range);
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
 }
@@ -568,10 +590,9 @@ bool refs_cf_has_only_values(const refs_array_meta *array) {
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
     const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
-    refs_cf_range range = {0, 0};
+    refs_cf_range range = {.low = 0};
     description->has_valid_range = refs_cf_valid_range(array, &as, &range);
-    description->valid_min = range.low;
-    description->valid_max = range.high;
+    description->valid = range;
 }
 
 /* Describes signs and nodata as stored, except for what attributes state for all readers. */

@@ -530,6 +530,7 @@ typedef struct refs_value {
     refs_value_kind kind;
     bool is_missing;        /**< a missing time */
     bool is_stored_integer; /**< of a time */
+    bool is_large;          /**< an integer above INT64_MAX: `integer` has its bits */
     int64_t integer;
     double number;    /**< of an integer, too; the real part */
     double imaginary; /**< 0 except of COMPLEX */

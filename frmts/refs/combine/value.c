@@ -36,7 +36,8 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
     refs_value value = {.kind = kind_of(dtype)};
     if (value.kind == REFS_VALUE_INTEGER) {
         (void)refs_dtype_to_integers(dtype, at, 1, &value.integer);
-        value.number = (double)value.integer;
+        value.is_large = dtype->type == REFS_TYPE_UINT && value.integer < 0;
+        value.number = value.is_large ? (double)(uint64_t)value.integer : (double)value.integer;
         value.is_missing = refs_combine__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
     } else if (value.kind == REFS_VALUE_NUMBER) {
         value.number = number_at(dtype, at);
@@ -91,6 +92,9 @@ int refs_combine__compare_values(const refs_value *a, const refs_value *b) {
     if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
     if (a->kind == REFS_VALUE_TIME && b->kind == REFS_VALUE_TIME)
         return refs_cf_compare_instants(a->instant, b->instant);
+    if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER &&
+        a->is_large != b->is_large)
+        return a->is_large ? 1 : -1;
     if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER)
         return (a->integer > b->integer) - (a->integer < b->integer);
     const int order = compare_numbers(a->number, b->number);
@@ -100,6 +104,8 @@ int refs_combine__compare_values(const refs_value *a, const refs_value *b) {
 const char *refs_combine__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
     if (value->is_missing)
         (void)snprintf(text, REFS_VALUE_TEXT, "missing");
+    else if (value->is_large)
+        (void)snprintf(text, REFS_VALUE_TEXT, "%llu", (unsigned long long)value->integer);
     else if (value->kind == REFS_VALUE_INTEGER || value->is_stored_integer)
         (void)snprintf(text, REFS_VALUE_TEXT, "%lld", (long long)value->integer);
     else if (value->kind == REFS_VALUE_NUMBER || value->kind == REFS_VALUE_TIME)
@@ -155,7 +161,7 @@ static bool is_single(const refs_dtype *dtype) {
 
 /* A number that is no instant, as NaN, stays a number. */
 static void set_instant(const refs_values *values, refs_value *value) {
-    const bool is_integer = value->kind == REFS_VALUE_INTEGER;
+    const bool is_integer = value->kind == REFS_VALUE_INTEGER && !value->is_large;
     const refs_cf_precision precision =
         is_single(values->dtype) && !is_packed(values) ? REFS_CF_SINGLE : REFS_CF_DOUBLE;
     if (is_integer ? !refs_cf_instant_of_integer(&values->clock, value->integer, &value->instant)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #if REFS_HAS_FLOAT16
 #include <cpl_float.h>
@@ -37,6 +38,13 @@ void copyPixels(const GByte *from, GSpacing fromSpace, GByte *to, GSpacing toSpa
 
 /* A pixel that is not a number is not inside any range. */
 template <class Pixel> void RefsMask::keepRange(Pixel *row, size_t n, Pixel nodata) const {
+    if constexpr (std::is_integral_v<Pixel> && sizeof(Pixel) == sizeof(uint64_t)) {
+        for (size_t i = 0; i < n; i++)
+            if (!refs_cf_range_has(&valid_, static_cast<uint64_t>(row[i]),
+                                   static_cast<double>(row[i])))
+                row[i] = nodata;
+        return;
+    }
     const double least = least_, most = most_;
     for (size_t i = 0; i < n; i++) {
         const double value = static_cast<double>(row[i]);
@@ -120,8 +128,9 @@ RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
     hasRange_ = description.has_valid_range || !staysNan;
     if (!hasRange_ && missing_.empty()) return;
     if (description.has_valid_range) {
-        least_ = description.valid_min;
-        most_ = description.valid_max;
+        least_ = description.valid.low;
+        most_ = description.valid.high;
+        valid_ = description.valid;
     }
     apply_ = chooseApply(type);
 }

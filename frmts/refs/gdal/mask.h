@@ -33,6 +33,7 @@ class RefsMask {
 
     refs_cf_missing nodata_{};
     double least_, most_;
+    refs_cf_range valid_{}; ///< the same, of 64-bit integers exactly
     bool hasRange_ = false; ///< or what is not a number is replaced
     std::vector<refs_cf_missing> missing_;
     Apply apply_ = nullptr;

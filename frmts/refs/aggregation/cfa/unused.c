@@ -65,9 +65,10 @@ static bool store_invalid(const refs_cfa_variable *variable, uint8_t *fill) {
     refs_cf_range valid;
     if (refs_cf_has_unsigned_elements(&meta)) as.type = REFS_TYPE_UINT;
     if (!refs_cf_valid_range(&meta, &as, &valid)) return false;
-    const uint64_t top = top_of(&as);
-    const bool is_above = valid.high<(double)top, is_below = valid.low>(
-        as.type == REFS_TYPE_INT ? -(double)top - 1 : 0);
+    const bool is_signed = as.type == REFS_TYPE_INT;
+    const uint64_t top = top_of(&as), bottom = is_signed ? top + 1 : 0;
+    const bool is_above = !refs_cf_range_has(&valid, top, (double)top),
+               is_below = !refs_cf_range_has(&valid, bottom, is_signed ? -(double)top - 1 : 0);
     if (is_above || is_below) store(is_above ? top : top + 1, as.size, fill);
     return is_above || is_below;
 }
