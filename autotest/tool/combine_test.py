@@ -765,6 +765,34 @@ class Times(InFolder):
             self.assertEqual(read("again.json", "v")[..., 0, 0].tolist(), [[0, 3], [10, 13], [20, 23]])
             self.assertEqual(read("again.json", "valid_time").tolist(), [[0, 3], [24, 27], [48, 51]])
 
+    def test_of_lead_times_follow_from_the_times_for_which_forecasts_are(self):
+        """A set that kept the lead time of the first would state it for the fields of all others."""
+        def part(time, lead, **own):
+            return write(f"{time}.json", array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         array("lead", [], np.float64(lead), units="hours", standard_name="forecast_period"),
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         array("v", ["time", "y", "x"], np.full((1, 2, 3), time, "<f4"), coordinates="lead"), **own)
+
+        names = [part(time, time % 24) for time in (21, 24, 27, 30)]
+        for along in ([], ["--along", "time"]):
+            for output in ("all.json", "all.parq", "all.nc"):
+                self.assertNotIn("keeping the first", run("index", *names, *along, "-o", output))
+                self.assertEqual(read(output, "lead").tolist(), [21, 0, 3, 6], output)
+                self.assertEqual(read(output, "time").tolist(), [21, 24, 27, 30])
+                if output == "all.nc":
+                    os.remove(output)
+        run("index", *names, "-o", "all.json")
+        run("index", *names[:2], "-o", "grown.json")
+        for name in names[2:]:
+            run("append", "grown.json", name)
+        self.assertEqual(read("grown.json", "lead").tolist(), [21, 0, 3, 6])
+        self.assertEqual(attempt("diff", "all.json", "grown.json").stdout, "")
+        run("index", names[0], "-o", "one.json", "--along", "time")
+        run("append", "one.json", *names[1:])
+        self.assertEqual(read("one.json", "lead").tolist(), [21, 0, 3, 6])
+        run("index", *(part(time, 3) for time in (0, 1)), "-o", "equal.json")
+        self.assertEqual(read("equal.json", "lead").tolist(), 3)
+
     def test_of_lead_times_that_are_axes_are_added_to_runs(self):
         """The axis of each file is that of its own lead times, and its reference time a number, whose name netCDF-4 may hide."""
         for name in ("time", "_nc4_non_coord_time"):

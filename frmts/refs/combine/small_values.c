@@ -182,7 +182,10 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
             refs_part__n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
         return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
     }
-    array->is_thin = array->is_time && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
+    const bool may_follow =
+        array->is_time ||
+        (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
+    array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
     uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
                                                                   : REFS_COMBINE_MAX_COMPARED_BYTES;
     if (bytes > most)

@@ -37,10 +37,24 @@ static bool has_concat_dim(const refs_combine *combine, const refs_combine_array
     return false;
 }
 
+/* A lead time follows from the instants for which forecasts are, and varies along them. */
+static bool follows_from_dims(const refs_combine *combine, const refs_combine_array *array) {
+    const refs_combine_member *member = &combine->members[0];
+    if (array->coordinate != REFS_COMBINE_COORDINATE_LEAD_TIME) return array->is_time;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const uint32_t number = member->axes[concat].array;
+        if (number != REFS_COMBINE_NONE &&
+            member->arrays[number].coordinate == REFS_COMBINE_COORDINATE_VALID_TIME)
+            return true;
+    }
+    return false;
+}
+
 /* A time that is an axis itself belongs to the grid, and is equal in all parts. */
 static bool is_apart(const refs_combine *combine, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
-    return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE &&
+    return follows_from_dims(combine, array) && !array->is_piece &&
+           array->values != REFS_COMBINE_NONE &&
            !(array->rank == 1 && array->dims[0] == array->path) &&
            !refs_combine__is_coordinate(combine, at->member, array);
 }
@@ -121,7 +135,8 @@ static uint8_t lacked(const refs_combine *combine, const refs_combine_array *arr
 static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++)
         if (refs_combine__concat_dim_of(combine, array, dim) == REFS_COMBINE_MAX_DIMS) return false;
-    return array->is_time && !array->is_piece && array->values != REFS_COMBINE_NONE;
+    return follows_from_dims(combine, array) && !array->is_piece &&
+           array->values != REFS_COMBINE_NONE;
 }
 
 /* Scalars get the concat dimensions that they get in any part, and all that count times: a set of
