@@ -1224,6 +1224,53 @@ class Values(InFolder):
                     self.assertEqual(values.reshape(2, -1).tolist(), expected, (one, other, name))
 
 
+class MissingInOne(InFolder):
+    """A value that one source lacks is that of another, which has it."""
+
+    def part(self, name, step, values, lat=0, dims=("y", "x"), **own):
+        sizes = np.shape(values)
+        return write(f"{name}.json", array("t", ["t"], np.array([float(step)])), array("lat", ["lat"], np.array([float(lat)]), units="degrees_north"),
+                     array("v", ["t", "lat", "x"], np.full((1, 1, *(sizes[-1:] or (2,))), 10 * step + lat, "<f4")),
+                     array("s", list(dims)[len(dims) - len(sizes):], np.array(values, "<f4"), **{"_FillValue": -1.0, **own}))
+
+    def expect(self, names, expected, said=()):
+        for output in ("o.json", "o.parq", "o.nc"):
+            found = run("index", *names, "--along", "t", "-o", output)
+            self.assertEqual(read(output, "s").tolist(), expected, output)
+            self.assertEqual([line.split(": ", 2)[2] for line in found.splitlines() if "keeping the first" in line], list(said), output)
+            if output == "o.nc":
+                os.remove(output)
+
+    def test_of_arrays_without_concat_dimension(self):
+        a, b, c = (self.part(name, step, values) for step, (name, values) in
+                   enumerate({"a": [[-1, 2], [3, -1]], "b": [[1, -1], [3, -1]], "c": [[-1, 2], [3, 4]]}.items()))
+        self.expect([a, b], [[1, 2], [3, -1]])
+        self.expect([b, a], [[1, 2], [3, -1]])
+        self.expect([a, b, c], [[1, 2], [3, 4]])
+        self.expect([a, c], [[-1, 2], [3, 4]])
+        run("index", a, b, "--along", "t", "-o", "two.json")
+        run("append", "two.json", c)
+        self.assertEqual(read("two.json", "s").tolist(), [[1, 2], [3, 4]])
+        run("index", b, c, "--along", "t", "-o", "other.json")
+        self.expect([a, "other.json"], [[1, 2], [3, 4]])
+        d = self.part("d", 3, [[7, 2], [3, 4]])
+        self.expect([a, b, d], [[1, 2], [3, 4]], ["s: differs between b.json and d.json: keeping the first"])
+        self.expect([b, d], [[1, 2], [3, 4]], ["s: differs between b.json and d.json, element 0 of s is 1 and 7: keeping the first"])
+        self.expect([self.part("e", 0, -1), self.part("f", 1, 5)], 5)
+
+    def test_of_arrays_with_some_of_the_concat_dimensions(self):
+        names = [self.part(f"{step}{lat}", step, [[value]], lat, ("lat", "x")) for (step, lat, value) in
+                 ((0, 0, -1), (0, 1, 6), (1, 0, 5), (1, 1, -1))]
+        for order in (names, names[::-1]):
+            self.assertNotIn("keeping the first", run("index", *order, "--along", "t", "--along", "lat", "-o", "o.json"))
+            self.assertEqual(read("o.json", "s").tolist(), [[5], [6]])
+
+    def test_does_not_count_in_coordinates(self):
+        names = [write(f"{step}.json", array("t", ["t"], np.array([float(step)])), array("y", ["y"], np.array([0, last], "<f4"), units="degrees_north", _FillValue=-1.0),
+                       array("x", ["x"], np.arange(2.), units="degrees_east"), array("v", ["t", "y", "x"], np.zeros((1, 2, 2), "<f4"))) for step, last in enumerate((-1, 1))]
+        self.assertIn("the grids of 0.json and 1.json differ", run("index", *names, "--along", "t", "-o", "o.json", status=1))
+
+
 class Large(InFolder):
     """Integers above the largest of 64 bits with a sign."""
 

@@ -600,6 +600,9 @@ refs_str refs_combine__constant_of(refs_str all, refs_str missing, size_t size);
  * are equal; UINT64_MAX where both are equal. Missing values are equal. */
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b);
 
+/** The same from an element on. */
+uint64_t refs_combine__next_difference(const refs_values *a, const refs_values *b, uint64_t begin);
+
 /* -- dims.c -------------------------------------------------------------------------------------
  */
 
@@ -779,6 +782,7 @@ typedef struct refs_combine_result {
     refs_buf values;
     struct refs_combine_split *split; /**< how it is fragments; or NULL */
     bool has_warned_of_units;         /**< of parts that they are not converted */
+    bool has_warned_of_values;        /**< that parts have other values */
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_start, drops_length; /**< nor do they of intervals of a statistic */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing

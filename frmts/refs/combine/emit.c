@@ -193,7 +193,7 @@ static refs_status put_array(const emission *at, refs_combine_result *result, re
     if (result->like->is_v3)
         return put(at, refs_combine__text(at->combine, result->path), "zarr.json",
                    refs_combine__text(at->combine, result->like->document), err);
-    if (result->n_concat == 0 && !result->has_holes)
+    if (result->n_concat == 0 && !result->has_holes && !result->is_loaded)
         REFS_TRY(put(at, refs_combine__text(at->combine, result->path), ".zarray",
                      refs_combine__text(at->combine, result->like->document), err));
     else
@@ -480,7 +480,7 @@ static refs_status put_chunks(const emission *at, const refs_combine_result *res
     refs_chunk_keys keys = refs_combine__keys(&at->combine->strings, result->like);
     keys.rank = result->rank;
     keys.n = result->n;
-    if (result->n_concat == 0) keys.n = result->like->n;
+    if (result->n_concat == 0 && !result->is_loaded) keys.n = result->like->n;
     REFS_TRY(refs_combine__go_on(at->combine, err));
     if (result->split != NULL)
         return refs_combine__put_split_chunks(at->combine, result, at->sink, err);

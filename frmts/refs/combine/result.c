@@ -642,8 +642,45 @@ static void compare_texts(const refs_combine *combine, const refs_combine_result
               combine->members[result->first].name, at->member->name);
 }
 
-/* An array without concat dimensions is that of the first part. */
-static refs_status compare_values(const refs_combine *combine, const refs_combine_result *result,
+static bool is_missing_at(const refs_combine *combine, const refs_combine_array *array,
+                          uint64_t i) {
+    const refs_str missing = refs_combine__text(combine, array->missing);
+    return i < missing.size && missing.data[i] != 0;
+}
+
+/* Whether values of a part may fill what is missing in the first one. Coordinates have no missing
+ * values. */
+static bool may_fill(const refs_combine *combine, const refs_combine_result *result,
+                     const refs_combine_array *theirs) {
+    const refs_combine_array *mine = result->like;
+    return !is_shared_coordinate(result) && !is_coordinate(combine, result) &&
+           mine->coordinate == REFS_COMBINE_COORDINATE_OTHER && !mine->is_field && !mine->is_v3 &&
+           !theirs->is_v3 && are_of_one_type(mine, theirs);
+}
+
+/* The first element of which two parts have different values; UINT64_MAX: none. One that only one
+ * of them lacks has the value of the other: then the result has values of its own. */
+static uint64_t find_conflict(const refs_combine *combine, refs_combine_result *result,
+                              const refs_combine_array *theirs, const refs_values *one,
+                              const refs_values *other) {
+    const refs_combine_array *mine = result->like;
+    const bool fills = may_fill(combine, result, theirs) && one->bytes.size == other->bytes.size;
+    uint64_t conflict = UINT64_MAX, i = refs_combine__first_difference(one, other);
+    if (!fills) return i;
+    for (; i != UINT64_MAX; i = refs_combine__next_difference(one, other, i + 1)) {
+        const bool lacks = is_missing_at(combine, mine, i),
+                   they_lack = is_missing_at(combine, theirs, i);
+        if (lacks != they_lack)
+            result->is_loaded = result->is_loaded || lacks;
+        else if (conflict == UINT64_MAX)
+            conflict = i;
+    }
+    return conflict;
+}
+
+/* An array without concat dimensions is that of the first part, and has values of others where that
+ * one has none. */
+static refs_status compare_values(const refs_combine *combine, refs_combine_result *result,
                                   const refs_combine_place *at, bool *has_warned, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
     if (mine->are_texts || theirs->are_texts) {
@@ -651,16 +688,15 @@ static refs_status compare_values(const refs_combine *combine, const refs_combin
         return REFS_OK;
     }
     REFS_TRY(compare_digests(combine, result, at, err));
-    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE || *has_warned)
-        return REFS_OK;
+    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE) return REFS_OK;
     const refs_values one = readable_of(combine, result, mine);
     refs_values other = readable_of(combine, result, theirs);
     const bool is_known = convert_units(combine, mine, theirs, &other);
     if (!is_known && !mine->gets_new && result->rank == 0)
         return fail_other_units(combine, result, at, err);
-    const uint64_t i = is_known ? refs_combine__first_difference(&one, &other) : 0;
-    if (i == UINT64_MAX) return REFS_OK;
-    *has_warned = true;
+    const uint64_t i = is_known ? find_conflict(combine, result, theirs, &one, &other) : 0;
+    if (i == UINT64_MAX || *has_warned) return REFS_OK;
+    *has_warned = result->has_warned_of_values = true;
     return tell_difference(combine, result, at, i, err);
 }
 

@@ -94,9 +94,10 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: differs between %s and %s at %.*s: keeping the first",
+                  "%.*s: differs between %s and %s%s%.*s: keeping the first",
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
-                  other->name, (int)text.size, (const char *)text.data);
+                  other->name, text.size > 0 ? " at " : "", (int)text.size,
+                  (const char *)text.data);
     } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "%.*s: values of %.*s differ between %s and %s: remove one of them",
@@ -134,8 +135,8 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
 }
 
 /* Values of a manifest or a master belong to no part yet; elements that a master lacks are already
- * missing there. */
-enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE };
+ * missing there, and those that parts have, but as missing values, in these. */
+enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE, MISSING_IN_PARTS };
 
 static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
     const refs_value one = refs_combine__value_at(dtype,
@@ -176,6 +177,14 @@ static const uint8_t *find_hole_value(const gathered *to, const refs_combine_pla
                : NULL;
 }
 
+/* Whether an element of a part is missing, where other parts have the array, too: one that has a
+ * value for it wins. */
+static bool yields(const gathered *to, const refs_combine_place *at, uint64_t element) {
+    const refs_str missing = refs_combine__text(to->combine, at->array->missing);
+    return to->differs != NULL && at->member->role == REFS_COMBINE_IS_FRAGMENT &&
+           element < missing.size && missing.data[element] != 0;
+}
+
 /* Copies the elements of a member, except those in holes, to their indices in the result. */
 static refs_status scatter_but(const gathered *to, const refs_combine_place *at, elements from,
                                const refs_combine_mask *holes, refs_error *err) {
@@ -210,18 +219,22 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
                              (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
+        const bool is_missing = !is_hole && yields(to, at, i % n_own);
+        const bool is_overruled = is_missing && taken == A_PART;
         const bool is_other =
-            (taken == A_PART || taken == ONLY_TOLD) &&
+            !is_overruled && (taken == A_PART || taken == ONLY_TOLD) &&
             !is_element(to->values + place * to_size, to_size, moved, size) &&
             !is_one_time(to, to->values + place * to_size, (elements){moved, size});
         if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
             !is_close(&result->dtype, to->values + place * to_size, moved))
             return fail_unlike(to, at, place, moved, err);
-        if (!is_hole && to->taken != NULL) to->taken[place] = is_part ? A_PART : ONLY_TOLD;
+        if (!is_hole && !is_overruled && to->taken != NULL)
+            to->taken[place] = is_missing ? MISSING_IN_PARTS : is_part ? A_PART : ONLY_TOLD;
         if (is_hole && !is_nowhere && !is_part && to->taken != NULL)
             to->taken[place] = MISSING_BEFORE;
-        if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
+        if (!is_hole && !is_overruled)
+            put_element(to->values + place * to_size, to_size, moved, size);
         for (size_t dim = result->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }
@@ -692,7 +705,7 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
     const bool is_coordinate =
         refs_combine__is_coordinate(combine, &combine->members[result->first], result->like);
     const size_t n = result->dtype.size > 0 ? result->values.size / result->dtype.size : 0;
-    bool differs = false;
+    bool differs = result->has_warned_of_values;
     uint8_t fill[16];
     const bool is_checked = !is_coordinate || combine->numbers != NULL;
     const bool are_texts = result->like->are_texts;

@@ -256,6 +256,10 @@ refs_str refs_combine__constant_of(refs_str all, refs_str missing, size_t size) 
 }
 
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b) {
+    return refs_combine__next_difference(a, b, 0);
+}
+
+uint64_t refs_combine__next_difference(const refs_values *a, const refs_values *b, uint64_t begin) {
     const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
     const bool are_alike = are_unpacked_alike(a, b);
@@ -265,7 +269,7 @@ uint64_t refs_combine__first_difference(const refs_values *a, const refs_values 
     const double step = fmax(step_of(a), step_of(b));
     if (are_alike && (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
         return UINT64_MAX;
-    for (uint64_t i = 0; i < n_a && i < n_b; i++) {
+    for (uint64_t i = begin; i < n_a && i < n_b; i++) {
         const refs_value one = refs_combine__unpacked_at(a, i),
                          other = refs_combine__unpacked_at(b, i);
         const bool are_same = a->are_times && b->are_times
