@@ -263,6 +263,28 @@ class Combine(Folder):
             self.assertEqual(dump("m.nca"), before)
         np.testing.assert_array_equal(read("m.nca"), data)
 
+    def test_makes_dimensions_without_limit_again_where_they_were(self):
+        """In the root, readers take one for that of all variables."""
+        with netCDF4.Dataset("source.nc", "w") as file:
+            for name, n in (("t", None), ("x", 2)):
+                file.createDimension(name, n)
+            file.createVariable("t", "f8", ("t",))[:] = np.arange(4)
+            file.createVariable("tas", "f4", ("t", "x"), fill_value=-1)[:] = [[1, 2], [3, 4], [5, 6], [-1, -1]]
+            outer = file.createGroup("outer")
+            outer.createDimension("turn", None)
+            outer.createVariable("turn", "i4", ("turn",))[:] = np.arange(3)
+            outer.createGroup("inner").createVariable("w", "f4", ("t", "turn", "x"))[:] = np.arange(24).reshape(4, 3, 2)
+        for version in VERSIONS:
+            self.split(cfa_version=version, subarray_shape="t=2")
+            os.remove("m.nca")
+            self.combine(*sorted(glob.glob("m/*.nc")), version=version, name="m.nca")
+            with netCDF4.Dataset("m.nca") as file:
+                self.assertTrue(file.dimensions["t"].isunlimited(), version)
+                self.assertNotIn("turn", file.dimensions, version)
+                turn = file["outer"].dimensions["turn"]
+                self.assertEqual((len(turn), turn.isunlimited()), (3, True), version)
+            np.testing.assert_array_equal(read("m.nca", "outer/inner/w"), np.arange(24).reshape(4, 3, 2))
+
     def write_hidden_dimensions(self, step, above, unlimited):
         """A dimension x of the file, or of the innermost group, that one of the group in between hides."""
         with netCDF4.Dataset(f"{step}.nc", "w") as file:

@@ -258,13 +258,21 @@ static refs_str group_of(refs_str path) {
     return refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
 }
 
-/* Dimensions belong to the root, unless it has one of the same name and another size, or a group in
- * between has one: then to the group. */
+/* The innermost of a group and those above it, in which a dimension has no limit. In the root,
+ * readers would take it for one of all variables. */
+static refs_str home_of(const aggregating *at, refs_str group, refs_str name) {
+    while (group.size > 0 && growth_of(at, group, name) == REFS_CFA_FIXED)
+        group = group_of(refs_str_part(group, 0, group.size - 1));
+    return group;
+}
+
+/* Dimensions belong to the root or, without limit, to their group, unless that has one of the same
+ * name and another size, or a group in between has one: then to the group of the variable. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
     const refs_str group = group_of(path);
     refs_error problem = REFS_ERROR_INIT;
-    const refs_status status = put_dim_of(at, refs_str_from(""), name, size, &problem);
+    const refs_status status = put_dim_of(at, home_of(at, group, name), name, size, &problem);
     at->text.size = 0;
     REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group.size, group.data,
                              REFS_STR_WHOLE(name)));
