@@ -299,6 +299,24 @@ class Costs(unittest.TestCase):
             self.assertRegex(said, b"expected at most 1048576 elements, or 64 for each of the [01] that are stored, found \\d{8}$")
             self.assertLess(megabytes, 100, source)
 
+    def test_values_that_are_not_stored_are_few(self):
+        """A coordinate of a gigabyte in a file of one kilobyte, and axes of millions of values in each of some."""
+        steps = {"t/.zarray": array([1], dtype="<f8"), "t/.zattrs": dims("t"), "v/.zarray": array([1, 2], dtype="<f4"),
+                 "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["t", "x"], "coordinates": "s"})}
+        for i in range(8):
+            self.write(f"served{i}.json", document({**steps, "t/0": "base64:" + base64.b64encode(struct.pack("<d", i)).decode(),
+                                                    "s/.zarray": array([10**9], fill_value=3), "s/.zattrs": dims("n")}))
+            self.write(f"axis{i}.json", document({"t/.zarray": array([10**6], [1], dtype="<f8", fill_value=i), "t/.zattrs": dims("t"),
+                                                  "v/.zarray": array([10**6, 2], [1, 2], dtype="<f4"), "v/.zattrs": dims("t", "x")}))
+        for kind, name, found in (("served", "s", 10**9), ("axis", "t", 8 * 10**6)):
+            sources = [f"{kind}{i}.json" for i in range(8)]
+            for output in ("o.json", "o.nca")[kind == "served":]:
+                options = ["--format", "cfa"] if output == "o.nca" else []
+                status, said, _, megabytes = self.run_limited([REFS, "combine", *sources, "--along", "t", *options, "-o", output], self.folder)
+                self.assertEqual(status, 1, said)
+                self.assertRegex(said.decode(), f"json: /{name}: declares {found} bytes of values and holds 0: expected at most 16777216")
+                self.assertLess(megabytes, 400, (kind, output))
+
     def test_grow_with_the_number_of_arrays_and_not_with_its_square(self):
         self.write("d.bin", bytes(1000))
         seconds = []

@@ -37,6 +37,12 @@
 /** Most bytes of a per-step array of one part. */
 #define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
+/** Most bytes of values that are kept although less than one in REFS_COMBINE_EMPTY_FOR_EACH of them
+ * is stored: of all sources together, and not counting arrays of REFS_COMBINE_MAX_COMPARED_BYTES.
+ * What a shape declares costs a source nothing; each value of a coordinate takes 107 bytes here. */
+#define REFS_COMBINE_MAX_EMPTY_BYTES (16 * REFS_MIB)
+#define REFS_COMBINE_EMPTY_FOR_EACH  64
+
 /** Most bytes of arrays without a concat dimension that are compared between parts: of coordinates,
  * and of others. */
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
@@ -240,7 +246,8 @@ struct refs_combine {
     refs_combine_missing missing;          /* of the previous array, while all are combined */
     pthread_mutex_t lock;                  /* guards what follows */
     refs_intern strings;
-    refs_intern warned; /* paths of arrays that cannot be compared */
+    refs_intern warned;   /* paths of arrays that cannot be compared */
+    uint64_t empty_bytes; /* of values that are hardly stored */
     refs_combine_member *members;
     size_t n_members, member_capacity;
     size_t

@@ -82,6 +82,30 @@ static refs_status each_chunk(refs_part_reader *in, const refs_array_meta *meta,
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
 
+static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    uint64_t *n = user;
+    (void)index;
+    (void)ref;
+    (void)err;
+    ++*n;
+    return REFS_OK;
+}
+
+refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta *meta,
+                                    const refs_combine_array *array, uint64_t *bytes,
+                                    refs_error *err) {
+    uint64_t n = 0;
+    const refs_chunk_visitor visitor = {count_one, &n};
+    REFS_TRY(each_chunk(in, meta, array, &visitor, err));
+    *bytes = n;
+    bool fits = refs_mul_u64(n, meta->dtype.size, bytes);
+    for (size_t dim = 0; fits && dim < meta->rank; dim++)
+        fits = refs_mul_u64(*bytes, refs_part__key_size(meta, dim), bytes);
+    if (!fits) *bytes = UINT64_MAX;
+    return REFS_OK;
+}
+
 refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
     packing at = {.packer = {.combine = in->combine,

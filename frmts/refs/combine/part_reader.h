@@ -121,6 +121,11 @@ refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *me
 refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err);
 
+/** The bytes of the chunks of an array that are stored, decoded; UINT64_MAX for more than that. */
+refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta *meta,
+                                    const refs_combine_array *array, uint64_t *bytes,
+                                    refs_error *err);
+
 refs_status refs_part__look_for_masks(refs_part_reader *in, const refs_array_meta *meta,
                                       refs_combine_array *array, refs_error *err);
 

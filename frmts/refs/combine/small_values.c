@@ -9,8 +9,36 @@ typedef struct wanted_values {
     bool is_optional;
 } wanted_values;
 
+static uint64_t add_empty_bytes(refs_combine *combine, uint64_t bytes) {
+    REFS_LOCKED(&combine->lock);
+    if (!refs_add_u64(combine->empty_bytes, bytes, &combine->empty_bytes))
+        combine->empty_bytes = UINT64_MAX;
+    return combine->empty_bytes;
+}
+
+/* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
+static refs_status check_stored(refs_part_reader *in, const refs_array_meta *meta,
+                                refs_error *err) {
+    uint64_t bytes, stored;
+    if (meta->aggregation != NULL || !refs_combine__value_bytes(meta, &bytes) ||
+        bytes <= REFS_COMBINE_MAX_COMPARED_BYTES)
+        return REFS_OK;
+    REFS_TRY(refs_part__stored_bytes(in, meta, &in->member->arrays[in->member->n_arrays - 1],
+                                     &stored, err));
+    if (bytes / REFS_COMBINE_EMPTY_FOR_EACH < stored ||
+        add_empty_bytes(in->combine, bytes) <= REFS_COMBINE_MAX_EMPTY_BYTES)
+        return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "declares %llu bytes of values and holds %llu: expected at most %llu in all "
+                     "sources together of which less than one in %d is stored: leave it out "
+                     "(--variables)",
+                     (unsigned long long)bytes, (unsigned long long)stored,
+                     (unsigned long long)REFS_COMBINE_MAX_EMPTY_BYTES, REFS_COMBINE_EMPTY_FOR_EACH);
+}
+
 refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
                                    bool is_optional, refs_error *err) {
+    REFS_TRY(check_stored(in, meta, err));
     REFS_GROW(in->values, in->value_capacity, in->n_values, err);
     in->values[in->n_values++] = (wanted_values){meta, in->member->n_arrays - 1, is_optional};
     return REFS_OK;
