@@ -227,12 +227,31 @@ class DefaultFill(VerbsInOwnFolder):
                 self.expect("o.json", expected, f"{dtype} {own}: again")
 
     def test_is_each_for_itself_where_sources_differ(self):
-        for dtype in TYPES[:4] + TYPES[6:]:
+        for dtype in TYPES:
             fill = default_of(dtype)
             sources = [netcdf(None)("0", 0, np.array([fill, 1], dtype)), zarr2(0)("1", 1, np.array([2, fill], dtype))]
             for name, what in itertools.chain(self.forms(*sources), self.forms(*sources[::-1])):
                 if name != "o.nc" or self.library(name) is None:
                     self.assertEqual(self.rows(name), [[None, 1], [2, fill]], f"{dtype}: {what}")
+
+    def test_is_a_value_of_64_bits_where_a_source_lacks_the_variable(self):
+        """There is no wider type in which it would be free for missing values."""
+        for dtype in "i8", "u8":
+            fill = default_of(dtype)
+            first, last = (netcdf(False)(f"{step}", step, np.array([fill, step], dtype)) for step in (0, 2))
+            with netCDF4.Dataset("1.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createVariable("t", "f8", ("t",))[:] = 1
+                file.createVariable("w", "f8", ("t",))[:] = 1
+            expected = [[fill, 0], [None, None], [fill, 2]]
+            for name, what in self.forms(first, "1.nc", last):
+                self.assertEqual(self.rows(name), expected, f"{dtype}: {what}")
+            for name in f"{dtype}.nc", f"{dtype}.json":
+                self.run_verb("index", first, "--along", "t", "-o", name)
+                self.run_verb("append", name, "1.nc")
+                self.assertEqual(self.rows(name), expected[:2], f"{dtype}: {name}")
+                self.run_verb("append", name, last)
+                self.assertEqual(self.rows(name), expected, f"{dtype}: {name}")
 
     def test_is_missing_where_a_valid_range_of_netcdf_holds_it(self):
         """That attribute does not switch filling off."""

@@ -172,6 +172,11 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 /** The same as JSON has it. NULL also for bytes, as all of them are values. */
 const char *refs_cf_default_fill_text(const refs_dtype *dtype);
 
+/** The missing value of 64-bit integers beside values of which netCDF's default may be one: the
+ * integer next to that. False, and NULL, for other types. */
+bool refs_cf_spare_fill(const refs_dtype *dtype, uint8_t *fill);
+const char *refs_cf_spare_fill_text(const refs_dtype *dtype);
+
 /** All integers of a type, as JSON has them for the attribute valid_range; NULL for other types. */
 const char *refs_cf_whole_range_text(const refs_dtype *dtype);
 

@@ -149,18 +149,23 @@ static bool is_wide_integer(const refs_dtype *dtype) {
     return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
 }
 
-/* 64-bit integers have no wider type in which netCDF's default fill value would be free for missing
- * values: a fragment in which it is a value fits no container that declares it. */
+static bool is_fill(const refs_agg_values *values, bool (*find)(const refs_dtype *, uint8_t *)) {
+    uint8_t fill[sizeof(double)];
+    return find(&values->to, fill) && memcmp(values->fill, fill, values->to.size) == 0;
+}
+
+/* 64-bit integers have no wider type in which a fill value would be free for missing values: a
+ * fragment in which it is a value fits no container that declares it. */
 static bool holds_fill(const refs_aggregation *aggregation, const refs_array_meta *variable,
                        const refs_agg_values *values) {
-    uint8_t fill[sizeof(double)];
+    const bool may_hold_it =
+        is_fill(values, refs_cf_spare_fill) ||
+        (is_fill(values, refs_cf_default_fill) && refs_cf_keeps_default_fill(variable));
     if (refs_aggregation__value(aggregation->container.attributes, "_FillValue") == NULL ||
-        !is_wide_integer(&values->to) || !is_wide_integer(&values->from) ||
-        !refs_cf_default_fill(&values->to, fill) || memcmp(values->fill, fill, sizeof fill) != 0 ||
-        !refs_cf_keeps_default_fill(variable))
+        !is_wide_integer(&values->to) || !is_wide_integer(&values->from) || !may_hold_it)
         return false;
     for (size_t i = 0; i < values->n_missing; i++)
-        if (memcmp(values->missing[i], fill, sizeof fill) == 0) return false;
+        if (memcmp(values->missing[i], values->fill, values->to.size) == 0) return false;
     return true;
 }
 

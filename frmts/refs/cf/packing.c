@@ -54,6 +54,20 @@ const char *refs_cf_default_fill_text(const refs_dtype *dtype) {
     return NULL;
 }
 
+bool refs_cf_spare_fill(const refs_dtype *dtype, uint8_t *fill) {
+    if (dtype->size != 8) return false;
+    if (dtype->type == REFS_TYPE_INT) STORE(int64_t, INT64_C(-9223372036854775805));
+    if (dtype->type == REFS_TYPE_UINT) STORE(uint64_t, UINT64_C(18446744073709551613));
+    return false;
+}
+
+const char *refs_cf_spare_fill_text(const refs_dtype *dtype) {
+    if (dtype->size != 8) return NULL;
+    return dtype->type == REFS_TYPE_INT    ? "-9223372036854775805"
+           : dtype->type == REFS_TYPE_UINT ? "18446744073709551613"
+                                           : NULL;
+}
+
 const char *refs_cf_whole_range_text(const refs_dtype *dtype) {
     static const char *const texts[][4] = {
         {"[-128,127]", "[-32768,32767]", "[-2147483648,2147483647]",

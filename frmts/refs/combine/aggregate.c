@@ -581,7 +581,7 @@ static refs_status settle_type(aggregating *at, const refs_combine_result *resul
     refs_buf_clear(&text);
     if (status != REFS_OK || !common.is_unpacked) return status;
     of->variable.dtype = common.dtype;
-    refs_combine__missing_element(&common.dtype, of->fill);
+    refs_combine__missing_element(&common, of->fill);
     of->variable.fill = of->fill;
     return REFS_OK;
 }

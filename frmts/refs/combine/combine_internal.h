@@ -764,15 +764,16 @@ typedef struct refs_common_type {
     refs_dtype dtype;
     bool is_unpacked;   /**< it has a fill value and no packing, whatever its fragments have */
     bool keeps_default; /**< netCDF's default fill value is a value of some */
+    bool needs_spare;   /**< of some 64-bit integers, for which there is no wider type */
 } refs_common_type;
 
 /** The fill value for what is missing in an aggregation that is unpacked, and in any array of which
  * all elements are values, as JSON: NaN, or netCDF's for integers, of which none should be left
- * that are values. NULL for bytes. */
-const char *refs_combine__missing_text(const refs_dtype *dtype);
+ * that are values, or the spare one. NULL for bytes. */
+const char *refs_combine__missing_text(const refs_common_type *type);
 
 /** The same as an element. */
-void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill);
+void refs_combine__missing_element(const refs_common_type *type, uint8_t *fill);
 
 /** The result for the arrays of one path. */
 typedef struct refs_combine_result {

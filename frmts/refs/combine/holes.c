@@ -226,7 +226,8 @@ static const char *undeclared_fill(const refs_combine *combine, const refs_combi
                                    const refs_combine_array *like) {
     const bool is_float = like->dtype.type == REFS_TYPE_FLOAT;
     if (!refs_combine__has_only_values(like)) return refs_cf_default_fill_text(&like->dtype);
-    return is_float || !may_hold_default(combine, result) ? refs_combine__missing_text(&like->dtype)
+    const refs_common_type type = {.dtype = like->dtype}; /* that has no default as a value */
+    return is_float || !may_hold_default(combine, result) ? refs_combine__missing_text(&type)
                                                           : NULL;
 }
 

@@ -364,25 +364,36 @@ static bool have_one_missing_value(const refs_combine_array *a, const refs_combi
            memcmp(a->missing_value, b->missing_value, sizeof a->missing_value) == 0;
 }
 
-const char *refs_combine__missing_text(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_FLOAT ? "\"NaN\"" : refs_cf_default_fill_text(dtype);
+const char *refs_combine__missing_text(const refs_common_type *type) {
+    const char *spare = type->needs_spare ? refs_cf_spare_fill_text(&type->dtype) : NULL;
+    return type->dtype.type == REFS_TYPE_FLOAT ? "\"NaN\""
+           : spare != NULL                     ? spare
+                                               : refs_cf_default_fill_text(&type->dtype);
 }
 
-void refs_combine__missing_element(const refs_dtype *dtype, uint8_t *fill) {
+void refs_combine__missing_element(const refs_common_type *type, uint8_t *fill) {
     const float single = NAN;
     const double number = (double)NAN;
-    if (dtype->type != REFS_TYPE_FLOAT)
-        (void)refs_cf_default_fill(dtype, fill);
-    else if (dtype->size == sizeof single)
+    const refs_dtype *dtype = &type->dtype;
+    if (dtype->type == REFS_TYPE_FLOAT && dtype->size == sizeof single)
         memcpy(fill, &single, sizeof single);
-    else
+    else if (dtype->type == REFS_TYPE_FLOAT)
         memcpy(fill, &number, sizeof number);
+    else if (!type->needs_spare || !refs_cf_spare_fill(dtype, fill))
+        (void)refs_cf_default_fill(dtype, fill);
+}
+
+static bool holds_wide_default(const refs_combine_array *array) {
+    return array->dtype.size == 8 && array->dtype.type != REFS_TYPE_FLOAT &&
+           refs_combine__has_only_values(array);
 }
 
 /* Bytes become wider integers with a free fill value, as in other programs. */
 refs_common_type refs_combine__wider_type(const refs_combine *combine,
                                           const refs_combine_array *array) {
-    return (refs_common_type){.dtype = unpacked_type(combine, &array, 1), .is_unpacked = true};
+    return (refs_common_type){.dtype = unpacked_type(combine, &array, 1),
+                              .is_unpacked = true,
+                              .needs_spare = holds_wide_default(array)};
 }
 
 refs_common_type refs_combine__common_type(const refs_combine *combine,
@@ -399,6 +410,8 @@ refs_common_type refs_combine__common_type(const refs_combine *combine,
                              have_other_values(arrays[i], arrays[0]);
     for (size_t i = 0; i < n; i++)
         common.keeps_default = common.keeps_default || refs_combine__has_only_values(arrays[i]);
+    for (size_t i = 0; i < n; i++)
+        common.needs_spare = common.needs_spare || holds_wide_default(arrays[i]);
     if (common.is_unpacked) common.dtype = unpacked_type(combine, arrays, n);
     return common;
 }

@@ -296,7 +296,7 @@ static const char *whole_range(const output *out) {
 static const char *own_fill_text(const output *out) {
     const refs_common_type *type = &out->result->split->type;
     const bool has_only_values = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
-    return type->is_unpacked || has_only_values ? refs_combine__missing_text(&type->dtype) : NULL;
+    return type->is_unpacked || has_only_values ? refs_combine__missing_text(type) : NULL;
 }
 
 static const char *hole_text(const output *out) {
