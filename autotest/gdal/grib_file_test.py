@@ -361,6 +361,68 @@ def geographic():
     return crs
 
 
+def places_by_geotransform(dataset):
+    """Latitudes and longitudes of the pixels' centres; None where the raster has no place."""
+    transform, crs = dataset.GetGeoTransform(can_return_null=True), dataset.GetSpatialRef()
+    if transform is None or crs is None:
+        return None
+    crs, globe = crs.Clone(), osr.SpatialReference()
+    globe.ImportFromProj4(f"+proj=longlat +a={crs.GetSemiMajor()!r} +b={crs.GetSemiMinor()!r} +no_defs")
+    for each in (crs, globe):
+        each.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    rows, columns = np.indices((dataset.RasterYSize, dataset.RasterXSize)).reshape(2, -1) + 0.5
+    x, y = transform[0] + columns * transform[1], transform[3] + rows * transform[5]
+    if crs.IsProjected() or crs.IsDerivedGeographic():
+        places = osr.CoordinateTransformation(crs, globe).TransformPoints(np.column_stack((x, y)))
+        x, y = np.array(places)[:, :2].T
+    return y.reshape(dataset.RasterYSize, -1), x.reshape(dataset.RasterYSize, -1)
+
+
+def apart(ours, theirs, turn=360):
+    """The largest difference between degrees."""
+    return np.abs((np.asarray(ours) - theirs + turn / 2) % turn - turn / 2).max()
+
+
+PROJECTED = {"Nx": 16, "Ny": 31, "latitudeOfFirstGridPointInDegrees": 40.0, "longitudeOfFirstGridPointInDegrees": 250.0,
+             "LoVInDegrees": 265.0, "DxInMetres": 50000, "DyInMetres": 70000}
+CONES = {"tangent": {"Latin1InDegrees": 38.5, "Latin2InDegrees": 38.5}, "secant": {"Latin1InDegrees": 30.0, "Latin2InDegrees": 60.0}}
+
+
+def projected_messages():
+    """Lambert's and polar stereographic grids whose rows and columns run either way."""
+    for edition in (1, 2):
+        sample = f"polar_stereographic_pl_grib{edition}"
+        polar = {key: value for key, value in PROJECTED.items() if key != "LoVInDegrees"}
+        polar |= {"orientationOfTheGridInDegrees": 265.0} | ({"LaDInDegrees": 60.0} if edition == 2 else {})
+        south = polar | {"latitudeOfFirstGridPointInDegrees": -40.0, "projectionCentreFlag": 128}
+        grids = {"polar": polar, "south": south}
+        grids |= {name: {"gridType": "lambert", **PROJECTED, **cone} for name, cone in CONES.items()}
+        if edition == 2:
+            grids |= {"south_of_equator": south | {"LaDInDegrees": 0.0}, "pole": polar | {"LaDInDegrees": 90.0},
+                      "ellipsoid": grids["secant"] | {"shapeOfTheEarth": 5},
+                      "polar_ellipsoid": polar | {"shapeOfTheEarth": 5}}
+        for name, keys in grids.items():
+            for mode in range(4):
+                yield f"{name}_{edition}_{mode}", message(sample, **keys, iScansNegatively=mode & 1, jScansPositively=mode >> 1)
+
+
+def check_projected(folder):
+    """Latitudes and longitudes of projected grids, against the geotransform."""
+    problems_found = []
+    for name, content in projected_messages():
+        path = os.path.join(folder, name + ".grib")
+        with open(path, "wb") as file:
+            file.write(content)
+        arrays = [gdal.Open(f'REFS:"{path}":/{key}') for key in ("latitude", "longitude")]
+        expected = places_by_geotransform(gdal.Open(variables(path)[0]))
+        for key, array, places in zip(("latitude", "longitude"), arrays, expected):
+            if not apart(array.ReadAsArray(), places) < 1e-6:
+                problems_found.append(f"{name}: {key} is {apart(array.ReadAsArray(), places)} degrees apart from the geotransform")
+    print("\n".join(problems_found))
+    print(f"{len(problems_found)} problems of projected grids")
+    return 1 if problems_found else 0
+
+
 def check_coordinates(folder):
     """Latitudes and longitudes of grids that are computed here, against those of ecCodes."""
     problems_found = []
@@ -373,9 +435,9 @@ def check_coordinates(folder):
         for key in ("latitude", "longitude"):
             ours = group.OpenMDArray(key).ReadAsArray().ravel()
             theirs = coordinate_by_eccodes(content, key.encode() + b"s")
-            apart = np.abs((ours - theirs + 180) % 360 - 180).max() if ours.shape == theirs.shape else np.inf
-            if not apart < 1e-5:
-                problems_found.append(f"{name}: {key} differs by {apart} degrees from ecCodes'")
+            difference = apart(ours, theirs) if ours.shape == theirs.shape else np.inf
+            if not difference < 1e-5:
+                problems_found.append(f"{name}: {key} differs by {difference} degrees from ecCodes'")
     # Points of a part of the globe have no places that are known: none are listed.
     path = os.path.join(folder, "part.grib")
     with open(path, "wb") as file:
@@ -389,7 +451,7 @@ def check_coordinates(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        if check_coordinates(folder) + check_rotated() != 0:
+        if check_coordinates(folder) + check_projected(folder) + check_rotated() != 0:
             return 1
     with tempfile.TemporaryDirectory() as folder:
         if check_scanning_modes(folder) != 0:

@@ -215,15 +215,15 @@ static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *r
 
 /* The octets of the numbers of a regular or a Gaussian grid; latitude comes before longitude. */
 typedef struct axis_places {
-    size_t kind_at, kind_size, first_at, last_at, angle_size, order_at, order_size;
+    unsigned edition;
+    size_t kind_at, kind_size, first_at, last_at, angle_size, order_at, order_size, pole_at;
+    size_t n_bytes; /* of a section without a pole */
     double unit;
-    uint64_t regular, gaussian;
+    uint64_t regular, gaussian, rotated_gaussian;
 } axis_places;
 
-static const axis_places axis_places_1 = {5, 1, 10, 17, 3, 25, 2, 1e-3, 0, 4};
-static const axis_places axis_places_2 = {12, 2, 46, 55, 4, 67, 4, 1e-6, 0, 40};
-
-enum { AXIS_BYTES_1 = 28, AXIS_BYTES_2 = 72 };
+static const axis_places axis_places_1 = {1, 5, 1, 10, 17, 3, 25, 2, 32, 28, 1e-3, 0, 4, 14};
+static const axis_places axis_places_2 = {2, 12, 2, 46, 55, 4, 67, 4, 72, 72, 1e-6, 0, 40, 41};
 
 static bool gaussian_axis(uint64_t order, bool is_upwards, size_t n, double *numbers) {
     if (n != 2 * order || n > MAX_GAUSSIAN) return false;
@@ -232,18 +232,22 @@ static bool gaussian_axis(uint64_t order, bool is_upwards, size_t n, double *num
     return true;
 }
 
-bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
-                           double *numbers) {
-    const axis_places *places = edition == 1 ? &axis_places_1 : &axis_places_2;
+static uint64_t kind_of(refs_bytes section, const axis_places *places) {
+    return section.size < places->n_bytes
+               ? UINT64_MAX
+               : refs_load_be(section.data + places->kind_at, places->kind_size);
+}
+
+/* Of a grid that has the octets of a regular or a Gaussian one, whatever it is. */
+static bool axis_numbers(refs_bytes section, const axis_places *places, refs_grib_axis axis,
+                         size_t n, double *numbers) {
     const bool is_latitude = axis == REFS_GRIB_LATITUDES;
     const size_t second = is_latitude ? 0 : places->angle_size;
     refs_grib_rows rows;
-    if (!refs_grib_rows_read(edition, section, &rows) || (is_latitude ? rows.ny : rows.nx) != n ||
-        section.size < (edition == 1 ? AXIS_BYTES_1 : AXIS_BYTES_2))
+    if (!refs_grib_rows_read(places->edition, section, &rows) ||
+        (is_latitude ? rows.ny : rows.nx) != n)
         return false;
-    uint64_t kind = refs_load_be(section.data + places->kind_at, places->kind_size);
-    if (kind != places->regular && kind != places->gaussian) return false;
-    if (is_latitude && kind == places->gaussian)
+    if (is_latitude && kind_of(section, places) != places->regular)
         return gaussian_axis(refs_load_be(section.data + places->order_at, places->order_size),
                              (rows.mode & REFS_GRIB_UPWARDS) != 0, n, numbers);
     double first = signed_at(section, places->first_at + second, places->angle_size, places->unit);
@@ -254,6 +258,62 @@ bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis 
     double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
     for (size_t i = 0; i < n; i++) numbers[i] = first + (double)i * step;
     return true;
+}
+
+static const axis_places *axis_places_of(unsigned edition) {
+    return edition == 1 ? &axis_places_1 : &axis_places_2;
+}
+
+bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
+                           double *numbers) {
+    const axis_places *places = axis_places_of(edition);
+    const uint64_t kind = kind_of(section, places);
+    return (kind == places->regular || kind == places->gaussian) &&
+           axis_numbers(section, places, axis, n, numbers);
+}
+
+/* -- rotated Gaussian ones --------------------------------------------------------------------- */
+
+/* The latitude and the longitude of the rotated south pole. */
+static bool read_rotated_gaussian(unsigned edition, refs_bytes section, double south_pole[2]) {
+    const axis_places *places = axis_places_of(edition);
+    const size_t angle_at = places->pole_at + 2 * places->angle_size;
+    if (kind_of(section, places) != places->rotated_gaussian || section.size < angle_at + 4 ||
+        refs_load_be32(section.data + angle_at) != 0)
+        return false;
+    read_pole(section, places->pole_at, places->angle_size, south_pole);
+    return true;
+}
+
+bool refs_grib_is_rotated_gaussian(unsigned edition, refs_bytes section) {
+    const axis_places *places = axis_places_of(edition);
+    refs_grib_rows rows;
+    double south_pole[2];
+    return read_rotated_gaussian(edition, section, south_pole) &&
+           refs_grib_rows_read(edition, section, &rows) && rows.ny <= MAX_GAUSSIAN &&
+           rows.ny == 2 * refs_load_be(section.data + places->order_at, places->order_size);
+}
+
+static refs_status rotated_gaussian_points(unsigned edition, refs_bytes section,
+                                           const refs_grib_rows *rows, refs_grib_axis axis,
+                                           double *numbers) {
+    const axis_places *places = axis_places_of(edition);
+    double south_pole[2], place[2];
+    REFS_SCOPED double *latitudes = refs_calloc((size_t)rows->ny, sizeof *latitudes);
+    REFS_SCOPED double *longitudes = refs_calloc((size_t)rows->nx, sizeof *longitudes);
+    if (latitudes == NULL || longitudes == NULL) return REFS_NOMEM;
+    if (!read_rotated_gaussian(edition, section, south_pole) ||
+        !axis_numbers(section, places, REFS_GRIB_LATITUDES, (size_t)rows->ny, latitudes) ||
+        !axis_numbers(section, places, REFS_GRIB_LONGITUDES, (size_t)rows->nx, longitudes))
+        return REFS_NOT_FOUND;
+    const double centre[2] = {south_pole[0] + 90, south_pole[1]};
+    for (uint64_t y = 0; y < rows->ny; y++)
+        for (uint64_t x = 0; x < rows->nx; x++) {
+            const double at[2] = {latitudes[y], longitudes[x]};
+            rotate_back(at, centre, place);
+            *numbers++ = place[axis == REFS_GRIB_LATITUDES ? 0 : 1];
+        }
+    return REFS_OK;
 }
 
 /* -- Mercator's -------------------------------------------------------------------------------- */
@@ -291,25 +351,145 @@ static double geographic(double isometric_latitude, double eccentricity) {
     return latitude;
 }
 
+/* Zero for a sphere; false where the axes are of no spheroid. */
+static bool eccentricity_of(const double axes[2], double *eccentricity) {
+    if (axes[0] <= 0 || axes[1] <= 0 || axes[1] > axes[0]) return false;
+    const double flat = axes[1] / axes[0];
+    *eccentricity = sqrt(1 - flat * flat);
+    return true;
+}
+
+/* The radius of a parallel by the major axis; Snyder 1987, equation 14-15. */
+static double radius_of_parallel(double latitude, double eccentricity) {
+    const double part = eccentricity * sin(latitude);
+    return cos(latitude) / sqrt(1 - part * part);
+}
+
+/* Distances to the next column and the next row are without a sign in messages. */
+static double signed_dx(const refs_grib_rows *rows, double dx) {
+    return (rows->mode & REFS_GRIB_LEFTWARDS) != 0 ? -dx : dx;
+}
+
+static double signed_dy(const refs_grib_rows *rows, double dy) {
+    return (rows->mode & REFS_GRIB_UPWARDS) != 0 ? dy : -dy;
+}
+
+static double positive_longitude(double longitude) {
+    return longitude - 360 * floor(longitude / 360);
+}
+
 static bool mercator_points(const mercator *grid, const double axes[2], const refs_grib_rows *rows,
                             refs_grib_axis axis, double *numbers) {
-    if (axes[0] <= 0 || axes[1] <= 0 || axes[1] > axes[0] || fabs(grid->latitude) >= 90 ||
-        fabs(grid->true_latitude) >= 90)
+    double e;
+    if (!eccentricity_of(axes, &e) || fabs(grid->latitude) >= 90 || fabs(grid->true_latitude) >= 90)
         return false;
-    double flat = axes[1] / axes[0], e = sqrt(1 - flat * flat);
-    double part = e * sin(grid->true_latitude * radian);
-    double radius = axes[0] * cos(grid->true_latitude * radian) / sqrt(1 - part * part);
+    double radius = axes[0] * radius_of_parallel(grid->true_latitude * radian, e);
     double start = isometric(grid->latitude * radian, e);
-    double dx = (rows->mode & REFS_GRIB_LEFTWARDS) != 0 ? -grid->dx : grid->dx;
-    double dy = (rows->mode & REFS_GRIB_UPWARDS) != 0 ? grid->dy : -grid->dy;
+    double dx = signed_dx(rows, grid->dx), dy = signed_dy(rows, grid->dy);
     for (uint64_t y = 0; y < rows->ny; y++) {
         double latitude = geographic(start + (double)y * dy / radius, e) / radian;
         for (uint64_t x = 0; x < rows->nx; x++) {
             double longitude = grid->longitude + (double)x * dx / radius / radian;
-            longitude -= 360 * floor(longitude / 360);
-            *numbers++ = axis == REFS_GRIB_LATITUDES ? latitude : longitude;
+            *numbers++ = axis == REFS_GRIB_LATITUDES ? latitude : positive_longitude(longitude);
         }
     }
+    return true;
+}
+
+/* -- conformal cones: Lambert's, and the polar stereographic one, whose constant is 1 ------------
+ */
+
+typedef struct cone {
+    double latitude, longitude; /* of the first point, degrees */
+    double meridian;            /* that runs along the columns */
+    double parallels[2];        /* of true scale */
+    bool is_polar;
+    double dx, dy; /* metres */
+} cone;
+
+double refs_grib_polar_latitude(unsigned edition, refs_bytes section) {
+    enum { SOUTH = 0x80, FLAG_AT_1 = 26, FLAG_AT_2 = 63 };
+    const double least = 1e-6; /* that a message can state and that has a sign */
+    const double stated = edition == 1 ? 60 : signed_at(section, 47, 4, 1e-6);
+    const bool is_south = (section.data[edition == 1 ? FLAG_AT_1 : FLAG_AT_2] & SOUTH) != 0;
+    return is_south ? -fmax(fabs(stated), least) : stated;
+}
+
+static bool read_cone_1(refs_bytes section, cone *grid) {
+    enum { LAMBERT = 3, POLAR = 5, LAMBERT_SIZE = 34, POLAR_SIZE = 28 };
+    const bool is_polar = section.size >= POLAR_SIZE && section.data[5] == POLAR;
+    if (!is_polar && (section.size < LAMBERT_SIZE || section.data[5] != LAMBERT)) return false;
+    *grid = (cone){.latitude = signed_at(section, 10, 3, 1e-3),
+                   .longitude = signed_at(section, 13, 3, 1e-3),
+                   .meridian = signed_at(section, 17, 3, 1e-3),
+                   .is_polar = is_polar,
+                   .dx = signed_at(section, 20, 3, 1),
+                   .dy = signed_at(section, 23, 3, 1)};
+    for (size_t i = 0; i < 2; i++)
+        grid->parallels[i] = is_polar ? refs_grib_polar_latitude(1, section)
+                                      : signed_at(section, 28 + 3 * i, 3, 1e-3);
+    return true;
+}
+
+static bool read_cone_2(refs_bytes section, cone *grid) {
+    enum { POLAR = 20, LAMBERT = 30, LAMBERT_SIZE = 73, POLAR_SIZE = 65 };
+    if (section.size < POLAR_SIZE) return false;
+    const uint64_t kind = refs_load_be(section.data + 12, 2);
+    if (kind != POLAR && (kind != LAMBERT || section.size < LAMBERT_SIZE)) return false;
+    *grid = (cone){.latitude = signed_at(section, 38, 4, 1e-6),
+                   .longitude = signed_at(section, 42, 4, 1e-6),
+                   .meridian = signed_at(section, 51, 4, 1e-6),
+                   .is_polar = kind == POLAR,
+                   .dx = signed_at(section, 55, 4, 1e-3),
+                   .dy = signed_at(section, 59, 4, 1e-3)};
+    for (size_t i = 0; i < 2; i++)
+        grid->parallels[i] = kind == POLAR ? refs_grib_polar_latitude(2, section)
+                                           : signed_at(section, 65 + 4 * i, 4, 1e-6);
+    return true;
+}
+
+static bool read_cone(unsigned edition, refs_bytes section, cone *grid) {
+    return edition == 1 ? read_cone_1(section, grid) : read_cone_2(section, grid);
+}
+
+/* The cone's constant, and the distance in metres of the equator from its tip, both negative in the
+ * south; Snyder 1987, equations 15-8, 15-10, 21-33 and 21-34. */
+typedef struct cone_shape {
+    double constant, equator;
+} cone_shape;
+
+static cone_shape shape_of(const cone *grid, double major, double e) {
+    const double first = grid->parallels[0] * radian, second = grid->parallels[1] * radian;
+    const double radius = radius_of_parallel(first, e);
+    double n = grid->is_polar ? copysign(1, first) : sin(first);
+    if (first != second)
+        n = log(radius / radius_of_parallel(second, e)) /
+            (isometric(second, e) - isometric(first, e));
+    if (grid->is_polar && fabs(grid->parallels[0]) >= 90)
+        return (cone_shape){n, n * 2 * major / sqrt(pow(1 + e, 1 + e) * pow(1 - e, 1 - e))};
+    return (cone_shape){n, major * radius / n * exp(n * isometric(first, e))};
+}
+
+static bool cone_points(const cone *grid, const double axes[2], const refs_grib_rows *rows,
+                        refs_grib_axis axis, double *numbers) {
+    double e;
+    if (!eccentricity_of(axes, &e)) return false;
+    const cone_shape shape = shape_of(grid, axes[0], e);
+    const double n = shape.constant, sign = copysign(1, n);
+    const double start = shape.equator * exp(-n * isometric(grid->latitude * radian, e));
+    const double angle = n * remainder(grid->longitude - grid->meridian, 360) * radian;
+    if (n == 0 || !isfinite(n) || !isfinite(shape.equator) || !isfinite(start)) return false;
+    for (uint64_t row = 0; row < rows->ny; row++)
+        for (uint64_t column = 0; column < rows->nx; column++) {
+            double x = start * sin(angle) + (double)column * signed_dx(rows, grid->dx);
+            double y = -start * cos(angle) + (double)row * signed_dy(rows, grid->dy);
+            double place = axis == REFS_GRIB_LATITUDES
+                               ? geographic(-log(hypot(x, y) / fabs(shape.equator)) / n, e)
+                               : atan2(sign * x, -sign * y) / n;
+            *numbers++ = axis == REFS_GRIB_LATITUDES
+                             ? place / radian
+                             : positive_longitude(grid->meridian + place / radian);
+        }
     return true;
 }
 
@@ -354,21 +534,26 @@ refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axi
                              double *numbers) {
     refs_grib_reduced reduced;
     refs_grib_rows rows;
-    mercator grid;
     double axes[2];
     if (refs_grib_reduced_read(edition, section, &reduced))
         return reduced.n_points == n && reduced.is_whole
                    ? reduced_points(section, &reduced, axis, numbers)
                    : REFS_NOT_FOUND;
-    refs_grib_rotated rotated;
-    if (refs_grib_rotated_read(edition, section, &rotated) &&
-        refs_grib_rows_read(edition, section, &rows) && rows.nx * rows.ny == n) {
-        rotated_points(&rotated, &rows, axis, numbers);
-        return REFS_OK;
-    }
-    if (!read_mercator(edition, section, &grid) || !refs_grib_rows_read(edition, section, &rows) ||
-        rows.nx * rows.ny != n)
+    if (!refs_grib_rows_read(edition, section, &rows) || rows.nx * rows.ny != n)
         return REFS_NOT_FOUND;
-    refs_grib_earth(edition, section, axes);
-    return mercator_points(&grid, axes, &rows, axis, numbers) ? REFS_OK : REFS_NOT_FOUND;
+    if (refs_grib_is_rotated_gaussian(edition, section))
+        return rotated_gaussian_points(edition, section, &rows, axis, numbers);
+    refs_grib_rotated rotated;
+    mercator cylinder;
+    cone cone_read;
+    bool is_known = refs_grib_rotated_read(edition, section, &rotated);
+    if (is_known) rotated_points(&rotated, &rows, axis, numbers);
+    if (read_mercator(edition, section, &cylinder)) {
+        refs_grib_earth(edition, section, axes);
+        is_known = mercator_points(&cylinder, axes, &rows, axis, numbers);
+    } else if (read_cone(edition, section, &cone_read)) {
+        refs_grib_earth(edition, section, axes);
+        is_known = cone_points(&cone_read, axes, &rows, axis, numbers);
+    }
+    return is_known ? REFS_OK : REFS_NOT_FOUND;
 }

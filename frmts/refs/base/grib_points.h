@@ -1,9 +1,11 @@
-/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, reduced ones,
- * and NCEP's rotated one on Arakawa's grids.
+/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, Lambert's,
+ * polar stereographic, rotated Gaussian and reduced ones, and NCEP's rotated one on Arakawa's
+ * grids.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.10, 3.40 and 3.41, NCEP's 3.32769,
- * and FM 92-XI Ext. GRIB edition 1, data representation types 0, 1, 4 and 14. ecCodes reads beyond
- * damaged descriptions of these.
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.10, 3.20, 3.30, 3.40 and 3.41, NCEP's
+ * 3.32769, and FM 92-XI Ext. GRIB edition 1, data representation types 0, 1, 3, 4, 5 and 14.
+ * ecCodes reads beyond damaged descriptions of some, and 2.28 ignores the scanning mode of
+ * projected grids.
  *
  * Read before this: bytes.h.
  */
@@ -38,6 +40,10 @@ bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_redu
  * not known. A section of edition 2 has at least 15 bytes, one of edition 1 17. */
 void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]);
 
+/** The latitude of true scale, in degrees, of a polar stereographic grid: negative about the south
+ * pole. 60 in edition 1. A section of edition 2 has at least 64 bytes, one of edition 1 27. */
+double refs_grib_polar_latitude(unsigned edition, refs_bytes section);
+
 /** Rotated latitudes and longitudes, in degrees. */
 typedef struct refs_grib_rotated {
     double south_pole[2]; /**< latitude and longitude of the rotated one */
@@ -57,9 +63,13 @@ typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_g
 bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                            double *numbers);
 
+/** Whether a description is of a rotated Gaussian grid from one pole to the other: template 3.41,
+ * type 14 of edition 1, with rows of one length. */
+bool refs_grib_is_rotated_gaussian(unsigned edition, refs_bytes section);
+
 /** Latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point to
- * its last. REFS_NOT_FOUND for grids that are neither Mercator's nor reduced ones of whole
- * circles, or that have another number of points; else REFS_OK or REFS_NOMEM. */
+ * its last. REFS_NOT_FOUND for other grids than the above, reduced ones of a part of the globe,
+ * and another number of points; else REFS_OK or REFS_NOMEM. */
 refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                              double *numbers);
 

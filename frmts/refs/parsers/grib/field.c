@@ -73,6 +73,8 @@ static void measure_rows(grib_grid *grid) {
     grid->is_arakawa =
         refs_grib_rotated_read(grid->edition, refs_buf_view(&grid->section), &rotated);
     if (grid->is_arakawa) grid->type = "rotated_ll";
+    if (refs_grib_is_rotated_gaussian(grid->edition, refs_buf_view(&grid->section)))
+        grid->type = "rotated_gg";
     refs_grib_rows rows;
     bool has_rows = refs_grib_rows_read(grid->edition, refs_buf_view(&grid->section), &rows);
     /* No formula for rows that are shifted by half a point */
@@ -685,9 +687,10 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     for (size_t i = 0; i < MAX_NUMBERS && all->numbers[i].key != NULL; i++)
         json_object_set_new(attributes, all->numbers[i].key,
                             json_real(number_at(grid, &all->numbers[i])));
-    if (grid->edition == 1 && strcmp(grid->type, "polar_stereographic") == 0)
-        json_object_set_new(attributes, "GRIB_LaDInDegrees",
-                            json_real((grid->section.data[26] & 0x80) != 0 ? -60 : 60));
+    if (strcmp(grid->type, "polar_stereographic") == 0)
+        json_object_set_new(
+            attributes, "GRIB_LaDInDegrees",
+            json_real(refs_grib_polar_latitude(grid->edition, refs_buf_view(&grid->section))));
     if (grid->is_arakawa)
         add_arakawa_keys(grid, attributes);
     else if (strcmp(grid->type, "rotated_ll") == 0)
