@@ -120,6 +120,9 @@ typedef struct grib_product {
 refs_status refs_scan__grib_add_kind(json_t *kind, grib_kind_part part, refs_bytes bytes,
                                      refs_error *err);
 
+/** Prints nine digits, as many as 32 bits hold; whatever the locale has for a point. */
+void refs_scan__grib_print_number(double number, char *text, size_t size);
+
 /** A scale factor and a scaled value, five bytes. */
 double refs_scan__grib_scaled(const uint8_t *p);
 

@@ -86,6 +86,15 @@ static refs_status append_text(json_t *kind, const char *key, const char *text, 
     return REFS_OK;
 }
 
+/* Appends "_above_normal" to the name, and " above normal" to the phrase, from a text that it
+ * changes. */
+static refs_status append_named(json_t *kind, char *text, refs_error *err) {
+    REFS_TRY(append_text(kind, "name", text, err));
+    for (char *at = text; *at != '\0'; at++)
+        if (*at == '_') *at = ' ';
+    return append_text(kind, "phrase", text, err);
+}
+
 static refs_status set_key(json_t *kind, const char *key, json_t *value, refs_error *err) {
     json_t *attributes = json_object_get(kind, "attributes");
     if (attributes == NULL) {
@@ -141,8 +150,7 @@ typedef struct interval {
     const char *keys[2];  /* of the limits */
 } interval;
 
-/* Nine digits are as many as 32 bits hold; whatever the locale has for a point. */
-static void print_number(double number, char *text, size_t size) {
+void refs_scan__grib_print_number(double number, char *text, size_t size) {
     snprintf(text, size, "%.9g", number);
     for (char *at = text; *at != '\0'; at++)
         if (*at == ',') *at = '.';
@@ -176,7 +184,7 @@ static refs_status add_interval(json_t *kind, const interval *limits, unsigned t
         bool is_there = read_scaled(p + 1 + i * SCALED_BYTES, &value);
         snprintf(number, sizeof number, "missing");
         if (is_there) {
-            print_number(value, number, sizeof number);
+            refs_scan__grib_print_number(value, number, sizeof number);
             REFS_TRY(set_key(kind, limits->keys[i], json_real(value), err));
         }
         if (is_second)
@@ -185,6 +193,23 @@ static refs_status add_interval(json_t *kind, const interval *limits, unsigned t
         is_second = true;
     }
     return REFS_OK;
+}
+
+/* A type that is not known, with whatever limits there are: "_type192_1_10", and the same with
+ * blanks in the long name. */
+static refs_status add_unknown(json_t *kind, const interval *limits, const uint8_t *p,
+                               refs_error *err) {
+    char text[96], number[32];
+    int n = snprintf(text, sizeof text, "_type%u", p[0]);
+    REFS_TRY(set_key(kind, limits->type_key, json_integer((json_int_t)p[0]), err));
+    for (size_t i = 0; i < 2; i++) {
+        double value;
+        if (!read_scaled(p + 1 + i * SCALED_BYTES, &value)) continue;
+        REFS_TRY(set_key(kind, limits->keys[i], json_real(value), err));
+        refs_scan__grib_print_number(value, number, sizeof number);
+        n += snprintf(text + n, sizeof text - (size_t)n, "_%s", number);
+    }
+    return append_named(kind, text, err);
 }
 
 static refs_status add_labelled(json_t *kind, const interval *limits, const uint8_t *p,
@@ -196,24 +221,10 @@ static refs_status add_labelled(json_t *kind, const interval *limits, const uint
     snprintf(text, sizeof text, ", %s", limits->label);
     REFS_TRY(append_text(kind, "phrase", text, err));
     if (p[0] < N_COMPARISONS) return add_interval(kind, limits, p[0], p, err);
-    snprintf(text, sizeof text, "_type%u", p[0]);
-    REFS_TRY(set_key(kind, limits->type_key, json_integer((json_int_t)p[0]), err));
-    return append_text(kind, "name", text, err);
+    return add_unknown(kind, limits, p, err);
 }
 
 /* -- probabilities and the rest ---------------------------------------------------------------- */
-
-/* A type that is not known, with whatever limits there are. */
-static void print_type(const uint8_t *p, char *text, size_t size) {
-    char number[32];
-    int n = snprintf(text, size, "_type%u", p[0]);
-    for (size_t i = 0; i < 2; i++) {
-        double value;
-        if (!read_scaled(p + 1 + i * SCALED_BYTES, &value)) continue;
-        print_number(value, number, sizeof number);
-        n += snprintf(text + n, size - (size_t)n, "_%s", number);
-    }
-}
 
 /* The number of the probability among others is no part of what it is. */
 static refs_status add_probability(json_t *kind, const uint8_t *p, refs_error *err) {
@@ -227,15 +238,10 @@ static refs_status add_probability(json_t *kind, const uint8_t *p, refs_error *e
     REFS_TRY(append_text(kind, "prefix", "Prob of ", err));
     if (type == EQUAL_TO_LOWER) type = IS_EQUAL;
     if (p[AT_TYPE] <= EQUAL_TO_LOWER) return add_interval(kind, &limits, type, p + AT_TYPE, err);
+    if (normal == NULL) return add_unknown(kind, &limits, p + AT_TYPE, err);
     REFS_TRY(set_key(kind, limits.type_key, json_integer((json_int_t)type), err));
-    if (normal != NULL)
-        snprintf(text, sizeof text, "_%s", normal);
-    else
-        print_type(p + AT_TYPE, text, sizeof text);
-    REFS_TRY(append_text(kind, "name", text, err));
-    for (char *at = text; *at != '\0'; at++)
-        if (*at == '_') *at = ' ';
-    return append_text(kind, "phrase", text, err);
+    snprintf(text, sizeof text, "_%s", normal);
+    return append_named(kind, text, err);
 }
 
 static refs_status add_derived(json_t *kind, unsigned code, refs_error *err) {
