@@ -160,6 +160,43 @@ class Lists(Indices):
             self.assertIn("t_isobaricInhPa", root.GetMDArrayNames())
             os.remove(self.set)
 
+    def test_layers_are_the_same_by_an_index_and_without_one(self):
+        """Two layers with one top; the file of the last step has one of them alone, which is not taken for the other."""
+        def layer(step, bottom):
+            content = bytearray(message(step, 0))
+            at = content.index(bytes((4, 0, 0, 0, 0))) + 18
+            content[at:at + 12] = bytes((103, 0, 0, 0, 0, 0, 103, 0)) + bottom.to_bytes(4, "big")
+            return bytes(content)
+        for step, bottoms in (0, (1000, 6000)), (1, (1000, 6000)), (2, (6000,)):
+            contents = [layer(step, bottom) for bottom in bottoms]
+            with open(self.path(f"shear{step}.grib2"), "wb") as file:
+                file.write(b"".join(contents))
+            with open(self.path(f"shear{step}.grib2.idx"), "w") as file:
+                file.writelines(f"{i + 1}:{i * len(contents[0])}:d=2026080100:TMP:0-{bottom} m above ground:"
+                                f"{f'{step} hour fcst' if step else 'anl'}:\n" for i, bottom in enumerate(bottoms))
+        found = []
+        for pattern in "shear[01].grib2", "shear[01].grib2.idx":
+            done = self.index(self.path(pattern))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            shown = {}
+            for name, _ in gdal.Open(f'REFS:"{self.set}"').GetSubDatasets():
+                if name.split("/")[-1].startswith("t_"):
+                    dataset = gdal.Open(name)
+                    band = dataset.GetRasterBand(2)
+                    shown[name.split("/")[-1]] = band.GetMetadataItem("long_name"), sorted(
+                        value for key, value in band.GetMetadata().items() if key.startswith("NETCDF_DIM_height"))
+            found.append(shown)
+            checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+            os.remove(self.set)
+        self.assertEqual(found[0], {f"t_heightAboveGroundLayer_0_{bottom}": (f"Temperature, layer 0 to {bottom} m", ["0", f"{{0,{bottom}}}"])
+                                    for bottom in (1000, 6000)})
+        self.assertEqual(found[1], found[0])
+        done = self.index(self.path("shear*.grib2"))
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        self.assertNotIn("t_heightAboveGroundLayer_0_1000/2.0.0", refs)
+
     def test_largest_values_of_three_hours_and_of_six_are_apart(self):
         """Their lines say the step alone: of the first one the hours are also those since the reference time."""
         for step, hours in ((3, (3,)), (6, (6, 3)), (9, (6, 3))):

@@ -248,6 +248,7 @@ typedef struct refs_cf_band_axis {
     uint64_t first;                    /**< of the selected elements, along the dimension */
     uint64_t n;                        /**< selected elements; what follows has as many */
     double *values;                    /**< of the coordinate variable, as stored; NULL if none */
+    double *bounds;                    /**< pairs of all elements, of a set of GRIB; NULL if none */
     char **labels;                     /**< n strings of a text coordinate; NULL if none */
     char *units;                       /**< of the coordinate variable, or NULL */
     char *calendar;                    /**< of the coordinate variable, or NULL */

@@ -349,6 +349,8 @@ TEST(GribFile, NamesProductsByWhatTheyAre) {
     const std::string aerosol = BigEndian().u16(62001).u8(4).bytes + missing + scaled(7, 25);
     const std::string sizeAndWavelength = BigEndian().u16(62000).u8(255).bytes + missing + missing +
                                           BigEndian().u8(11).bytes + scaled(9, 550) + missing;
+    const std::string unknownSize = BigEndian().u16(62000).u8(200).bytes + scaled(0, 3) + missing +
+                                    BigEndian().u8(255).bytes + missing + missing;
     const struct {
         Field field;
         const char *name, *attributes;
@@ -363,6 +365,13 @@ TEST(GribFile, NamesProductsByWhatTheyAre) {
          R"("GRIB_lowerLimit":300.0)"},
         {productOf(5, std::string("\0\0\6", 3) + missing + missing), "t_prob_above_normal",
          R"("long_name":"Prob of Temperature above normal","units":"%")"},
+        {productOf(5, std::string("\0\0\x0a", 3) + scaled(0, 1) + scaled(0, 10)),
+         "t_prob_type10_1_10",
+         R"("GRIB_lowerLimit":1.0,"GRIB_probabilityType":10,"GRIB_upperLimit":10.0)"},
+        {productOf(5, std::string("\0\0\x0a", 3) + missing + scaled(1, 25)), "t_prob_type10_2.5",
+         R"("long_name":"Prob of Temperature type10 2.5","units":"%")"},
+        {productOf(48, "", unknownSize), "t_aerosol62000_size_type200_3",
+         R"("GRIB_firstSize":3.0,"GRIB_typeOfSizeInterval":200)"},
         {productOf(2, "\4\x0a"), "t_spread",
          R"("long_name":"Temperature, spread of all members","units":"K")"},
         {productOf(86, BigEndian().u16(10).u16(3).bytes), "t_q3of10",
@@ -387,6 +396,75 @@ TEST(GribFile, NamesProductsByWhatTheyAre) {
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     for (const auto &row : rows)
         EXPECT_EQ(file.documents.count(row.name + std::string("/.zarray")), 1u);
+}
+
+namespace {
+
+/** Temperature of a layer between two surfaces of one type, by numbers with one digit. */
+Field layerOf(unsigned type, const std::string &top, const std::string &bottom, unsigned step = 0) {
+    Field field;
+    field.step = step;
+    const std::string ofType(1, static_cast<char>(type));
+    field.product = product(field).substr(0, 17) + ofType + top + ofType + bottom;
+    return field;
+}
+
+std::vector<double> valuesOf(ScannedFile &file, const std::string &array,
+                             const std::vector<uint64_t> &index) {
+    const std::string bytes = file.chunk(array, index);
+    std::vector<double> values(bytes.size() / sizeof(double));
+    memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    return values;
+}
+
+using Values = std::vector<double>;
+
+} // namespace
+
+/* CF 7.1; the levels of cfgrib are the tops. */
+TEST(GribFile, SaysWhereLayersEnd) {
+    std::string content;
+    for (const unsigned top : {10, 1, 0, 4})
+        content += messageOf({layerOf(106, scaled(1, top), scaled(1, top == 0 ? 1 : 2 * top + 2))});
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("t/.zarray", R"("shape":[4,3,4])"));
+    EXPECT_TRUE(
+        file.says("depthBelowLandLayer/.zattrs", R"("bounds":"depthBelowLandLayer_bounds")"));
+    EXPECT_TRUE(file.says("depthBelowLandLayer_bounds/.zattrs",
+                          R"("_ARRAY_DIMENSIONS":["depthBelowLandLayer","bnds"])"));
+    EXPECT_EQ(valuesOf(file, "depthBelowLandLayer", {0}), (Values{0, 0.1, 0.4, 1}));
+    EXPECT_EQ(valuesOf(file, "depthBelowLandLayer_bounds", {0, 0}),
+              (Values{0, 0.1, 0.1, 0.4, 0.4, 1, 1, 2.2}));
+    ScannedFile isobaric(messageOf({layerOf(100, scaled(0, 85000), scaled(0, 100000))}));
+    EXPECT_EQ(valuesOf(isobaric, "isobaricLayer_bounds", {0}), (Values{850, 1000}));
+    ScannedFile open(messageOf({layerOf(106, scaled(1, 3), "\xff\xff\xff\xff\xff")}));
+    EXPECT_EQ(valueOf(open, "depthBelowLandLayer"), 0.3);
+    EXPECT_EQ(open.documents.count("depthBelowLandLayer_bounds/.zarray"), 0u);
+}
+
+TEST(GribFile, TellsLayersWithOneTopApartByTheirBottoms) {
+    std::string content;
+    for (const unsigned step : {0, 6})
+        for (const unsigned bottom : {60000, 10000})
+            content += messageOf({layerOf(103, scaled(1, 0), scaled(1, bottom), step)});
+    content += messageOf({layerOf(103, scaled(0, 5), scaled(0, 10))});
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    const std::string low = "t_heightAboveGroundLayer_0_1000",
+                      high = "t_heightAboveGroundLayer_0_6000";
+    const size_t size = content.size() / 5;
+    for (const std::string &name : {low, high})
+        EXPECT_TRUE(file.says(name + "/.zarray", R"("shape":[2,3,4])")) << name;
+    EXPECT_EQ(file.chunk(low, {1, 0, 0}), place(3, size));
+    EXPECT_EQ(file.chunk(high, {0, 0, 0}), place(0, size));
+    EXPECT_TRUE(file.says(high + "/.zattrs", R"("long_name":"Temperature, layer 0 to 6000 m")"));
+    EXPECT_TRUE(file.says(high + "/.zattrs", R"("coordinates":"time heightAboveGroundLayer_)"));
+    EXPECT_EQ(file.documents.count("t/.zarray"), 1u);
+    EXPECT_EQ(file.documents.count("t_2/.zarray"), 0u);
+    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_bounds", {0}), (Values{5, 10}));
+    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_2_bounds", {0}), (Values{0, 1000}));
+    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_3_bounds", {0}), (Values{0, 6000}));
 }
 
 /* By the numbers and lists of template 4.99: two directions, three frequencies. */
@@ -550,7 +628,9 @@ TEST(GribFile, TakesNoMemoryForPointsThatAreNotThere) {
 }
 
 TEST(GribFile, ReportsEveryFailedAllocation) {
-    const std::string content = message(0, 500) + message(6, 500);
+    const std::string content = message(0, 500) + message(6, 500) +
+                                messageOf({layerOf(106, scaled(1, 0), scaled(1, 1))}) +
+                                messageOf({layerOf(106, scaled(1, 0), scaled(1, 4))});
     const int64_t n = faults::survive([&] {
         ScannedFile file(content);
         if (file.status == REFS_OK) file.chunk("t", {1, 0, 0});

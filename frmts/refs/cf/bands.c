@@ -95,6 +95,7 @@ static refs_status read_axes(const refs_cf__input *input, refs_cf_description *d
         if (axis->coordinate == NULL) continue;
         REFS_TRY(read_labels(input, axis, err));
         REFS_TRY(refs_cf__read_values(input, axis->coordinate, &axis->values, err));
+        REFS_TRY(refs_cf__read_bounds(input, axis->coordinate, &axis->bounds, err));
     }
     return REFS_OK;
 }
@@ -121,6 +122,7 @@ void refs_cf__bands_clear(refs_cf_description *description) {
         for (uint64_t k = 0; axis->labels != NULL && k < axis->n; k++) refs_free(axis->labels[k]);
         refs_free(axis->labels);
         refs_free(axis->values);
+        refs_free(axis->bounds);
         refs_free(axis->units);
         refs_free(axis->calendar);
     }

@@ -453,6 +453,11 @@ refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_descrip
                                     refs_error *err);
 void refs_cf__bands_clear(refs_cf_description *description);
 
+/** Reads the bounds of a coordinate in pairs, NULL where there are none: of sets of GRIB messages
+ * only. */
+refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
+                                 double **bounds, refs_error *err);
+
 /** Appends value `index` of a band axis as the netCDF driver prints it; its number from 1 when
  * there is no coordinate variable. */
 refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,

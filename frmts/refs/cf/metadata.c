@@ -167,6 +167,10 @@ refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_a
     return add_band_axes(description, err);
 }
 
+static bool is_readable(const refs_array_meta *coordinate) {
+    return coordinate != NULL && coordinate->status == REFS_OK;
+}
+
 /* -- one band ---------------------------------------------------------------------------------- */
 
 /* Attributes with stored values are shown in the type of the band, unsigned if that is. */
@@ -202,11 +206,44 @@ static refs_status add_unsigned(const refs_cf__input *input, const char *name, r
     return refs_cf__add_item(items, name, refs_buf_text(&text), err);
 }
 
+static bool is_of_grib(const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL;
+}
+
+/* Of sets of GRIB messages, where they are the tops and bottoms of layers. */
+refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
+                                 double **bounds, refs_error *err) {
+    const refs_str name = refs_cf__text(coordinate->attributes, "bounds");
+    const refs_array_meta *array =
+        name.size > 0 && is_of_grib(input->array) ? refs_cf__resolve(input, name) : NULL;
+    if (!is_readable(array) || array->rank != coordinate->rank + 1 ||
+        array->shape[coordinate->rank] != 2 ||
+        (coordinate->rank > 0 && array->shape[0] != coordinate->shape[0]))
+        return REFS_OK;
+    return refs_cf__read_values(input, array, bounds, err);
+}
+
+/* Adds NETCDF_DIM_<axis>_BOUNDS={<top>,<bottom>}. */
+static refs_status add_band_bounds(const refs_cf_band_axis *axis, uint64_t index,
+                                   refs_cf_items *items, refs_error *err) {
+    if (axis->bounds == NULL || index >= axis->n) return REFS_OK;
+    const double *bounds = &axis->bounds[2 * (axis->first + index)];
+    const refs_dtype *dtype = &axis->coordinate->dtype;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append(&text, "{", 1, err));
+    REFS_TRY(refs_cf__print_typed(bounds[0], dtype, &text, err));
+    REFS_TRY(refs_buf_append(&text, ",", 1, err));
+    REFS_TRY(refs_cf__print_typed(bounds[1], dtype, &text, err));
+    REFS_TRY(refs_buf_append(&text, "}", 1, err));
+    return add_dim_item(axis, "_BOUNDS", &text, items, err);
+}
+
 static refs_status add_band_position(const refs_cf_band_axis *axis, uint64_t index,
                                      refs_cf_items *items, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_cf__print_band_value(axis, index, &text, err));
-    return add_dim_item(axis, "", &text, items, err);
+    REFS_TRY(add_dim_item(axis, "", &text, items, err));
+    return add_band_bounds(axis, index, items, err);
 }
 
 static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_cf_items *items,
@@ -223,6 +260,7 @@ static refs_status read_coordinate(const refs_cf__input *input, const refs_array
     const refs_str calendar = refs_cf__text(coordinate->attributes, "calendar");
     *axis = (refs_cf_band_axis){.name = coordinate->name, .coordinate = coordinate};
     REFS_TRY(refs_cf__read_values(input, coordinate, &axis->values, err));
+    REFS_TRY(refs_cf__read_bounds(input, coordinate, &axis->bounds, err));
     if (axis->values == NULL || !refs_array_meta_elements(coordinate, &axis->n)) return REFS_OK;
     axis->kind = refs_cf__axis_kind(coordinate);
     axis->units = units.data != NULL ? refs_str_copy(units) : NULL;
@@ -232,6 +270,7 @@ static refs_status read_coordinate(const refs_cf__input *input, const refs_array
 
 static void axis_clear(refs_cf_band_axis *axis) {
     refs_free(axis->values);
+    refs_free(axis->bounds);
     refs_free(axis->units);
     refs_free(axis->calendar);
     *axis = (refs_cf_band_axis){.values = NULL};
@@ -292,14 +331,6 @@ static refs_status add_clock(const refs_cf__input *input, const refs_array_meta 
     else
         axis_clear(&clock.axis);
     return status;
-}
-
-static bool is_readable(const refs_array_meta *coordinate) {
-    return coordinate != NULL && coordinate->status == REFS_OK;
-}
-
-static bool is_of_grib(const refs_array_meta *array) {
-    return refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL;
 }
 
 /* Whether the coordinate of a band axis is the reference time or the lead time of a forecast. */

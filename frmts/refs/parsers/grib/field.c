@@ -274,12 +274,13 @@ static double forecast_hours(const uint8_t *p, const grib_product *product) {
 }
 
 static void read_surfaces(const uint8_t *p, grib_field *field) {
+    const double unit = p[0] == 100 ? 100 : 1; /* isobaric: Pa, shown as hPa */
     field->level_type = p[0];
-    field->level =
-        refs_scan__grib_scaled(p + 1) / (p[0] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
+    field->level = refs_scan__grib_scaled(p + 1) / unit;
     field->second_level_type = p[6];
     field->is_layer = p[6] == p[0] && p[6] != MISSING;
-    if (field->is_layer) field->bottom = refs_scan__grib_scaled(p + 7);
+    field->has_bottom = field->is_layer && p[7] != MISSING && refs_load_be32(p + 8) != UINT32_MAX;
+    if (field->has_bottom) field->bottom = refs_scan__grib_scaled(p + 7) / unit;
 }
 
 /* Elements of a list of scaled values; their numbers start at 1. */
@@ -348,7 +349,7 @@ static refs_status read_product(message *m, grib_list *list, refs_error *err) {
     field->level = field->step_hours = field->bottom = field->length_hours = 0;
     field->direction = field->frequency = 0;
     field->spectrum = GRIB_NO_SPECTRUM;
-    field->is_layer = false;
+    field->is_layer = field->has_bottom = false;
     refs_status status = refs_scan__grib_product(refs_buf_view(&m->section), &product, err);
     m->is_known = product.is_known;
     if (!product.is_known && list->n_unknown == 0) list->unknown = product.number;
@@ -422,7 +423,7 @@ static void read_level_1(grib_field *field, const uint8_t *p) {
     static const uint8_t layers[] = {101, 104, 106, 108, 110, 112, 114, 116, 120, 121, 128, 141};
     field->level_type = p[9];
     field->level = refs_load_be16(p + 10);
-    field->is_layer = memchr(layers, p[9], sizeof layers) != NULL;
+    field->is_layer = field->has_bottom = memchr(layers, p[9], sizeof layers) != NULL;
     if (field->is_layer) {
         field->level = p[10];
         field->bottom = p[11];

@@ -43,6 +43,8 @@ typedef struct grib_field {
     unsigned statistic;         /**< 1: accumulated; 2: largest, …: code table 4.10; or none */
     unsigned second_level_type; /**< 255: none */
     bool is_layer;
+    bool has_bottom;
+    bool is_own_layer;   /**< no element of a dimension: others have its top and another bottom */
     uint32_t kind;       /**< of what else the product says, grib_list.kinds; 0: nothing */
     bool repeats;        /**< an array before has all of this but the occurrence */
     unsigned occurrence; /**< of fields that say the same */
@@ -52,7 +54,7 @@ typedef struct grib_field {
     double step_hours;
     double level;
     double direction, frequency; /**< of waves, see `spectrum` */
-    double bottom;               /**< of a layer */
+    double bottom;               /**< of a layer with `has_bottom`, in the units of `level` */
     double length_hours;         /**< of the interval of a statistic */
     bool is_length_guessed; /**< from another message: to tell arrays apart, not to be stated */
     grib_spectrum spectrum;

@@ -43,6 +43,7 @@ typedef struct array {
     uint64_t shape[N_KINDS + 2];
     char dims[2][NAME_SIZE]; /* of a coordinate */
     refs_buf bytes;          /* a coordinate's values */
+    refs_buf bounds;         /* tops and bottoms of the layers that they are, in pairs */
     size_t first, n;         /* fields */
 } array;
 
@@ -227,6 +228,11 @@ static double place_of_statistic(const grib_field *field) {
     return field->statistic == GRIB_NO_STATISTIC ? -1 : (double)field->statistic;
 }
 
+static int compare_layers(const grib_field *a, const grib_field *b) {
+    const int result = order(a->level, b->level);
+    return result != 0 ? result : order(a->bottom, b->bottom);
+}
+
 /* The properties by which arrays differ, in the order of names. */
 static int compare_kinds(const grib_field *a, const grib_field *b) {
     const double statistic_a = place_of_statistic(a), statistic_b = place_of_statistic(b);
@@ -241,6 +247,8 @@ static int compare_kinds(const grib_field *a, const grib_field *b) {
     int result = 0;
     for (size_t i = 0; i < sizeof keys_a / sizeof keys_a[0] && result == 0; i++)
         result = order(keys_a[i], keys_b[i]);
+    if (result == 0) result = order(a->is_own_layer, b->is_own_layer);
+    if (result == 0 && a->is_own_layer) result = compare_layers(a, b);
     return result != 0 ? result : order(a->occurrence, b->occurrence);
 }
 
@@ -310,7 +318,28 @@ static refs_status sort_kinds(grib_list *list, refs_error *err) {
     return has_memory ? REFS_OK : refs_fail_nomem(err);
 }
 
+static int compare_kinds_and_layers(const void *left, const void *right) {
+    const int result = compare_kinds(left, right);
+    return result != 0 ? result : compare_layers(left, right);
+}
+
+/* Layers of a kind that have the same top and different bottoms are not along one dimension, whose
+ * values are the tops: each is an array of its own. */
+static void find_own_layers(grib_list *list) {
+    grib_field *fields = list->fields;
+    qsort(fields, list->n_fields, sizeof *fields, compare_kinds_and_layers);
+    for (size_t first = 0, end; first < list->n_fields; first = end) {
+        for (end = first + 1; end < list->n_fields; end++)
+            if (compare_kinds(&fields[first], &fields[end]) != 0 ||
+                fields[first].level != fields[end].level)
+                break;
+        if (fields[first].bottom == fields[end - 1].bottom) continue;
+        for (size_t i = first; i < end; i++) fields[i].is_own_layer = true;
+    }
+}
+
 static void sort_fields(grib_list *list) {
+    find_own_layers(list);
     qsort(list->fields, list->n_fields, sizeof *list->fields, compare_fields);
     for (size_t i = 1; i < list->n_fields; i++) {
         grib_field *field = &list->fields[i], before = list->fields[i - 1];
@@ -341,6 +370,11 @@ static void make_unique(const grib *self, size_t first, char *name, size_t size)
         snprintf(name, size, "%s_%zu", base, i);
 }
 
+static void clear_values(array *values) {
+    refs_buf_clear(&values->bytes);
+    refs_buf_clear(&values->bounds);
+}
+
 /* Adds an array, its document, and its lookup of chunks; takes ownership of its bytes and of the
  * values of the document. */
 static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
@@ -355,7 +389,7 @@ static refs_status add_array(grib *self, array *added, refs_scan_array *document
         !refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays))
         status = refs_fail_nomem(err);
     if (status != REFS_OK) {
-        refs_buf_clear(&added->bytes);
+        clear_values(added);
         json_decref(document->dtype);
         json_decref(document->filters);
         json_decref(document->fill_value);
@@ -381,11 +415,31 @@ static bool has_dims_of(const array *there, const array *wanted) {
     return true;
 }
 
+static bool has_bytes_of(const refs_buf *there, const refs_buf *wanted) {
+    return there->size == wanted->size &&
+           (there->size == 0 || memcmp(there->data, wanted->data, wanted->size) == 0);
+}
+
 static bool is_same(const array *there, const array *wanted) {
     return there->rank == wanted->rank && there->n == wanted->n &&
-           there->bytes.size == wanted->bytes.size &&
-           memcmp(there->bytes.data, wanted->bytes.data, wanted->bytes.size) == 0 &&
-           has_dims_of(there, wanted);
+           has_bytes_of(&there->bytes, &wanted->bytes) &&
+           has_bytes_of(&there->bounds, &wanted->bounds) && has_dims_of(there, wanted);
+}
+
+/* CF 1.11, section 7.1: bounds have the dimensions of their coordinate, and one of two elements
+ * behind these. */
+static refs_status add_bounds(grib *self, const array *coordinate, const char *name,
+                              refs_error *err) {
+    const char *dims[2] = {coordinate->rank > 0 ? coordinate->name : "bnds", "bnds"};
+    array bounds = {.rank = coordinate->rank + 1};
+    if (coordinate->rank > 0) bounds.shape[0] = coordinate->shape[0];
+    bounds.shape[coordinate->rank] = 2;
+    snprintf(bounds.name, sizeof bounds.name, "%s", name);
+    for (size_t i = 0; i < bounds.rank; i++) snprintf(bounds.dims[i], NAME_SIZE, "%s", dims[i]);
+    REFS_TRY(refs_buf_append(&bounds.bytes, coordinate->bounds.data, coordinate->bounds.size, err));
+    refs_scan_array document = {
+        .dtype = json_string("<f8"), .dimensions = dims, .attributes = json_object()};
+    return add_array(self, &bounds, &document, err);
 }
 
 /* The coordinate with the values of `wanted`: an existing one, under its base name or with a
@@ -398,20 +452,24 @@ static refs_status intern_coordinate(grib *self, array *wanted, json_t *attribut
     for (size_t i = 2; find_array(self, wanted->name) != NULL; i++) {
         if (is_same(find_array(self, wanted->name), wanted)) {
             json_decref(attributes);
-            refs_buf_clear(&wanted->bytes);
+            clear_values(wanted);
             return REFS_OK;
         }
         snprintf(wanted->name, sizeof wanted->name, "%s_%zu", base, i);
         if (i < MAX_ALIKE) continue;
         json_decref(attributes);
-        refs_buf_clear(&wanted->bytes);
+        clear_values(wanted);
         return refs_fail(err, REFS_LIMIT, "the fields need more than %d different coordinates '%s'",
                          MAX_ALIKE, base);
     }
     if (wanted->dims[0][0] == '\0') memcpy(wanted->dims[0], wanted->name, sizeof wanted->name);
     refs_scan_array document = {
         .dtype = json_string("<f8"), .dimensions = dims, .attributes = attributes};
-    return add_array(self, wanted, &document, err);
+    char bounds[NAME_SIZE];
+    snprintf(bounds, sizeof bounds, "%.*s_bounds", NAME_SIZE - 8, wanted->name);
+    if (wanted->bounds.size > 0) json_object_set_new(attributes, "bounds", json_string(bounds));
+    REFS_TRY(add_array(self, wanted, &document, err));
+    return wanted->bounds.size > 0 ? add_bounds(self, wanted, bounds, err) : REFS_OK;
 }
 
 static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const char *units) {
@@ -443,6 +501,7 @@ static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const
 /* Values along one dimension, ascending. */
 typedef struct axis {
     double *values;
+    double *bottoms; /* of layers, whose tops the values are; or NULL */
     size_t n;
     char name[NAME_SIZE]; /* of the coordinate; "": no coordinate */
     bool is_dim;
@@ -485,6 +544,28 @@ static refs_status place_fields(grib_field *fields, size_t n, const value_axis *
     return REFS_OK;
 }
 
+/* Sets the bottom of each layer if all levels are layers. Layers of one array differ in their tops.
+ */
+static refs_status find_bottoms(const grib_field *fields, size_t n, value_axis *levels,
+                                refs_error *err) {
+    for (size_t i = 0; i < n; i++)
+        if (!fields[i].has_bottom) return REFS_OK;
+    REFS_NEW(levels->bottoms, levels->n, err);
+    for (size_t i = 0; i < n; i++)
+        levels->bottoms[place_on(levels, fields[i].level)] = fields[i].bottom;
+    return REFS_OK;
+}
+
+static refs_status put_values(const value_axis *axis, array *wanted, refs_error *err) {
+    for (size_t i = 0; i < axis->n; i++) {
+        REFS_TRY(put_double(&wanted->bytes, axis->values[i], err));
+        if (axis->bottoms == NULL) continue;
+        REFS_TRY(put_double(&wanted->bounds, axis->values[i], err));
+        REFS_TRY(put_double(&wanted->bounds, axis->bottoms[i], err));
+    }
+    return REFS_OK;
+}
+
 static refs_status add_coordinate(grib *self, const grib_field *field, coordinate_kind kind,
                                   value_axis *axis, refs_error *err) {
     static const char *const names[] = {"number", "time", "step", "", "direction", "frequency"};
@@ -499,11 +580,9 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
                            ? numbers[kind]
                            : names[kind];
     snprintf(wanted.name, sizeof wanted.name, "%s", name);
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < axis->n && status == REFS_OK; i++)
-        status = put_double(&wanted.bytes, axis->values[i], err);
+    refs_status status = put_values(axis, &wanted, err);
     if (status != REFS_OK) {
-        refs_buf_clear(&wanted.bytes);
+        clear_values(&wanted);
         return status;
     }
     REFS_TRY(intern_coordinate(self, &wanted, attributes_of(kind, field->spectrum, units), err));
@@ -657,7 +736,7 @@ static const char *text_of(const json_t *kind, const char *key) {
 /* "t_isobaricInhPa_max_p10", without empty parts. */
 static void print_name(const char *const parts[3], const char *end, char *name) {
     const char *level = parts[1], *statistic = parts[2];
-    snprintf(name, NAME_SIZE, "%.32s%s%.40s%s%.20s%.128s", parts[0], *level != '\0' ? "_" : "",
+    snprintf(name, NAME_SIZE, "%.32s%s%.64s%s%.20s%.128s", parts[0], *level != '\0' ? "_" : "",
              level, *statistic != '\0' ? "_" : "", statistic, end);
 }
 
@@ -668,16 +747,33 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
+/* "0", separator, "0.2". */
+static void print_layer(const grib_field *field, const char *separator, char *text, size_t size) {
+    char top[32], bottom[32];
+    refs_scan__grib_print_number(field->level, top, sizeof top);
+    refs_scan__grib_print_number(field->bottom, bottom, sizeof bottom);
+    snprintf(text, size, "%s%s%s", top, separator, bottom);
+}
+
+/* "depthBelowLandLayer", of an own layer "depthBelowLandLayer_0_0.2". */
+static void print_level(const grib_field *field, char text[NAME_SIZE]) {
+    char other[24], layer[72];
+    const char *units, *level = refs_scan__grib_level(field, other, &units);
+    print_layer(field, "_", layer, sizeof layer);
+    snprintf(text, NAME_SIZE, "%s%s%s", level, field->is_own_layer ? "_" : "",
+             field->is_own_layer ? layer : "");
+}
+
 /* The name of a variable as in cfgrib, with its statistic and the kind of its product. It does not
  * depend on other fields of the file, since files of a forecast are combined by names. In a part of
- * a set it always has the kind of level, else only where another variable of the file has the same
- * name. True where the statistic is part of the name. */
+ * a set, and of layers of their own, it always has the kind of level, else only where another
+ * variable of the file has the same name. True where the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
-    char other[24];
-    const char *units, *level = refs_scan__grib_level(field, other, &units);
+    char level[NAME_SIZE];
     const char *end = text_of(kind, "name");
-    bool has_level = self->is_part && !named->is_of_level;
+    bool has_level = field->is_own_layer || (self->is_part && !named->is_of_level);
+    print_level(field, level);
     bool has_statistic = field->statistic != GRIB_NO_STATISTIC &&
                          (self->is_part || field->statistic != named->own_statistic);
     const char *parts[] = {named->name, has_level ? level : "",
@@ -744,16 +840,20 @@ static void describe_intervals(const grib_field *fields, size_t n, json_t *attri
 /* `phrase` distinguishes the long name from those of arrays with other statistics. */
 static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
                         const json_t *kind, const char *phrase) {
-    char other[24], base[256];
-    const char *units;
+    char other[24], base[256], layer[72];
+    const char *units, *level = refs_scan__grib_level(field, other, &units);
     json_t *attributes = json_object();
-    snprintf(base, sizeof base, "%s%s", name->long_name != NULL ? name->long_name : name->name,
-             phrase);
+    print_layer(field, " to ", layer, sizeof layer);
+    snprintf(base, sizeof base, "%s%s%s%s%s%s",
+             name->long_name != NULL ? name->long_name : name->name, phrase,
+             field->is_own_layer ? ", layer " : "", field->is_own_layer ? layer : "",
+             field->is_own_layer && units != NULL ? " " : "",
+             field->is_own_layer && units != NULL ? units : "");
     add_text(attributes, "long_name", name->long_name != NULL ? base : NULL);
     add_text(attributes, "units", name->units);
     add_text(attributes, "standard_name", name->standard_name);
     if (kind != NULL) describe_kind(kind, base, name->units, attributes);
-    add_text(attributes, "GRIB_typeOfLevel", refs_scan__grib_level(field, other, &units));
+    add_text(attributes, "GRIB_typeOfLevel", level);
     add_text(attributes, "GRIB_stepType", statistic_of(field));
     /* The codec writes NaN for a missing value; ecCodes' key says whether there may be some. */
     json_object_set_new(attributes, "GRIB_missingValue", json_real(3.4028234663852886e+38));
@@ -836,7 +936,7 @@ static bool is_along_parts(const grib_field *field, int kind) {
 
 static refs_status add_fields(grib *self, size_t first, size_t n, const grid_names *grid,
                               refs_error *err) {
-    value_axis axes[N_KINDS] = {{NULL, 0, "", false}};
+    value_axis axes[N_KINDS] = {{NULL, NULL, 0, "", false}};
     array added = {.first = first, .n = n};
     grib_field *fields = &self->list.fields[first];
     refs_status status = REFS_OK;
@@ -844,11 +944,13 @@ static refs_status add_fields(grib *self, size_t first, size_t n, const grid_nam
         status = find_values(fields, n, (coordinate_kind)kind, &axes[kind], err);
     for (int kind = 0; kind < N_KINDS; kind++)
         axes[kind].is_dim = axes[kind].n > 1 || (self->is_part && is_along_parts(fields, kind));
+    if (status == REFS_OK) status = find_bottoms(fields, n, &axes[LEVEL], err);
     if (status == REFS_OK) status = place_fields(fields, n, axes, err);
     for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
         status = add_coordinate(self, fields, (coordinate_kind)kind, &axes[kind], err);
     if (status == REFS_OK) status = add_variable(self, &added, axes, grid, err);
     for (int kind = 0; kind < N_KINDS; kind++) refs_free(axes[kind].values);
+    refs_free(axes[LEVEL].bottoms);
     return status;
 }
 
@@ -909,7 +1011,7 @@ static refs_status index_grib(void *self, size_t number, refs_chunk_index *index
 
 static void close_grib(void *self) {
     REFS_SCOPED grib *opened = self;
-    for (size_t i = 0; i < opened->n_arrays; i++) refs_buf_clear(&opened->arrays[i].bytes);
+    for (size_t i = 0; i < opened->n_arrays; i++) clear_values(&opened->arrays[i]);
     refs_free(opened->arrays);
     refs_intern_clear(&opened->names);
     refs_scan__grib_list_clear(&opened->list);
