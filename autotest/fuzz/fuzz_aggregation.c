@@ -47,20 +47,16 @@ static void read_array(refs_fragments *fragments, const refs_array_meta *meta) {
 }
 
 static void read_all(fuzz_stack *stack) {
-    refs_locations *locations = NULL;
     refs_cache *cache = NULL;
     refs_fragments *fragments = NULL;
     refs_set_options sets = REFS_SET_OPTIONS_INIT;
-    if (refs_locations_open(&locations, NULL) != REFS_OK ||
-        refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK)
-        abort();
-    refs_store_share(stack->store, locations, NULL);
+    if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
+    refs_fetcher_number_locations(stack->fetcher);
     const refs_fragments_options options = {.struct_size = sizeof options,
                                             .hierarchy = stack->hierarchy,
                                             .location = "/set",
                                             .vfs = &stack->vfs,
                                             .fetcher = stack->fetcher,
-                                            .locations = locations,
                                             .arrays = {.store = stack->store, .cache = cache},
                                             .sets = &sets,
                                             .max_files = 2};
@@ -75,7 +71,6 @@ static void read_all(fuzz_stack *stack) {
     (void)refs_fragments_are_complete(fragments);
     refs_fragments_free(fragments);
     refs_cache_free(cache);
-    refs_locations_free(locations);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

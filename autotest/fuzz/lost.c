@@ -88,7 +88,7 @@ static bool open_contents(const comparison *at, const char *name, contents *of) 
     refs_fragments_options options = {.struct_size = sizeof options, .sets = &sets};
     if (tool_set_open(&of->session, name, &of->set, NULL) != REFS_OK) return false;
     of->context = (refs_array_context){.store = of->set.store, .cache = at->cache};
-    refs_store_share(of->set.store, of->session.locations, name);
+    refs_store_set_name(of->set.store, name);
     if (refs_aggregations_open(of->set.hierarchy, NULL, &of->aggregations, NULL) != REFS_OK)
         return false;
     if (of->aggregations == NULL) return true;
@@ -96,7 +96,6 @@ static bool open_contents(const comparison *at, const char *name, contents *of) 
     options.location = name;
     options.vfs = of->session.vfs;
     options.fetcher = of->session.fetcher;
-    options.locations = of->session.locations;
     options.arrays = of->context;
     return refs_fragments_open(&options, &of->fragments, NULL) == REFS_OK;
 }

@@ -135,6 +135,24 @@ class ManyFiles(unittest.TestCase):
         run("check", "all.json", "--deep", "--threads", "2", "--sample", "20")
         self.assertEqual(self.under_way(0), 2)
 
+    def test_are_told_apart_where_each_is_packed_in_a_way_of_its_own(self):
+        """Arrays of fragments and the aggregation are read by the same fetcher, several chunks at a time."""
+        size = 32
+        for i in range(N_FILES):
+            name = f"{i:02}.bin"
+            self.folder.write(name, struct.pack("<d", i) + bytes([i]) * (N_CHUNKS * size + i))
+            refs = self.describe(1)
+            meta = json.loads(refs["v/.zarray"])
+            refs["v/.zarray"] = json.dumps({**meta, "shape": [1, N_CHUNKS * size], "chunks": [1, size]})
+            refs["v/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["time", "x"], "scale_factor": 1.0 + i})
+            refs["time/0"] = [self.server.url(name), 0, 8]
+            refs.update({f"v/0.{x}": [self.server.url(name), 8 + x * size, size] for x in range(N_CHUNKS)})
+            with open(f"parts/{i:02}.json", "w", encoding="utf-8") as file:
+                json.dump(refs, file)
+        run("combine", "parts/*.json", "--along", "time", "-o", "packed.parq")
+        for _ in range(5):
+            self.assertEqual(run("check", "packed.parq", "--deep"), f"{N_FILES} sources, 0 problems\n")
+
     def test_have_a_line_each_however_many_chunks_are_damaged(self):
         self.folder.write("03.bin", struct.pack("<d", 3) + b"12")
         os.remove(os.path.join(self.folder.served, "05.bin"))

@@ -25,7 +25,6 @@ extern "C" {
 #endif
 
 struct refs_fetcher;
-struct refs_locations;
 struct refs_set_options;
 struct refs_task_context;
 
@@ -114,7 +113,6 @@ typedef struct refs_fragments_options {
     const char *location;                /**< of the aggregation's file; names are relative to it */
     const refs_vfs *vfs;                 /**< opens the files */
     struct refs_fetcher *fetcher;        /**< fetches the chunks */
-    struct refs_locations *locations;    /**< of the fetcher, shared with the hierarchy's store */
     refs_array_context arrays;           /**< what fragments are read with */
     const struct refs_set_options *sets; /**< for files that are sets: rewrites, limits */
     size_t max_files;                    /**< kept open; 0: 1024 */

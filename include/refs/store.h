@@ -35,21 +35,9 @@ void refs_store_free(refs_store *store);
  * anything is read. */
 void refs_store_ignore_sources(refs_store *store);
 
-/** Numbers of locations for stores that share a fetcher, which tells locations apart by number. */
-typedef struct refs_locations refs_locations;
-
-refs_status refs_locations_open(refs_locations **locations, refs_error *err);
-void refs_locations_free(refs_locations *locations);
-
-/** The number of a location, which is added when new. If there are very many locations the first
- * are forgotten: a location may get another number later, but two never have the same. */
-refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
-                                  refs_error *err);
-
-/** Makes a store number its locations by `locations` and, unless it is NULL, begin its messages
- * with `name`, for a set that is not known by its own name. Both must outlive the store; nothing
- * may have been read from the store yet. */
-void refs_store_share(refs_store *store, refs_locations *locations, const char *name);
+/** Makes messages of the store begin with `name`, for a set that is not known by its own name. It
+ * must outlive the store; nothing may have been read from the store yet. */
+void refs_store_set_name(refs_store *store, const char *name);
 
 /** Appends the value of `key`, which may not exceed `max_size` bytes. REFS_NOT_FOUND without a
  * message: absent. Every other failure names the set, the key, the URL and the range. */

@@ -160,9 +160,8 @@ class AggregatedFiles {
             refs_set_open(vfs.get(), location.c_str(), setOptions(), &set_, &error);
         if (status == REFS_OK) status = refs_fetcher_open(vfs.get(), nullptr, &fetcher_, &error);
         if (status == REFS_OK) status = refs_store_open(set_, fetcher_, &store_, &error);
-        if (status == REFS_OK) status = refs_locations_open(&locations_, &error);
         if (status != REFS_OK) return status;
-        refs_store_share(store_, locations_, nullptr);
+        refs_fetcher_number_locations(fetcher_);
         status = refs_hierarchy_open(store_, nullptr, &hierarchy, &error);
         if (status == REFS_OK)
             status = refs_aggregations_open(hierarchy, nullptr, &aggregations, &error);
@@ -255,7 +254,6 @@ class AggregatedFiles {
         refs_cache_free(cache_);
         refs_hierarchy_free(hierarchy);
         refs_aggregations_free(aggregations);
-        refs_locations_free(locations_);
         refs_store_free(store_);
         refs_fetcher_free(fetcher_);
         refs_set_free(set_);
@@ -264,7 +262,6 @@ class AggregatedFiles {
         cache_ = nullptr;
         hierarchy = nullptr;
         aggregations = nullptr;
-        locations_ = nullptr;
         store_ = nullptr;
         fetcher_ = nullptr;
         set_ = nullptr;
@@ -308,7 +305,6 @@ class AggregatedFiles {
         options.location = location_.c_str();
         options.vfs = vfs.get();
         options.fetcher = fetcher_;
-        options.locations = locations_;
         options.arrays = {store_, cache_, pool_, nullptr, 0, 0};
         options.sets = &sets_;
         options.max_files = maxFiles;
@@ -329,7 +325,6 @@ class AggregatedFiles {
     refs_set *set_ = nullptr;
     refs_fetcher *fetcher_ = nullptr;
     refs_store *store_ = nullptr;
-    refs_locations *locations_ = nullptr;
     refs_cache *cache_ = nullptr;
     refs_pool *pool_ = nullptr;
 };

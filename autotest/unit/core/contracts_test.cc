@@ -58,7 +58,6 @@ TEST(Ownership, FreeingNothingIsAllowed) {
     refs_set_free(nullptr);
     refs_set_builder_free(nullptr);
     refs_store_free(nullptr);
-    refs_locations_free(nullptr);
     refs_writer_free(nullptr);
     refs_hierarchy_free(nullptr);
 }
@@ -335,38 +334,38 @@ TEST(SharedByThreads, HierarchiesAreSearchedAndDescribed) {
     });
 }
 
-/* store.h: equal locations have equal numbers, whichever thread comes first. */
+/* fetch.h: equal locations have equal numbers, whichever thread comes first. */
 TEST(SharedByThreads, LocationsAreNumberedOnce) {
-    refs_locations *locations = nullptr;
-    ASSERT_EQ(refs_locations_open(&locations, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(refs_vfs_posix(), nullptr, &fetcher, nullptr), REFS_OK);
     std::vector<std::vector<uint32_t>> numbers(nThreads, std::vector<uint32_t>(500));
     inThreads([&](unsigned thread) {
         for (uint32_t i = 0; i < 500; i++) {
             const uint32_t number = (i + thread * 61) % 500;
-            ASSERT_EQ(refs_locations_number(locations, std::to_string(number).c_str(),
-                                            &numbers[thread][number], nullptr),
+            ASSERT_EQ(refs_fetcher_location_id(fetcher, std::to_string(number).c_str(),
+                                               &numbers[thread][number], nullptr),
                       REFS_OK);
         }
     });
     EXPECT_EQ(std::set<uint32_t>(numbers[0].begin(), numbers[0].end()).size(), 500u);
     for (const std::vector<uint32_t> &other : numbers) EXPECT_EQ(other, numbers[0]);
-    refs_locations_free(locations);
+    refs_fetcher_free(fetcher);
 }
 
-/* store.h: a location may get another number, but no two have the same. */
+/* fetch.h: a location may get another number, but no two have the same. */
 TEST(Locations, ThatAreForgottenGetNewNumbers) {
-    refs_locations *locations = nullptr;
-    ASSERT_EQ(refs_locations_open(&locations, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(refs_vfs_posix(), nullptr, &fetcher, nullptr), REFS_OK);
     std::set<uint32_t> numbers;
     uint32_t number = 0;
     for (int i = 0; i < 70000; i++) {
-        ASSERT_EQ(refs_locations_number(locations, std::to_string(i).c_str(), &number, nullptr),
+        ASSERT_EQ(refs_fetcher_location_id(fetcher, std::to_string(i).c_str(), &number, nullptr),
                   REFS_OK);
         ASSERT_TRUE(numbers.insert(number).second) << i;
     }
-    ASSERT_EQ(refs_locations_number(locations, "0", &number, nullptr), REFS_OK);
+    ASSERT_EQ(refs_fetcher_location_id(fetcher, "0", &number, nullptr), REFS_OK);
     EXPECT_EQ(numbers.count(number), 0u) << "of those that were forgotten";
-    refs_locations_free(locations);
+    refs_fetcher_free(fetcher);
 }
 
 /* fetch.h: refs_fetcher_check. */

@@ -125,7 +125,7 @@ static refs_status tell_opened(const refs_fragments *fragments, const char *loca
                                const refs_expected *expected, refs_error *err) {
     const refs_fragments_options *options = &fragments->options;
     refs_seen_location seen = {.location = location, .expected = *expected};
-    REFS_TRY(refs_locations_number(options->locations, location, &seen.id, err));
+    REFS_TRY(refs_fetcher_location_id(options->fetcher, location, &seen.id, err));
     if (options->opened != NULL) REFS_TRY(options->opened(options->user, location, seen.id, err));
     return check_state(fragments, &seen, err);
 }
@@ -193,7 +193,6 @@ static refs_status open_at(const refs_fragment_file *file, const char *location,
     REFS_TRY(refs_set_open(options->vfs, location, &fragments->sets, &made->set, err));
     REFS_TRY(tell_opened(fragments, location, &file->expected, err));
     REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
-    refs_store_share(made->store, options->locations, NULL);
     REFS_TRY(refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err));
     return check_master(fragments, location, err);
 }
@@ -572,7 +571,7 @@ static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggreg
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
-        refs_store_share(node->store, fragments->options.locations, opened->name);
+        refs_store_set_name(node->store, opened->name);
         context.store = node->store;
     }
     return refs_array_open(&context, meta, &opened->array, err);

@@ -302,7 +302,6 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.location = arrays->location;
     options.vfs = session->vfs;
     options.fetcher = session->fetcher;
-    options.locations = session->locations;
     options.arrays = arrays->context;
     options.missing = arrays->missing;
     options.units = arrays->units;
@@ -320,7 +319,7 @@ static refs_status open_set(const tool_session *session, const char *name, tool_
     REFS_TRY(refs_buf_keep(&location, &arrays->location, err));
     REFS_TRY(tool_references_open(session, arrays->location, &arrays->set.set, err));
     REFS_TRY(refs_store_open(arrays->set.set, session->fetcher, &arrays->set.store, err));
-    refs_store_share(arrays->set.store, session->locations, arrays->location);
+    refs_store_set_name(arrays->set.store, arrays->location);
     REFS_TRY(refs_hierarchy_open(arrays->set.store, NULL, &arrays->set.hierarchy, err));
     return arrays->keeps_nothing ? REFS_OK : refs_cache_open(CACHE_BYTES, &arrays->cache, err);
 }

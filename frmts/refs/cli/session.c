@@ -129,13 +129,13 @@ refs_status tool_session_open(const tool_arguments *arguments, tool_session *ses
     options.changed = session->changed;
     options.advice = tool_advice;
     options.notes = (refs_notes){tool_note, NULL};
-    REFS_TRY(refs_locations_open(&session->locations, err));
-    return refs_fetcher_open(session->vfs, &options, &session->fetcher, err);
+    REFS_TRY(refs_fetcher_open(session->vfs, &options, &session->fetcher, err));
+    refs_fetcher_number_locations(session->fetcher);
+    return REFS_OK;
 }
 
 void tool_session_close(tool_session *session) {
     refs_fetcher_free(session->fetcher);
-    if (session->locations != NULL) refs_locations_free(session->locations);
     if (session->http_vfs != NULL) refs_http_vfs_free(session->http_vfs);
     refs_file_pool_free(session->file_pool);
     refs_watch_free(session->watch);

@@ -38,8 +38,7 @@ typedef struct tool_session {
     const refs_vfs *vfs;
     refs_object_lister lister;
     refs_fetcher *fetcher;
-    refs_locations *locations; /**< of the fetcher, which sets that are read together share */
-    refs_changed changed;      /**< what becomes of sources that are not as they were */
+    refs_changed changed; /**< what becomes of sources that are not as they were */
 } tool_session;
 
 /** The advice for users of the program. */

@@ -273,9 +273,8 @@ refs_array_context RefsArchive::arrayContext() const {
 /* The set's own file is location 0 for those who are introduced to it. */
 refs_status RefsArchive::openFragments(refs_error *error) {
     uint32_t own = 0;
-    REFS_TRY(refs_locations_open(RefsInto(locations_), error));
-    REFS_TRY(refs_locations_number(locations_.get(), refs_set_document(set()), &own, error));
-    refs_store_share(store_.get(), locations_.get(), nullptr);
+    refs_fetcher_number_locations(fetcher_.get());
+    REFS_TRY(refs_fetcher_location_id(fetcher_.get(), refs_set_document(set()), &own, error));
     vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
@@ -285,7 +284,6 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.location = refs_set_location(set());
     options.vfs = refs_http_vfs_functions(vfs_.get());
     options.fetcher = fetcher_.get();
-    options.locations = locations_.get();
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();

@@ -88,7 +88,6 @@ class RefsArchive {
     RefsFilePoolHandle filePool_; ///< keeps few of them open
     RefsFetcherHandle fetcher_;
     RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
-    RefsLocationsHandle locations_; ///< likewise
     RefsStoreHandle store_;
     RefsCacheHandle cache_;
     RefsFragmentsHandle fragments_; ///< likewise

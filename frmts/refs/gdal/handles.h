@@ -34,7 +34,6 @@ using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
 using RefsDimensionsHandle = RefsHandle<refs_dimensions, refs_dimensions_free>;
 using RefsAggregationsHandle = RefsHandle<refs_aggregations, refs_aggregations_free>;
 using RefsFragmentsHandle = RefsHandle<refs_fragments, refs_fragments_free>;
-using RefsLocationsHandle = RefsHandle<refs_locations, refs_locations_free>;
 using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;
 using RefsArrayHandle = RefsHandle<refs_array, refs_array_free>;
 using RefsReaderHandle = RefsHandle<refs_reader, refs_reader_free>;

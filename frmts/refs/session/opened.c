@@ -24,7 +24,6 @@ struct refs_opened {
     refs_hierarchy *hierarchy;
     refs_aggregations *aggregations;
     refs_cache *cache;
-    refs_locations *locations;
     refs_fragments *fragments;
 };
 
@@ -60,7 +59,6 @@ void refs_opened_free(refs_opened *opened) {
     refs_aggregations_free(opened->aggregations);
     refs_cache_free(opened->cache);
     refs_store_free(opened->store);
-    refs_locations_free(opened->locations);
     refs_fetcher_free(opened->fetcher);
     refs_set_free(opened->set);
     refs_http_vfs_free(opened->own_vfs);
@@ -133,15 +131,13 @@ static refs_array_context arrays_of(const refs_opened *opened) {
 static refs_status open_fragments(refs_opened *opened, refs_error *err) {
     uint32_t own = 0;
     const char *location = refs_set_location(opened->set);
-    REFS_TRY(refs_locations_open(&opened->locations, err));
-    REFS_TRY(refs_locations_number(opened->locations, location, &own, err));
-    refs_store_share(opened->store, opened->locations, NULL);
+    refs_fetcher_number_locations(opened->fetcher);
+    REFS_TRY(refs_fetcher_location_id(opened->fetcher, location, &own, err));
     const refs_fragments_options options = {.struct_size = sizeof options,
                                             .hierarchy = opened->hierarchy,
                                             .location = location,
                                             .vfs = opened->vfs,
                                             .fetcher = opened->fetcher,
-                                            .locations = opened->locations,
                                             .arrays = arrays_of(opened),
                                             .sets = &opened->options.sets,
                                             .missing = opened->options.missing,

@@ -8,6 +8,7 @@
 #include "plan.h"
 #include "refs/block.h"
 #include "refs/fork.h"
+#include "refs/intern.h"
 #include "refs/queue.h"
 
 /** Locations that are remembered; of more, one is forgotten for each that comes. */
@@ -34,10 +35,13 @@ struct refs_fetcher {
     refs_fetch_options options;
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
-    _Atomic bool cancelled, replaced, asked_http;
+    _Atomic bool cancelled, replaced, asked_http, numbers_locations;
     refs_forked forked;
-    pthread_mutex_t lock;     /* guards what follows */
-    refs_fetch_place *places; /* by location_id modulo REFS_FETCH_MAX_PLACES */
+    pthread_mutex_t numbers_lock; /* guards the next two */
+    refs_intern numbered;         /* locations */
+    uint32_t first_number;        /* of the first of them */
+    pthread_mutex_t lock;         /* guards what follows */
+    refs_fetch_place *places;     /* by location_id modulo REFS_FETCH_MAX_PLACES */
     size_t n_places;
     bool has_forgotten;                          /* a place with an identity */
     size_t n_identified;                         /* places with an identity */

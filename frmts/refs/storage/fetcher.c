@@ -20,6 +20,7 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
+    pthread_mutex_init(&opened->numbers_lock, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
     *fetcher = opened;
@@ -30,6 +31,8 @@ void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
     refs_fork_unregister(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
+    refs_intern_clear(&fetcher->numbered);
+    pthread_mutex_destroy(&fetcher->numbers_lock);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
 }
@@ -54,6 +57,32 @@ void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
 
 bool refs_fetcher_asked_http(const refs_fetcher *fetcher) {
     return atomic_load(&fetcher->asked_http);
+}
+
+/* -- numbers of locations ---------------------------------------------------------------------- */
+
+/* So many locations are kept: with one more, all are forgotten, and those that come again get new
+ * numbers. */
+#define MAX_NUMBERED 65536
+
+void refs_fetcher_number_locations(refs_fetcher *fetcher) {
+    atomic_store(&fetcher->numbers_locations, true);
+}
+
+bool refs_fetcher_numbers_locations(const refs_fetcher *fetcher) {
+    return atomic_load(&fetcher->numbers_locations);
+}
+
+refs_status refs_fetcher_location_id(refs_fetcher *fetcher, const char *location, uint32_t *id,
+                                     refs_error *err) {
+    REFS_LOCKED(&fetcher->numbers_lock);
+    if (fetcher->numbered.count >= MAX_NUMBERED) {
+        fetcher->first_number += (uint32_t)fetcher->numbered.count;
+        refs_intern_clear(&fetcher->numbered);
+    }
+    REFS_TRY(refs_intern_add(&fetcher->numbered, refs_str_from(location), id, err));
+    *id += fetcher->first_number;
+    return REFS_OK;
 }
 
 /* -- cancelling -------------------------------------------------------------------------------- */

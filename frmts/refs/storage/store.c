@@ -13,16 +13,6 @@
 #include "refs/refset.h"
 #include "refs/url.h"
 
-/* So many names are kept: with one more, all are forgotten, and those that come again get new
- * numbers. */
-#define MAX_LOCATIONS 65536
-
-struct refs_locations {
-    pthread_mutex_t lock; /* guards what follows */
-    refs_intern names;
-    uint32_t first; /* number of the first of them */
-};
-
 /* The set's record of its sources. */
 typedef struct source_states {
     refs_intern urls;
@@ -42,8 +32,7 @@ typedef struct sources {
 struct refs_store {
     const refs_set *set;
     refs_fetcher *fetcher;
-    refs_locations *locations; /* NULL: as the set numbers them */
-    const char *name;          /* for messages; NULL: the set's location */
+    const char *name; /* for messages; NULL: the set's location */
     sources *sources;
 };
 
@@ -57,7 +46,7 @@ refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_sto
         return refs_fail_nomem(err);
     }
     pthread_mutex_init(&all->lock, NULL);
-    *opened = (refs_store){set, fetcher, NULL, NULL, all};
+    *opened = (refs_store){set, fetcher, NULL, all};
     *store = opened;
     return REFS_OK;
 }
@@ -166,46 +155,16 @@ const char *refs_store_name(const refs_store *store) {
     return store->name != NULL ? store->name : refs_set_location(store->set);
 }
 
-/* -- locations of several sets ----------------------------------------------------------------- */
-
-refs_status refs_locations_open(refs_locations **locations, refs_error *err) {
-    refs_locations *opened = refs_calloc(1, sizeof *opened);
-    if (opened == NULL) return refs_fail_nomem(err);
-    pthread_mutex_init(&opened->lock, NULL);
-    *locations = opened;
-    return REFS_OK;
-}
-
-void refs_locations_free(refs_locations *locations) {
-    if (locations == NULL) return;
-    refs_intern_clear(&locations->names);
-    pthread_mutex_destroy(&locations->lock);
-    refs_free(locations);
-}
-
-void refs_store_share(refs_store *store, refs_locations *locations, const char *name) {
-    store->locations = locations;
+void refs_store_set_name(refs_store *store, const char *name) {
     store->name = name;
 }
 
-refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
-                                  refs_error *err) {
-    REFS_LOCKED(&locations->lock);
-    if (locations->names.count >= MAX_LOCATIONS) {
-        locations->first += (uint32_t)locations->names.count;
-        refs_intern_clear(&locations->names);
-    }
-    REFS_TRY(refs_intern_add(&locations->names, refs_str_from(location), id, err));
-    *id += locations->first;
-    return REFS_OK;
-}
-
-/* Works like refs_set_find; the location has the number that all stores have for it. */
+/* Works like refs_set_find; the location has the number of the fetcher, if that numbers them. */
 static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, refs_error *err) {
     REFS_TRY(refs_set_find(store->set, key, ref, err));
-    if (store->locations == NULL || ref->location == NULL) return REFS_OK;
+    if (!refs_fetcher_numbers_locations(store->fetcher) || ref->location == NULL) return REFS_OK;
     refs_status status =
-        refs_locations_number(store->locations, ref->location, &ref->location_id, err);
+        refs_fetcher_location_id(store->fetcher, ref->location, &ref->location_id, err);
     if (status != REFS_OK) refs_ref_release(ref);
     return status;
 }
