@@ -694,6 +694,23 @@ class Times(InFolder):
                 found[int(at["time"]) // 24, int(at["step"]), int(at["number"])] = int(value)
         return found
 
+    def test_of_runs_that_lie_along_lead_times_hold_for_all_levels(self):
+        """A set that has one run for each lead time has no place for another run of a lead time, on whatever level."""
+        def part(time, step, level):
+            return write(f"r{time}_{step}_{level}.json",
+                         array("time", [], np.float64(time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                         array("step", ["step"], np.array([step], "f8"), units="hours", standard_name="forecast_period"),
+                         array("level", ["level"], np.array([level], "f8"), units="hPa", standard_name="air_pressure"),
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         array("v", ["step", "level", "y", "x"], np.full((1, 1, 2, 3), time + step, "<f4"), coordinates="time"))
+
+        run("index", part(0, 0, 1000), part(24, 6, 1000), "-o", "all.json")
+        self.assertEqual(read("all.json", "time").tolist(), [0, 24])
+        said = run("append", "all.json", part(24, 0, 500), status=1)
+        self.assertIn("time: differs between r24_0_500.json and all.json, step 0 of step (0), but they are combined along level, step alone: name all dimensions", said)
+        run("append", "all.json", part(0, 0, 500))
+        self.assertEqual(read("all.json", "time").tolist(), [0, 24])
+
     def test_of_complete_groups_are_those_of_all_sources(self):
         """A group has a dimension as an axis where another has it as a scalar, or has one time for all its lead times."""
         cases = [[(0, 0, 0), (0, 3, 0)], [(1, 0, 0), (1, 3, 0)], [(2, 0, 0), (0, 6, 0), (2, 3, 0), (1, 0, 1)]]

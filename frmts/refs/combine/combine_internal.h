@@ -141,7 +141,7 @@ typedef struct refs_combine_array {
     uint32_t prefix;           /**< of chunk keys */
     uint32_t part_prefix;      /**< of chunk keys in the part, with its groups */
     char separator;
-    size_t rank;     /**< 0 if one value was taken for all along `constant_rank` dimensions */
+    size_t rank; /**< 0 if one value was taken for all along `constant_rank` dimensions */
     size_t constant_rank;
     uint64_t *shape; /**< four lists of either rank each */
     uint64_t *chunk;
@@ -631,6 +631,12 @@ refs_status refs_combine__print_index(const refs_combine *combine,
                                       const struct refs_combine_result *result,
                                       const uint64_t *index, refs_buf *text, refs_error *err);
 
+/** Fails where two parts differ in `element` of a coordinate that places fields: the result would
+ * place the fields of one wrongly, and parts that are added later over them. */
+refs_status refs_combine__fail_apart(const refs_combine *combine,
+                                     const struct refs_combine_result *result,
+                                     const char *const names[2], refs_str element, refs_error *err);
+
 /** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
 refs_status refs_combine__fail_twice(const refs_combine *combine,
                                      const struct refs_combine_result *result,
@@ -691,6 +697,10 @@ bool refs_combine__is_instant(refs_combine_coordinate coordinate);
  */
 bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
                                      const refs_combine_place *other);
+
+/** Whether a coordinate that has some of the concat dimensions tells where fields lie along
+ * another: a run, a lead time, a member or a level that does not follow from these. */
+bool refs_combine__places_fields(const refs_combine *combine, const refs_combine_place *at);
 
 /** Whether values of two arrays are the same, in the units of the first. */
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
@@ -1094,8 +1104,8 @@ struct refs_master;
 refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);
 
-/** Leaves sources out to which only arrays refer that are not selected, where one set is copied that
- * is whole. Those that nothing refers to are kept: values of theirs may be in the set. */
+/** Leaves sources out to which only arrays refer that are not selected, where one set is copied
+ * that is whole. Those that nothing refers to are kept: values of theirs may be in the set. */
 refs_status refs_combine__leave_sources_out(const refs_combine *combine,
                                             refs_combine_sources *sources, refs_error *err);
 

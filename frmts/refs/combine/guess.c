@@ -136,17 +136,20 @@ static bool is_single(const dim_search *all, const refs_combine_place *at) {
     return true;
 }
 
+/* Whether a coordinate follows from the base: times follow from instants, and lead times from valid
+ * times. */
+static bool follows_from_base(const dim_search *all, const refs_combine_array *array) {
+    return (all->has_instant && refs_combine__is_instant(array->coordinate)) ||
+           (all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME &&
+            !is_axis(all->combine, array));
+}
+
 /* Whether a coordinate may be one more concat dimension: an axis, or one value for all of the part
- * that does not follow from the base: times follow from instants, and lead times from valid times.
- */
+ * that does not follow from the base. */
 static bool is_beside_base(const dim_search *all, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
-    if (has_name(&all->base, array->name) || !tells_place(all->combine, at) ||
-        (all->has_instant && refs_combine__is_instant(array->coordinate)))
-        return false;
-    return is_axis(all->combine, array) ||
-           (!(all->has_valid_time && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME) &&
-            is_single(all, at));
+    return !has_name(&all->base, array->name) && tells_place(all->combine, at) &&
+           !follows_from_base(all, array) && (is_axis(all->combine, array) || is_single(all, at));
 }
 
 /* Whether two coordinates can be compared: two axes, or two single values. Levels are only compared
@@ -378,14 +381,26 @@ static void describe_base(dim_search *all) {
     }
 }
 
+static void search_base(const refs_combine *combine, dim_search *all) {
+    *all = (dim_search){.combine = combine};
+    memcpy(all->base.names, combine->dims, combine->n_dims * sizeof *combine->dims);
+    all->base.n = combine->n_dims;
+    describe_base(all);
+}
+
 bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
                                      const refs_combine_place *other) {
-    dim_search all = {.combine = combine};
-    memcpy(all.base.names, combine->dims, combine->n_dims * sizeof *combine->dims);
-    all.base.n = combine->n_dims;
-    describe_base(&all);
+    dim_search all;
+    search_base(combine, &all);
     return is_beside_base(&all, one) && is_beside_base(&all, other) &&
            are_comparable(combine, one->array, other->array);
+}
+
+bool refs_combine__places_fields(const refs_combine *combine, const refs_combine_place *at) {
+    dim_search all;
+    search_base(combine, &all);
+    return at->array->named_by != REFS_COMBINE_NONE && tells_place(combine, at) &&
+           !has_name(&all.base, at->array->name) && !follows_from_base(&all, at->array);
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */

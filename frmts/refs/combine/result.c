@@ -468,10 +468,9 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                      combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
-/* Fails where a coordinate places fields and no concat dimension holds it: the result would place
- * those of other parts wrongly, and parts that are added later over them. */
-static refs_status fail_apart(const refs_combine *combine, const refs_combine_result *result,
-                              const char *other, refs_str element, refs_error *err) {
+refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_result *result,
+                                     const char *const names[2], refs_str element,
+                                     refs_error *err) {
     const refs_str name = refs_combine__text(combine, result->like->name);
     REFS_SCOPED_BUF dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
     for (size_t i = 0; i < combine->n_dims; i++) {
@@ -481,10 +480,9 @@ static refs_status fail_apart(const refs_combine *combine, const refs_combine_re
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s: differs between %s and %s, %.*s, but they are combined along %.*s "
                      "alone: name all dimensions (%.*s --along %.*s)",
-                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                     combine->members[result->first].name, other, REFS_STR_ARG(element),
-                     (int)dims.size, (const char *)dims.data, (int)options.size - 1,
-                     (const char *)options.data + 1, REFS_STR_ARG(name));
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1],
+                     REFS_STR_ARG(element), (int)dims.size, (const char *)dims.data,
+                     (int)options.size - 1, (const char *)options.data + 1, REFS_STR_ARG(name));
 }
 
 /* Fails where coordinates differ: they are of another grid, or place fields. */
@@ -499,7 +497,8 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
                            "the grids of %s and %s differ: %s: expected sources on one grid", one,
                            other, (const char *)text.data);
     else if (status == REFS_OK && refs_combine__tells_parts_apart(combine, &first, at))
-        status = fail_apart(combine, result, other, refs_str_from((const char *)text.data), err);
+        status = refs_combine__fail_apart(combine, result, (const char *const[]){one, other},
+                                          refs_str_from((const char *)text.data), err);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: differs between %s and %s, %s: keeping the first",
