@@ -161,13 +161,13 @@ class Lists(Indices):
             os.remove(self.set)
 
     def test_layers_are_the_same_by_an_index_and_without_one(self):
-        """Two layers with one top; the file of the last step has one of them alone, which is not taken for the other."""
+        """Layers with one top: files with other layers, and with one alone, are not taken for those with two."""
         def layer(step, bottom):
             content = bytearray(message(step, 0))
             at = content.index(bytes((4, 0, 0, 0, 0))) + 18
             content[at:at + 12] = bytes((103, 0, 0, 0, 0, 0, 103, 0)) + bottom.to_bytes(4, "big")
             return bytes(content)
-        for step, bottoms in (0, (1000, 6000)), (1, (1000, 6000)), (2, (6000,)):
+        for step, bottoms in (0, (1000, 6000)), (1, (1000, 6000)), (2, (6000,)), (3, (500, 1000, 6000)):
             contents = [layer(step, bottom) for bottom in bottoms]
             with open(self.path(f"shear{step}.grib2"), "wb") as file:
                 file.write(b"".join(contents))
@@ -193,9 +193,16 @@ class Lists(Indices):
                                     for bottom in (1000, 6000)})
         self.assertEqual(found[1], found[0])
         done = self.index(self.path("shear*.grib2"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("differs between", done.stderr)
         with open(self.set) as file:
             refs = json.load(file)["refs"]
-        self.assertNotIn("t_heightAboveGroundLayer_0_1000/2.0.0", refs)
+        for bottom, steps in (500, [3]), (1000, [0, 1, 3]), (6000, [0, 1, 3]):
+            name = f"heightAboveGroundLayer_0_{bottom}"
+            self.assertEqual([step for step in range(4) if f"t_{name}/{step}.0.0" in refs], steps)
+            self.assertIn(f" {name} ", json.loads(refs[f"t_{name}/.zattrs"])["coordinates"])
+            bounds = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray(f"{name}_bounds")
+            self.assertEqual(bounds.ReadAsArray().tolist(), [0, bottom])
 
     def test_largest_values_of_three_hours_and_of_six_are_apart(self):
         """Their lines say the step alone: of the first one the hours are also those since the reference time."""

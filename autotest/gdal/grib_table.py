@@ -146,7 +146,7 @@ class Band:
         """The level, or top and bottom of a layer."""
         kind = self.items["GRIB_typeOfLevel"]
         for name, value in self.items.items():
-            if re.fullmatch(f"NETCDF_DIM_{kind}(_[0-9]+)?", name):
+            if re.fullmatch(f"NETCDF_DIM_{kind}(_[-+_.e0-9]+)?", name):
                 bounds = self.items.get(name + "_BOUNDS")
                 return tuple(float(text) for text in (bounds or value).strip("{}").split(","))
         return None

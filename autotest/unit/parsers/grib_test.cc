@@ -459,12 +459,13 @@ TEST(GribFile, TellsLayersWithOneTopApartByTheirBottoms) {
     EXPECT_EQ(file.chunk(low, {1, 0, 0}), place(3, size));
     EXPECT_EQ(file.chunk(high, {0, 0, 0}), place(0, size));
     EXPECT_TRUE(file.says(high + "/.zattrs", R"("long_name":"Temperature, layer 0 to 6000 m")"));
-    EXPECT_TRUE(file.says(high + "/.zattrs", R"("coordinates":"time heightAboveGroundLayer_)"));
+    EXPECT_TRUE(
+        file.says(high + "/.zattrs", R"("coordinates":"time heightAboveGroundLayer_0_6000)"));
     EXPECT_EQ(file.documents.count("t/.zarray"), 1u);
     EXPECT_EQ(file.documents.count("t_2/.zarray"), 0u);
     EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_bounds", {0}), (Values{5, 10}));
-    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_2_bounds", {0}), (Values{0, 1000}));
-    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_3_bounds", {0}), (Values{0, 6000}));
+    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_0_1000_bounds", {0}), (Values{0, 1000}));
+    EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_0_6000_bounds", {0}), (Values{0, 6000}));
 }
 
 /* By the numbers and lists of template 4.99: two directions, three frequencies. */

@@ -39,13 +39,15 @@ struct tool_messages {
 
 /* -- the array --------------------------------------------------------------------------------- */
 
-/* Whether a name is `base`, or that with a number behind it: "step_2". */
+/* Whether a name is `base`, or that with numbers behind it: "step_2", "depthBelowLandLayer_0_0.2".
+ */
 static bool has_base(refs_str name, refs_str base) {
-    uint64_t number;
     if (name.size < base.size || memcmp(name.data, base.data, base.size) != 0) return false;
     const refs_str end = refs_str_part(name, base.size, name.size);
-    return end.size == 0 ||
-           (end.data[0] == '_' && refs_str_to_u64(refs_str_part(end, 1, end.size), &number));
+    if (end.size == 0) return true;
+    for (size_t i = 1; i < end.size; i++)
+        if (memchr("0123456789_.e+-", end.data[i], 15) == NULL) return false;
+    return end.data[0] == '_' && end.size > 1;
 }
 
 static refs_str text_of(const refs_json *attributes, const char *name) {

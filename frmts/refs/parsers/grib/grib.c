@@ -566,6 +566,24 @@ static refs_status put_values(const value_axis *axis, array *wanted, refs_error 
     return REFS_OK;
 }
 
+/* "0", separator, "0.2". */
+static void print_layer(const grib_field *field, const char *separator, char *text, size_t size) {
+    char top[32], bottom[32];
+    refs_scan__grib_print_number(field->level, top, sizeof top);
+    refs_scan__grib_print_number(field->bottom, bottom, sizeof bottom);
+    snprintf(text, size, "%s%s%s", top, separator, bottom);
+}
+
+/* "depthBelowLandLayer", of an own layer "depthBelowLandLayer_0_0.2", so that coordinates of files
+ * with different layers are not taken for each other when they are combined. */
+static void print_level(const grib_field *field, char text[NAME_SIZE]) {
+    char other[24], layer[72];
+    const char *units, *level = refs_scan__grib_level(field, other, &units);
+    print_layer(field, "_", layer, sizeof layer);
+    snprintf(text, NAME_SIZE, "%s%s%s", level, field->is_own_layer ? "_" : "",
+             field->is_own_layer ? layer : "");
+}
+
 static refs_status add_coordinate(grib *self, const grib_field *field, coordinate_kind kind,
                                   value_axis *axis, refs_error *err) {
     static const char *const names[] = {"number", "time", "step", "", "direction", "frequency"};
@@ -580,6 +598,7 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
                            ? numbers[kind]
                            : names[kind];
     snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    if (kind == LEVEL) print_level(field, wanted.name);
     refs_status status = put_values(axis, &wanted, err);
     if (status != REFS_OK) {
         clear_values(&wanted);
@@ -745,23 +764,6 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
     const char *units;
     return strcmp(refs_scan__grib_level(one, texts[0], &units),
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
-}
-
-/* "0", separator, "0.2". */
-static void print_layer(const grib_field *field, const char *separator, char *text, size_t size) {
-    char top[32], bottom[32];
-    refs_scan__grib_print_number(field->level, top, sizeof top);
-    refs_scan__grib_print_number(field->bottom, bottom, sizeof bottom);
-    snprintf(text, size, "%s%s%s", top, separator, bottom);
-}
-
-/* "depthBelowLandLayer", of an own layer "depthBelowLandLayer_0_0.2". */
-static void print_level(const grib_field *field, char text[NAME_SIZE]) {
-    char other[24], layer[72];
-    const char *units, *level = refs_scan__grib_level(field, other, &units);
-    print_layer(field, "_", layer, sizeof layer);
-    snprintf(text, NAME_SIZE, "%s%s%s", level, field->is_own_layer ? "_" : "",
-             field->is_own_layer ? layer : "");
 }
 
 /* The name of a variable as in cfgrib, with its statistic and the kind of its product. It does not
