@@ -8,6 +8,7 @@ import fcntl
 import glob
 import itertools
 import json
+import math
 import os
 import random
 import re
@@ -251,6 +252,41 @@ class Combine(Folder):
             os.remove("m.nca")
             self.combine(*glob.glob("m/*.nc"), version=version, name="m.nca")
             self.assertEqual(dump("m.nca"), before)
+
+    def write_packed(self, name, times, missing=()):
+        with netCDF4.Dataset(self.write(name, times), "a") as file:
+            t2m = file.createVariable("t2m", "i2", ("time", "lat", "lon"), fill_value=-1)
+            t2m.scale_factor, t2m.add_offset, t2m.units = 0.05, 280.0, "K"
+            t2m.set_auto_maskandscale(False)
+            t2m[:] = np.arange(48 * len(times)).reshape(-1, 6, 8) + 1000 * times[0]
+            for time in missing:
+                t2m[time] = -1
+        return name
+
+    def describe_packed(self, name):
+        with netCDF4.Dataset(name) as file:
+            t2m = file["t2m"]
+            return str(t2m.dtype), *(float(getattr(t2m, key, 1)) for key in ("_FillValue", "scale_factor", "add_offset"))
+
+    def test_keeps_packing_that_all_fragments_share(self):
+        self.write_packed("all.nc", range(8), missing=(2, 3))
+        self.write_packed("late.nc", range(8, 10))
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                self.split(source="all.nc", cfa_version=version, subarray_shape="time=2")
+                expected = ("float64", math.nan, 1, 1) if version == "1.13" else ("int16", -1, 0.05, 280)
+                np.testing.assert_equal(self.describe_packed("m.nca"), expected)
+                before, values = dump("m.nca"), read("m.nca", "t2m")
+                os.remove("m.nca")
+                self.combine(*sorted(glob.glob("m/*.nc")), version=version, name="m.nca")
+                self.assertEqual(dump("m.nca"), before)
+                np.testing.assert_array_equal(read("m.nca", "t2m"), values)
+                run("append", "m.nca", "late.nc", "-q")
+                np.testing.assert_equal(self.describe_packed("m.nca"), expected)
+                self.combine("all.nc", "late.nc", version=version)
+                np.testing.assert_equal(self.describe_packed("again.nca"), expected)
+                np.testing.assert_array_equal(read("m.nca", "t2m"), read("again.nca", "t2m"))
+                np.testing.assert_array_equal(read("m.nca", "t2m")[:8], values)
 
     def test_makes_it_again_where_fragments_of_nothing_were_left_out(self):
         data = self.values()

@@ -400,8 +400,7 @@ refs_common_type refs_combine__common_type(const refs_combine *combine,
                                            const refs_combine_array *const *arrays, size_t n) {
     refs_common_type common = {.dtype = arrays[0]->dtype};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
-        common.is_unpacked = is_packed(combine, arrays[i]) ||
-                             !refs_dtype_equal(&arrays[i]->dtype, &arrays[0]->dtype) ||
+        common.is_unpacked = !refs_dtype_equal(&arrays[i]->dtype, &arrays[0]->dtype) ||
                              !have_one_missing_value(arrays[i], arrays[0]) ||
                              arrays[i]->packing != arrays[0]->packing ||
                              has_another_range(combine, arrays[i], arrays[0]) ||

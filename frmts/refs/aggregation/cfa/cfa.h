@@ -96,6 +96,8 @@ refs_status refs_master_open(const char *path, const refs_master_options *option
 /** Gives up: what was written is removed. NULL is allowed. */
 void refs_master_free(refs_master *master);
 
+refs_cfa_format refs_master_format(const refs_master *master);
+
 /** Whether a dimension may grow. */
 typedef enum refs_cfa_growth { REFS_CFA_FIXED, REFS_CFA_UNLIMITED } refs_cfa_growth;
 

@@ -129,6 +129,7 @@ refs_status refs_cfa__describe_values(nc_file *file, nc_place place,
 typedef struct cfa_unpacked {
     refs_cfa_variable variable;
     refs_json_doc *attributes;
+    uint8_t fill[sizeof(double)];
 } cfa_unpacked;
 
 typedef bool refs_cfa__name_test(const refs_json *attributes, refs_str name);
@@ -139,7 +140,7 @@ refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *
 
 bool refs_cfa__is_packed(const refs_cfa_variable *variable);
 
-/** Makes it of doubles, whose fill value is netCDF's. */
+/** Makes it of doubles, whose fill value is NaN. */
 refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
                              refs_error *err);
 

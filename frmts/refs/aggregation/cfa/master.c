@@ -120,6 +120,10 @@ static refs_status split_path(refs_master *master, const char *path, int *group,
     return refs_cfa__file_group(master->file, refs_str_part(text, 0, begin), group, err);
 }
 
+refs_cfa_format refs_master_format(const refs_master *master) {
+    return refs_cfa__file_format(master->file);
+}
+
 refs_status refs_master_dimension(refs_master *master, const char *path, uint64_t size,
                                   refs_cfa_growth growth, refs_error *err) {
     nc_dimension added = {.size = size, .growth = growth};
@@ -136,8 +140,7 @@ bool refs_master_finds_dimension(refs_master *master, const char *path, uint64_t
 }
 
 bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim) {
-    return !dim->is_unused || dim->size > 0 ||
-           refs_cfa__file_format(master->file) == REFS_CFA_NETCDF4;
+    return !dim->is_unused || dim->size > 0 || refs_master_format(master) == REFS_CFA_NETCDF4;
 }
 
 static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) {
@@ -369,7 +372,6 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     REFS_TRY(name_dims(job, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
     REFS_TRY(put_whole_range(job, err));
-    if (master->version == REFS_CFA_CF_1_13) REFS_TRY(refs_cfa__fill(master, job, err));
     return refs_encoding_of_version(master->version)->encode(job, err);
 }
 
@@ -405,24 +407,35 @@ static bool is_empty(const refs_fragment_grid *grid) {
     return false;
 }
 
+/* Files for what is missing are packed as other fragments are, unless only the aggregation has a
+ * fill value. */
+static refs_status put_unpacked(refs_master *master, cfa_job *job, refs_error *err) {
+    cfa_unpacked unpacked = {.attributes = NULL};
+    const bool is_packed = refs_cfa__is_packed(job->variable);
+    refs_status status = REFS_OK;
+    if (!is_packed || job->variable->fill != NULL) status = refs_cfa__fill(master, job, err);
+    if (status == REFS_OK && is_packed) {
+        status = refs_cfa__unpack(job->variable, &unpacked, err);
+        job->variable = &unpacked.variable;
+    }
+    if (status == REFS_OK) status = refs_cfa__fill(master, job, err);
+    if (status == REFS_OK) status = put_aggregation(master, job, err);
+    refs_json_doc_free(unpacked.attributes);
+    return status;
+}
+
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     struct refs_fragment_grid *grid, refs_error *err) {
     refs_cfa_variable container = *variable;
     cfa_job job = {.file = master->file, .variable = &container, .grid = grid};
-    cfa_unpacked unpacked = {.attributes = NULL};
     uint8_t fill[sizeof(double)];
     refs_cfa__name_missing(refs_cfa__file_format(master->file), &container, fill);
     if (is_empty(grid))
         return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
     REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, err));
     REFS_TRY(check_fragments(&job, err));
-    if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
-        return put_aggregation(master, &job, err);
-    refs_status status = refs_cfa__unpack(variable, &unpacked, err);
-    job.variable = &unpacked.variable;
-    if (status == REFS_OK) status = put_aggregation(master, &job, err);
-    refs_json_doc_free(unpacked.attributes);
-    return status;
+    return master->version == REFS_CFA_CF_1_13 ? put_unpacked(master, &job, err)
+                                               : put_aggregation(master, &job, err);
 }
 
 /* -- sources ----------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
  * packed, what they are then are its packed values. So an aggregation of fragments that are packed
  * is not: scale_factor and add_offset beside theirs would unpack the values twice.
  */
+#include <math.h>
+
 #include "cfa/cfa_internal.h"
 #include "refs/attribute_class.h"
 
@@ -44,13 +46,13 @@ bool refs_cfa__is_packed(const refs_cfa_variable *variable) {
 
 refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
                              refs_error *err) {
-    /* netCDF's default for doubles: as large as no value that is measured. */
-    static const double fill = 0x1.ep+122;
+    const double fill = (double)NAN;
     const refs_status status =
         refs_cfa__without(packed->attributes, is_of_packed, &unpacked->attributes, err);
     unpacked->variable = *packed;
     unpacked->variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof fill};
     unpacked->variable.attributes = refs_json_root(unpacked->attributes);
-    unpacked->variable.fill = (const uint8_t *)&fill;
+    memcpy(unpacked->fill, &fill, sizeof fill);
+    unpacked->variable.fill = unpacked->fill;
     return status;
 }
