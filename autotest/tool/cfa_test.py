@@ -288,6 +288,34 @@ class Combine(Folder):
                 np.testing.assert_array_equal(read("m.nca", "t2m"), read("again.nca", "t2m"))
                 np.testing.assert_array_equal(read("m.nca", "t2m")[:8], values)
 
+    def write_unlimited(self, name, step, kind="NETCDF4"):
+        with netCDF4.Dataset(name, "w", format=kind) as file:
+            for dim, n in (("time", None), ("x", 3), ("record", None if kind == "NETCDF4" else 2)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",))[:] = [step]
+            file["time"].units = "days since 2000-01-01"
+            file.createVariable("v", "f4", ("time", "x"))[:] = [[step, 1, 2]]
+            file.createVariable("w", "f4", ("time", "record"))[:] = [[step, 7]]
+        return name
+
+    def test_keeps_dimensions_without_limit_that_have_a_coordinate(self):
+        for kind, version in itertools.product(("NETCDF4", "NETCDF3_CLASSIC"), VERSIONS):
+            with self.subTest(kind=kind, version=version):
+                names = [self.write_unlimited(f"{step}.nc", step, kind) for step in range(3)]
+                self.combine(*names[:2], version=version)
+                run("index", *names[:2], "--along", "time", "-q", "-o", "index.nc")
+                for master in ("again.nca", "index.nc"):
+                    for n in (2, 3):
+                        with netCDF4.Dataset(master) as file:
+                            self.assertTrue(file.dimensions["time"].isunlimited(), master)
+                            self.assertFalse(file.dimensions["x"].isunlimited())
+                            # No coordinate in the master says how long it is.
+                            self.assertFalse(file.dimensions["record"].isunlimited())
+                            self.assertEqual(file["time"][:].tolist(), list(range(n)))
+                        if n == 2:
+                            run("append", master, names[2], "-q")
+                    self.assertEqual(read(master, "w").tolist(), [[0, 7], [1, 7], [2, 7]])
+
     def test_makes_it_again_where_fragments_of_nothing_were_left_out(self):
         data = self.values()
         data[2:, :3, 4:] = -9999

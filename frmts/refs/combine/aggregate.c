@@ -17,6 +17,7 @@ typedef struct aggregating {
     char **urls;                        /* one for each member */
     const refs_combine_member **owners; /* members of the fragments of the current array */
     size_t n_fields;                    /* written so far */
+    refs_buf unlimited;                 /* refs_combine__list_unlimited */
     refs_buf path, text;
 } aggregating;
 
@@ -216,32 +217,9 @@ static refs_str dim_text(const refs_combine *combine, const refs_combine_result 
                                                        : result->like->dims[own]);
 }
 
-/* Whether a master or a manifest of empty fragments says that a dimension of a group has no limit,
- * or `list` names it. */
-static bool is_listed(const refs_json *list, refs_str name) {
-    for (size_t i = 0; i < refs_json_size(list); i++)
-        if (refs_str_equal(refs_json_text(refs_json_at(list, i)), name)) return true;
-    return false;
-}
-
 static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str name) {
-    const refs_combine *combine = at->combine;
-    bool is_unlimited = false;
-    for (size_t i = combine->n_parts; i < combine->n_members; i++)
-        for (size_t k = 0; k < combine->members[i].n_documents && !is_unlimited; k++) {
-            const refs_combine_document *document = &combine->members[i].documents[k];
-            const refs_str key = refs_combine__text(combine, document->key);
-            REFS_SCOPED_JSON *doc = NULL;
-            const bool is_of_group = key.size == group.size + strlen(".zattrs") &&
-                                     refs_str_ends(key, ".zattrs") &&
-                                     memcmp(key.data, group.data, group.size) == 0;
-            if (!is_of_group ||
-                refs_json_parse(refs_combine__text(combine, document->text), &doc, NULL) != REFS_OK)
-                continue;
-            is_unlimited =
-                is_listed(refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS), name);
-        }
-    return is_unlimited ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED;
+    return refs_combine__is_unlimited(&at->unlimited, group, name) ? REFS_CFA_UNLIMITED
+                                                                   : REFS_CFA_FIXED;
 }
 
 /* Declares a dimension of a group, "" or "forecast/". */
@@ -953,6 +931,7 @@ static refs_status put_paths(aggregating *at, refs_error *err) {
 static refs_status aggregate(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
     REFS_TRY(name_files(at, err));
+    REFS_TRY(refs_combine__list_unlimited(combine, at->master, &at->unlimited, err));
     REFS_TRY(put_groups(at, err));
     REFS_TRY(put_paths(at, err));
     if (!refs_combine__is_of_fields(combine)) return REFS_OK;
@@ -971,6 +950,7 @@ refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_pl
     refs_status status = aggregate(&at, err);
     for (size_t i = 0; at.urls != NULL && i < combine->n_members; i++) refs_free(at.urls[i]);
     refs_free(at.urls);
+    refs_buf_clear(&at.unlimited);
     refs_buf_clear(&at.path);
     refs_buf_clear(&at.text);
     return status;

@@ -1052,6 +1052,18 @@ const char *refs_combine__whole_range(const refs_combine *combine, const refs_co
  * out, as where there is no range. */
 bool refs_combine__has_whole_range(const refs_combine_array *array, refs_str range);
 
+struct refs_master;
+
+/** Appends the paths of dimensions without limit, each with a NUL: those of a master that grows, or
+ * of a manifest of empty fragments; else those that any source has. Only those that the master can
+ * have so. */
+refs_status refs_combine__list_unlimited(const refs_combine *combine,
+                                         const struct refs_master *master, refs_buf *paths,
+                                         refs_error *err);
+
+/** Whether a group, "" or "forecast/", has such a dimension. */
+bool refs_combine__is_unlimited(const refs_buf *paths, refs_str group, refs_str name);
+
 /** Appends an object without what tells how values are stored. */
 refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf *text,
                                           refs_error *err);
