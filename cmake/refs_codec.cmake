@@ -12,7 +12,21 @@
 # A codec whose library is not found stays in the table as a row that names the library, so that
 # the error for data which need it can say so.
 
-set(REFS_WITHOUT "" CACHE STRING "Codec libraries not to use even if found, for example blosc;lz4")
+set(REFS_WITHOUT "" CACHE STRING "Libraries not to use even if found, for example blosc;lz4")
+
+# Fails if REFS_WITHOUT names a library that no refs_codec_library has looked for.
+function(refs_check_without)
+  get_property(names GLOBAL PROPERTY REFS_LIBRARY_NAMES)
+  list(REMOVE_DUPLICATES names)
+  list(SORT names CASE INSENSITIVE)
+  list(JOIN names ", " shown)
+  foreach(name IN LISTS REFS_WITHOUT)
+    if(NOT name IN_LIST names)
+      message(FATAL_ERROR "REFS_WITHOUT: expected names of libraries with semicolons between them, found \"${name}\": "
+                          "write some of ${shown}")
+    endif()
+  endforeach()
+endfunction()
 
 # Sets `target` to the name by which the dynamic linker knows `library`.
 function(refs_soname library target)
@@ -38,6 +52,7 @@ endfunction()
 # Makes the target refs::<name> where the library is found, and a message where it is not.
 function(refs_codec_library name)
   cmake_parse_arguments(LIB "LAZY" "HEADER;PACKAGE" "FOLDERS" ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY REFS_LIBRARY_NAMES ${name})
   if(name IN_LIST REFS_WITHOUT)
     message(STATUS "Codec library lib${name}: left out")
     return()

@@ -40,7 +40,8 @@ function(refs_place_plugin folder result)
 endfunction()
 
 include(refs_gdal)
-set(REFS_PLUGIN_DIR "" CACHE PATH "Where the plugin is installed, if not below the prefix as GDAL's plugins are below GDAL's")
+# Not of the type PATH: that would make a relative one of the command line one of the working directory.
+set(REFS_PLUGIN_DIR "" CACHE STRING "Where the plugin is installed, if not below the prefix as GDAL's plugins are below GDAL's")
 set(refs_plugin_place ${REFS_PLUGIN_DIR})
 refs_find_plugin_dir(refs_gdal_plugins)
 if(NOT refs_plugin_place)

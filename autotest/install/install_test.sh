@@ -15,24 +15,33 @@ fail() {
 "$cmake" --install "$binary" --component dev --prefix "$work/prefix" >/dev/null
 DESTDIR="$work/root" "$cmake" --install "$binary" --component plugin >/dev/null
 plugin=$(find "$work/root" -name gdal_REFS.so)
-case $plugin in
-*/gdalplugins/gdal_REFS.so) ;;
-*) fail "the plugin is installed as: $plugin" ;;
-esac
-# It follows the prefix, unless the build was told a folder.
-plugin_dir=$(sed -n 's/^REFS_PLUGIN_DIR:PATH=//p' "$binary/CMakeCache.txt")
-if [ -z "$plugin_dir" ]; then
+# It follows the prefix, unless the build was told a folder of the system.
+plugin_dir=$(sed -n 's/^REFS_PLUGIN_DIR:[A-Z]*=//p' "$binary/CMakeCache.txt")
+case $plugin_dir in
+/*) [ "$plugin" = "$work/root$plugin_dir/gdal_REFS.so" ] || fail "the plugin is installed as: $plugin" ;;
+*)
     "$cmake" --install "$binary" --component plugin --prefix "$work/elsewhere" >/dev/null
-    case $(find "$work/elsewhere" -name gdal_REFS.so) in
-    "$work"/elsewhere/lib*/gdalplugins/gdal_REFS.so) ;;
-    *) fail "the plugin does not follow --prefix" ;;
+    elsewhere=$(find "$work/elsewhere" -name gdal_REFS.so)
+    case $elsewhere in
+    "$work"/elsewhere/${plugin_dir:-lib*/gdalplugins}/gdal_REFS.so) ;;
+    *) fail "the plugin does not follow --prefix: $elsewhere" ;;
     esac
-else
-    case $plugin in
-    "$work/root$plugin_dir"/*) ;;
-    *) fail "the plugin is not in $plugin_dir" ;;
-    esac
-fi
+    ;;
+esac
+
+# Options of the build, by a configuration alone.
+configure() {
+    "$cmake" -S "$source" -B "$work/configured" -DCMAKE_C_COMPILER="$cc" -DREFS_TESTS=OFF "$@" >"$work/log" 2>&1
+}
+for wrong in nosuch 'libexpat,zstd' 'zstd;libexpat'; do
+    ! configure "-DREFS_WITHOUT=$wrong" || fail "REFS_WITHOUT=$wrong is ignored"
+    tr -s '\n ' '  ' <"$work/log" | grep -q 'expected names of libraries .*, expat, .*zstd' ||
+        fail "REFS_WITHOUT=$wrong: the error lists no names"
+done
+for place in lib/foo /opt/foo; do
+    configure -DREFS_WITHOUT= "-DREFS_PLUGIN_DIR=$place" || fail "cannot configure for $place"
+    grep -q "The plugin is installed in: $place " "$work/log" || fail "REFS_PLUGIN_DIR=$place is another folder"
+done
 
 # Each package says whose it is, and how it may be used.
 DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
