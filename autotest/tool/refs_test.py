@@ -2288,6 +2288,9 @@ class Refusals(Folder):
                 said = run(verb, "a.nc", "-o", name, status=2)
                 self.assertIn(f"{name}: unknown file extension: expected .json", said)
                 self.assertIn(".nc or .nca", said)
+        for name in ("a.json", "a", "s3://bucket/a.parq"):
+            said = run("combine", "--format", "cfa", "a.nc", "-o", name, status=2)
+            self.assertIn(f"{name}: unknown file extension: expected .nc or .nca for a master", said)
         self.assertIn("write a local file, and copy it", run("index", "a.nc", "-o", "s3://bucket/a.json", status=2))
         self.assertEqual(os.listdir(), ["a.nc"])
         for name in ("set", "set.json", "set.gz", "set.zst", "set.parquet", "folder/"):

@@ -1140,6 +1140,11 @@ static tool_exit aggregate(const tool_arguments *arguments) {
         fprintf(stderr, "usage: refs combine --format cfa FILE... -o MASTER.nca\n");
         return TOOL_USAGE;
     }
+    if (!is_aggregation(arguments->output)) {
+        fprintf(stderr, "refs: %s: unknown file extension: expected .nc or .nca for a master\n",
+                arguments->output);
+        return TOOL_USAGE;
+    }
     const refs_status status = tool_target_open(arguments, arguments->output, &target, &err);
     if (status != REFS_OK) tool_complain(&err);
     const tool_exit result = status == REFS_OK ? tool_aggregate(arguments, &target) : TOOL_FAILED;
