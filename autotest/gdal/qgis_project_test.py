@@ -45,9 +45,9 @@ MERCATOR = QgsCoordinateReferenceSystem("EPSG:3857")
 WIDTH, HEIGHT = 360, 240
 
 
-def run(*arguments, status=0):
+def run(*arguments, status=0, **settings):
     """The command of the plugin."""
-    environment = dict(os.environ, PYTHONPATH=PLUGINS)
+    environment = dict(os.environ, PYTHONPATH=PLUGINS, **settings)
     done = subprocess.run([sys.executable, "-m", "refs_qgis", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=environment)
     assert done.returncode == status, done.stdout
@@ -284,6 +284,17 @@ class Colours(Folder):
         values = np.zeros((200, 300))
         values[50, 50] = 12
         self.assertEqual(self.colours(values), (0, 12))
+
+    def test_are_found_without_histograms_beside_the_data(self):
+        refs = lonlat(References(), np.linspace(-179, 179, 30), np.linspace(89, -89, 20))
+        refs.add("time", np.arange(3.), ["time"], units="days since 2000-01-01")
+        values = np.arange(1800).reshape(3, 20, 30).astype("f4")
+        values[0] = 0
+        refs.add("v", values, ["time", "lat", "lon"]).write(self.path("v.json"))
+        for options in (), ("--layers",):
+            said = run(self.path("v.json"), "v", "-o", self.path("v.qgs"), *options, GDAL_PAM_ENABLED="YES")
+            self.assertNotIn("ERROR", said)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["v.json", "v.qgs"])
 
     def test_are_unpacked_without_missing(self):
         values = np.arange(200 * 300).reshape(200, 300) % 100

@@ -56,9 +56,14 @@ def _start(folder):
     os.environ.setdefault("QGIS_PREFIX_PATH", "/usr")
     os.environ.setdefault("XDG_RUNTIME_DIR", folder)
     os.environ["TMPDIR"] = tempfile.tempdir = folder
-    from qgis.core import QgsApplication
+    os.environ["XDG_CONFIG_HOME"] = folder
+    from qgis.core import QgsApplication, QgsSettings
     application = QgsApplication([], False, folder)
     application.initQgis()
+    # New layers are stretched to limits for which GDAL counts all pixels of three bands and keeps histograms beside the data,
+    # before they get their renderer.
+    for kind in ("singleBand", "multiBandSingleByte", "multiBandMultiByte"):
+        QgsSettings().setValue("Raster/defaultContrastEnhancementLimits/" + kind, "None")
     return application
 
 
