@@ -5,8 +5,8 @@
 #include "fuzz.h"
 #include "http/redirect.h"
 #include "http/response.h"
-#include "support.h"
 #include "refs/validators.h"
+#include "support.h"
 
 static void check_response(const refs_response *response) {
     if (response->has_range && response->range_begin >= response->range_end) abort();

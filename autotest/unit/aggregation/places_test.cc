@@ -219,7 +219,8 @@ TEST(LeftOut, AreDimensionsOfOneElementAnywhere) {
         files.put("a.json", {{"t", numbers<float>(shape, countUp<float>(n))}});
         const std::string problem = files.problem("m.json");
         EXPECT_NE(problem.find("partition (0, 0, 0, 0) of a.json"), std::string::npos) << problem;
-        EXPECT_NE(problem.find("expected (1, 1, 3, 2), the shape of its partition"), std::string::npos)
+        EXPECT_NE(problem.find("expected (1, 1, 3, 2), the shape of its partition"),
+                  std::string::npos)
             << problem;
     }
 }

@@ -118,8 +118,9 @@ TEST_F(TextAggregations, AreNeitherOfNumbersNorOfOtherStrings) {
               std::string::npos)
         << files.error.message;
     put(strings({}, {""}), {strings({3}, {"a", "b", "c"})});
-    EXPECT_NE(problemOfTexts().find("/t has the shape (3): expected (2), the shape of its partition"),
-              std::string::npos)
+    EXPECT_NE(
+        problemOfTexts().find("/t has the shape (3): expected (2), the shape of its partition"),
+        std::string::npos)
         << files.error.message;
 }
 

@@ -23,7 +23,7 @@ template <class T>
 std::vector<double> doublesOf(const refs_dtype &dtype, const std::vector<T> &elements) {
     std::vector<double> values(elements.size());
     EXPECT_TRUE(refs_dtype_to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements.data()),
-                                       elements.size(), values.data()));
+                                      elements.size(), values.data()));
     return values;
 }
 

@@ -45,11 +45,12 @@ TEST(StatePlainName, LeavesOtherNamesAsTheyAre) {
 }
 
 TEST(StatePlainName, SaysWhatItDoesNotRead) {
-    EXPECT_EQ(plain("repo|icechunk:group/array"),
-              "repo: expected only a branch, tag or snapshot (@branch.main) after icechunk:; arrays follow "
-              "the whole name, in quotes: \"NAME\":/array");
+    EXPECT_EQ(plain("repo|icechunk:group/array"), "repo: expected only a branch, tag or snapshot "
+                                                  "(@branch.main) after icechunk:; arrays follow "
+                                                  "the whole name, in quotes: \"NAME\":/array");
     EXPECT_EQ(plain("repo|icechunk:@branch.main|zarr3:"),
-              "repo: expected only a branch, tag or snapshot (@branch.main) after icechunk:; arrays follow "
+              "repo: expected only a branch, tag or snapshot (@branch.main) after icechunk:; "
+              "arrays follow "
               "the whole name, in quotes: \"NAME\":/array");
     EXPECT_EQ(plain("repo|icechunk:@branch."), "repo: expected the name of a branch after @");
 }

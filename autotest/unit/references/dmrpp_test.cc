@@ -433,7 +433,8 @@ std::string InChunks(const char *size, const std::vector<std::string> &chunks) {
 }
 
 TEST_F(Dmrpp, OnlyTheChunkThatIsTheWholeArrayNeedsNoPosition) {
-    const char kNone[] = "corrupt: one of its chunks has no position: expected one, as it does not cover the array";
+    const char kNone[] =
+        "corrupt: one of its chunks has no position: expected one, as it does not cover the array";
     const std::string first = "chunkPositionInArray=\"[0,0]\"";
     ASSERT_EQ(Open(InChunks("4", {""})), REFS_OK);
     EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 1, 2]");

@@ -97,8 +97,7 @@ TEST_F(Expected, DatesThatAreRecentAreTold) {
     expected.modified_s = seen;
     known.fresh_s = seen + 60;
     EXPECT_TRUE(refs_expected_differs(&expected, &known, text, sizeof text));
-    EXPECT_STREQ(text,
-                 "it was modified at 2024-05-01T00:01:00Z, before at 2024-05-01T00:00:00Z");
+    EXPECT_STREQ(text, "it was modified at 2024-05-01T00:01:00Z, before at 2024-05-01T00:00:00Z");
     expected.modified_s = 0;
     expected.not_after_s = seen;
     EXPECT_TRUE(refs_expected_differs(&expected, &known, text, sizeof text));

@@ -58,7 +58,7 @@ static refs_status record(refs_combine_sources *sources, const refs_source_state
         recorded *source = &sources->items[sources->n++];
         sources->is_sorted = false;
         *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
-                             state->modified_s, state->modified_ns, false};
+                             state->modified_s,         state->modified_ns,         false};
         if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
     }
     refs_unlock(&sources->lock);

@@ -1,8 +1,8 @@
 /* typed.h -- attributes in JSON with the types that netCDF gives them. JSON does not say which type
  * a number had: whole numbers are int32 or the first of int64, uint64 that holds all of a list,
  * others float64, or float32 where their digits tell that they were floats; numbers that CF says
- * have the type of their variable get that if it holds them; those of an unsigned one may be written
- * as signed, with the same bits.
+ * have the type of their variable get that if it holds them; those of an unsigned one may be
+ * written as signed, with the same bits.
  *
  * Read before this: zarr.h.
  */

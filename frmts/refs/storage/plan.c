@@ -49,7 +49,7 @@ static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const 
 
 /* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
 static bool can_merge(const refs_plan_input *input, const refs_planned *request,
-                     const refs_range *first, const refs_range *range) {
+                      const refs_range *first, const refs_range *range) {
     if (range->location_id != first->location_id) return false;
     if (request->length == REFS_FETCH_WHOLE) return true;
     uint64_t request_end = request->offset + request->length;

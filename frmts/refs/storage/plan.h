@@ -33,17 +33,18 @@ typedef struct refs_plan_input {
     size_t n;
     refs_fetch_policy policy;
 
-    /** Whether other requests are fetching some of bytes [begin, end) of a location: no request spans
-     * these to reach a later range. NULL: none are. */
+    /** Whether other requests are fetching some of bytes [begin, end) of a location: no request
+     * spans these to reach a later range. NULL: none are. */
     bool (*is_coming)(const void *user, uint32_t location_id, uint64_t begin, uint64_t end);
     const void *user;
 
     bool is_whole; /**< each location is requested as a whole, once for all of its ranges */
 } refs_plan_input;
 
-/** Plans requests for ranges in any order, with duplicates and overlaps. Each byte is in exactly one
- * request, except where a range overlaps a request that reached the largest size. Optional ranges
- * outside all requests are not members of any. A range whose end overflows is REFS_CORRUPT. */
+/** Plans requests for ranges in any order, with duplicates and overlaps. Each byte is in exactly
+ * one request, except where a range overlaps a request that reached the largest size. Optional
+ * ranges outside all requests are not members of any. A range whose end overflows is REFS_CORRUPT.
+ */
 refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs_error *err);
 void refs_fetch__plan_clear(refs_plan *plan);
 
@@ -51,9 +52,10 @@ void refs_fetch__plan_clear(refs_plan *plan);
 bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint32_t location_id,
                           uint64_t begin, uint64_t end);
 
-/** Drops the bytes of `dropped` ranges from request `i`. It shrinks to the first required ranges that
- * are not dropped, up to the first dropped one between them; later ranges become the next request.
- * Nothing changes if all ranges are needed, or none, or if the whole location is requested. */
+/** Drops the bytes of `dropped` ranges from request `i`. It shrinks to the first required ranges
+ * that are not dropped, up to the first dropped one between them; later ranges become the next
+ * request. Nothing changes if all ranges are needed, or none, or if the whole location is
+ * requested. */
 void refs_fetch__plan_narrow(refs_plan *plan, size_t i, const refs_range *ranges,
                              const bool *dropped);
 

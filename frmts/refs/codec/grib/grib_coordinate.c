@@ -5,8 +5,8 @@
 #include "refs/fork.h"
 #include "refs/lazy.h"
 
-/* ecCodes has one context per process. Only some builds of it are thread-safe, and it cannot be asked
- * which. */
+/* ecCodes has one context per process. Only some builds of it are thread-safe, and it cannot be
+ * asked which. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* clang-format off */

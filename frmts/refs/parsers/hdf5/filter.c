@@ -29,8 +29,8 @@ static const known_filter known_filters[] = {
     {32013, "hdf5_zfp", {NULL}, {0}},
     {32015, "zstd", {"level"}, {0}},
     {32018, "imagecodecs_jpegls", {NULL}, {0}}, /* FCIDECOMP */
-    {32022, "bitround", {NULL}, {0}}, /* BitGroom and Granular BitRound, … */
-    {32023, "bitround", {NULL}, {0}}, /* … of which nothing is to be undone either */
+    {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound, … */
+    {32023, "bitround", {NULL}, {0}},           /* … of which nothing is to be undone either */
     {32026, "blosc2", {NULL}, {0}},
 };
 

@@ -114,10 +114,9 @@ static refs_status put_field(formatter *f, field as, const refs_template_value *
 /* Sets *value to the next positional value. */
 static refs_status next_value(formatter *f, const refs_template_value **value, refs_error *err) {
     if (f->next >= f->n || f->values[f->next].name.size > 0)
-        return refs_fail(
-            err, REFS_INVALID,
-            "format \"%.*s\": expected at least %zu values without a name, found %zu",
-            REFS_STR_ARG(f->format), f->next + 1, f->next);
+        return refs_fail(err, REFS_INVALID,
+                         "format \"%.*s\": expected at least %zu values without a name, found %zu",
+                         REFS_STR_ARG(f->format), f->next + 1, f->next);
     *value = &f->values[f->next++].value;
     return REFS_OK;
 }
