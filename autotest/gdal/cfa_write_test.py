@@ -21,7 +21,9 @@ except ImportError:
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 from own_folder import OwnFolder  # noqa: E402
+from this_build import need  # noqa: E402
 
+need("netcdf")
 gdal.UseExceptions()
 
 FILL = -9999.0

@@ -11,6 +11,10 @@ import numpy as np
 from osgeo import gdal, gdal_array
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(ROOT, "autotest", "server"))
+from this_build import need  # noqa: E402
+
+need("expat")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
 

@@ -21,6 +21,9 @@ from osgeo import gdal
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../server"))
 from served import Folder, Server  # noqa: E402
+from this_build import need  # noqa: E402
+
+need("eccodes")
 
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(HERE, "../../../shared/data"))
 TEMPLATE = os.path.join(DATA, "weather/aifs_template")

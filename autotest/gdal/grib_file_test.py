@@ -20,6 +20,10 @@ from osgeo import gdal, osr
 from compared_files import compare
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(ROOT, "autotest", "server"))
+from this_build import need  # noqa: E402
+
+need("eccodes")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
 

@@ -5,6 +5,7 @@ usage: mdim_copy_test.py
 
 import os
 import shutil
+import sys
 import tempfile
 import unittest
 
@@ -12,6 +13,10 @@ import netCDF4
 import numpy as np
 from osgeo import gdal
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "server"))
+from this_build import need  # noqa: E402
+
+need("netcdf")
 gdal.UseExceptions()
 
 LAYOUTS = (["LAYOUT=CFA", "CFA_VERSION=0.4"], ["LAYOUT=CFA", "CFA_VERSION=0.5"], ["LAYOUT=CFA", "CFA_VERSION=1.13"],

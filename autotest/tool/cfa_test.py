@@ -29,7 +29,9 @@ import object_store  # noqa: E402
 import s3_server  # noqa: E402
 import served  # noqa: E402
 from own_folder import OwnFolder  # noqa: E402
+from this_build import need  # noqa: E402
 
+need("netcdf")
 try:
     import netCDF4
 except ImportError:

@@ -15,7 +15,9 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 from own_folder import OwnFolder  # noqa: E402
+from this_build import need  # noqa: E402
 
+need("netcdf")
 try:
     import netCDF4
 except ImportError:
