@@ -653,6 +653,29 @@ class Times(InFolder):
             run("index", names[0], part(24, 3, kind, values), "-o", "equal.json")
             self.assertEqual(read("equal.json", "other").tolist(), 3)
 
+    def levels(self, name, step, level, variables):
+        return write(name, array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                     array("level", [], np.float64(level), units="hPa", standard_name="air_pressure"),
+                     array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                     *[array(variable, ["y", "x"], np.full((2, 3), level + step, "<f8"), coordinates="step level") for variable in variables])
+
+    def test_of_levels_are_those_of_each_variable_whichever_sources_lack_others(self):
+        """A level belongs to variables: those that both of two sources have tell whether it differs. With one step for all, the first
+        and the last source have to have one in common."""
+        for kinds in (("tu", "u"), ("tu", "t"), ("tu", "tu", "u"), ("tu", "u", "t"), ("t", "tu", "tu"), ("t", "u", "u"), ("t", "u", "tu"), ("u", "t", "tu", "t")):
+            found = set()
+            for one_step in (True, False):
+                names = [self.levels(f"{i}.json", 0 if one_step else 3 * i, 1000 - 100 * i, kind) for i, kind in enumerate(kinds)]
+                for order in itertools.permutations(names):
+                    if one_step and not set(kinds[names.index(order[0])]) & set(kinds[names.index(order[-1])]):
+                        continue
+                    run("index", *order, "-q", "-o", "all.json")
+                    self.assertEqual(read("all.json", "level").tolist(), sorted(1000 - 100 * i for i in range(len(kinds))), (kinds, order))
+                    values = read("all.json", kinds[-1][0])
+                    self.assertEqual(values.ndim, 3 if one_step else 4)
+                    found.add(tuple(sorted(set(values[values < 1e30].ravel().tolist()))))
+            self.assertEqual(len(found), 2, kinds)
+
     def field(self, time, step, number):
         return write(f"h{time}_{step}_{number}.json",
                      array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

@@ -98,7 +98,8 @@ typedef enum refs_combine_coordinate {
 typedef struct refs_combine_array {
     uint32_t path;     /**< "g/t2m" */
     uint32_t name;     /**< "t2m": as refs_array_meta has it */
-    uint32_t named_by; /**< of a coordinate: variables whose attribute names it; or NONE */
+    uint32_t named_by; /**< of a coordinate: paths of variables whose attribute names it, each with
+                          a NUL; or NONE */
     refs_combine_coordinate coordinate;
     uint32_t document;   /**< text of ".zarray" or "zarr.json", without skipped codecs */
     uint32_t attributes; /**< text of ".zattrs"; or NONE */

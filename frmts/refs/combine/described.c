@@ -98,8 +98,10 @@ static refs_status list_named_by(refs_part_reader *in, const char *coordinate, u
         const refs_str list = refs_json_text(refs_json_get(variable->attributes, "coordinates"));
         if (!refs_str_equal(list, before)) is_named = names(list, coordinate);
         before = list;
-        if (is_named)
-            REFS_TRY(refs_buf_append_str(&in->scratch, refs_str_from(variable->path), err));
+        if (!is_named) continue;
+        const refs_str path = refs_part__relative(in, variable->path);
+        REFS_TRY(refs_buf_append_str(&in->scratch, path, err));
+        REFS_TRY(refs_buf_append(&in->scratch, "", 1, err));
     }
     return in->scratch.size > 0 ? refs_part__number_scratch(in, named_by, err) : REFS_OK;
 }

@@ -152,32 +152,80 @@ static bool is_beside_base(const dim_search *all, const refs_combine_place *at) 
            !follows_from_base(all, array) && (is_axis(all->combine, array) || is_single(all, at));
 }
 
-/* Whether two coordinates can be compared: two axes, or two single values. Levels are only compared
- * if the same variable names them. */
+/* Whether two coordinates can be compared: two axes, or two single values. */
 static bool are_comparable(const refs_combine *combine, const refs_combine_array *a,
                            const refs_combine_array *b) {
     if (is_axis(combine, a) && is_axis(combine, b)) return true;
-    return has_one_value(combine, a) && has_one_value(combine, b) &&
-           (a->coordinate != REFS_COMBINE_COORDINATE_LEVEL || a->named_by == b->named_by);
+    return has_one_value(combine, a) && has_one_value(combine, b);
+}
+
+/* The first parts with a coordinate, by names. */
+typedef struct first_places {
+    const refs_combine *combine;
+    refs_intern names;
+    refs_combine_place *places;
+    size_t n, capacity;
+} first_places;
+
+static void clear_places(first_places *first) {
+    refs_intern_clear(&first->names);
+    refs_free(first->places);
+}
+
+/* Two parts that may differ. */
+typedef struct two_parts {
+    const refs_combine_member *members[2];
+    bool do_differ;
+} two_parts;
+
+/* Compares a coordinate with the first of a name, which it is where there is none. */
+static refs_status compare_with(first_places *first, refs_str name, const refs_combine_place *at,
+                                two_parts *found, refs_error *err) {
+    const refs_combine *combine = first->combine;
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&first->names, name, &id, err));
+    if (id == first->n) {
+        REFS_GROW(first->places, first->capacity, first->n, err);
+        first->places[first->n++] = *at;
+    }
+    const refs_combine_place *place = &first->places[id];
+    found->members[0] = place->member;
+    found->members[1] = at->member;
+    found->do_differ = are_comparable(combine, place->array, at->array) &&
+                       !are_same(combine, place->array, at->array);
+    return REFS_OK;
+}
+
+/* Compares a coordinate with the first one. Levels of variables are compared with the first of the
+ * same variable: others may lie at other ones. Most parts have the variables of one before. */
+static refs_status compare_with_first(first_places *first, const refs_combine_place *at,
+                                      two_parts *found, refs_error *err) {
+    const refs_combine *combine = first->combine;
+    const bool is_level =
+        at->array->coordinate == REFS_COMBINE_COORDINATE_LEVEL && !is_axis(combine, at->array);
+    const refs_str variables =
+        is_level ? refs_combine__text(combine, at->array->named_by) : refs_str_view("", 0);
+    const size_t n_before = first->n;
+    REFS_TRY(compare_with(first, variables, at, found, err));
+    if (first->n == n_before) return REFS_OK;
+    for (size_t i = 0; i < variables.size && !found->do_differ; i += strlen(variables.data + i) + 1)
+        REFS_TRY(compare_with(first, refs_str_from(variables.data + i), at, found, err));
+    return REFS_OK;
 }
 
 /* Finds two parts with different values of an array for which `test` holds. */
-static bool differs(const dim_search *all, uint32_t path, may_tell *test,
-                    const refs_combine_member *members[2]) {
+static refs_status find_two(const dim_search *all, uint32_t path, may_tell *test, two_parts *found,
+                            refs_error *err) {
     const refs_combine *combine = all->combine;
-    refs_combine_place first = {NULL, NULL};
-    for (size_t i = 0; i < combine->n_members; i++) {
+    REFS_SCOPED_BY(clear_places) first_places first = {.combine = combine};
+    *found = (two_parts){0};
+    for (size_t i = 0; i < combine->n_members && !found->do_differ; i++) {
         const refs_combine_member *member = &combine->members[i];
         const refs_combine_place at = {member, refs_combine__find(member, path)};
-        if (at.array == NULL || !test(all, &at)) continue;
-        if (first.array == NULL) first = at;
-        members[0] = first.member;
-        members[1] = member;
-        if (are_comparable(combine, first.array, at.array) &&
-            !are_same(combine, first.array, at.array))
-            return true;
+        if (at.array != NULL && test(all, &at))
+            REFS_TRY(compare_with_first(&first, &at, found, err));
     }
-    return false;
+    return REFS_OK;
 }
 
 static refs_status add_dim(dim_list *list, uint32_t name, refs_error *err) {
@@ -252,11 +300,13 @@ static bool is_axis_of_some(const dim_search *all, uint32_t path, may_tell *test
 /* Whether a difference in a coordinate adds a dimension. */
 static refs_status adds_dim(const dim_search *all, const refs_combine_array *array, may_tell *test,
                             bool *does, refs_error *err) {
-    const refs_combine_member *members[2];
+    two_parts found;
     *does = is_axis_of_some(all, array->path, test);
-    if (*does || !differs(all, array->path, test, members)) return REFS_OK;
-    *does = true;
-    return test == is_beside_base ? varies_alone(all, array, members, does, err) : REFS_OK;
+    if (*does) return REFS_OK;
+    REFS_TRY(find_two(all, array->path, test, &found, err));
+    *does = found.do_differ;
+    return *does && test == is_beside_base ? varies_alone(all, array, found.members, does, err)
+                                           : REFS_OK;
 }
 
 /* Adds a coordinate that differs, and the dimensions along which it lies: a scalar for all of a
@@ -388,12 +438,26 @@ static void search_base(const refs_combine *combine, dim_search *all) {
     describe_base(all);
 }
 
+/* Whether a variable names both of two coordinates. */
+static bool have_one_variable(const refs_combine *combine, const refs_combine_array *a,
+                              const refs_combine_array *b) {
+    const refs_str one = refs_combine__text(combine, a->named_by),
+                   other = refs_combine__text(combine, b->named_by);
+    bool have = a->named_by == b->named_by;
+    for (size_t i = 0; i < one.size && !have; i += strlen(one.data + i) + 1)
+        for (size_t k = 0; k < other.size && !have; k += strlen(other.data + k) + 1)
+            have = strcmp(one.data + i, other.data + k) == 0;
+    return have;
+}
+
 bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
                                      const refs_combine_place *other) {
     dim_search all;
     search_base(combine, &all);
     return is_beside_base(&all, one) && is_beside_base(&all, other) &&
-           are_comparable(combine, one->array, other->array);
+           are_comparable(combine, one->array, other->array) &&
+           (one->array->coordinate != REFS_COMBINE_COORDINATE_LEVEL ||
+            have_one_variable(combine, one->array, other->array));
 }
 
 bool refs_combine__places_fields(const refs_combine *combine, const refs_combine_place *at) {
