@@ -293,34 +293,6 @@ TEST_F(Http, ResumesWholeObjectsWhereTheConnectionEnded) {
     }
 }
 
-/* What changed a moment ago may change again within the second of its date, which then
- * distinguishes nothing: the rest of a range is not put behind its beginning. */
-TEST_F(Http, RequestsRangesAgainWhoseObjectIsFreshWhereTheConnectionEnded) {
-    char date[64];
-    struct tm utc;
-    for (const int age_s : {0, 1000}) {
-        const time_t modified_s = time(nullptr) - age_s;
-        strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&modified_s, &utc));
-        server.lastModified = date;
-        const std::string path = "/" + std::to_string(age_s), location = server.url("/torn" + path);
-        server.files[path] = std::string(REFS_MIB, 'a');
-        server.after = std::string(REFS_MIB, age_s == 0 ? 'b' : 'a');
-        const int before = server.nRequests();
-        refs_fetch_stats was, now;
-        refs_fetcher_stats(fetcher, &was);
-        const std::string text = read({static_cast<uint32_t>(age_s), location.c_str(), 7,
-                                       600 * REFS_KIB, 0, REFS_RANGE_REQUIRED});
-        refs_fetcher_stats(fetcher, &now);
-        EXPECT_TRUE(text == std::string(600 * REFS_KIB, age_s == 0 ? 'b' : 'a'))
-            << age_s << ": " << text.size() << " " << error.message;
-        EXPECT_EQ(server.nRequests() - before, 2);
-        EXPECT_GE(now.bytes - was.bytes, (age_s == 0 ? 900 : 600) * REFS_KIB);
-        if (age_s > 0) {
-            EXPECT_EQ(now.bytes - was.bytes, 600 * REFS_KIB);
-        }
-    }
-}
-
 TEST_F(Http, RemembersLocationsApartThatShareAPlace) {
     server.files["/other"] = "abcdefghijklmnopqrst";
     const std::string one = server.url("/d"), other = server.url("/other");

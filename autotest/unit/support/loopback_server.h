@@ -5,8 +5,7 @@
  * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
  * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
  * /cut/ claims a gibibyte and ends the connection after what there is, /broken/ ends it in the
- * middle of every second answer without a range, /torn/ that of a range, after which the object is
- * `after`, of the same date, /changing/ has another ETag each time, /endless/
+ * middle of every second answer without a range, /changing/ has another ETag each time, /endless/
  * is digits without an end, /unsized/ has no Content-Length, /headers/ is nothing but headers,
  * /signed/ wants another signature than the first one that was made, and /held/ is answered when
  * the test says so.
@@ -59,7 +58,6 @@ class LoopbackServer {
 
     /** Content by path; nothing may be added while requests are under way. */
     std::map<std::string, std::string> files;
-    std::string after, lastModified; /**< of /torn/ */
 
     /** Connections that the other side has not ended. */
     int nConnected() const { return nConnected_; }
@@ -217,22 +215,6 @@ class LoopbackServer {
         return "HTTP/1.1 " + status + "\r\n" + header + "Content-Length: 0\r\n\r\n";
     }
 
-    /** Half of the range, then the connection ends, and the object is another one of the same date.
-     */
-    std::string tornAnswer(const std::string &path, const Request &request, bool &ends) {
-        const bool first = isFirst("torn" + path);
-        const std::lock_guard<std::mutex> guard(lock_);
-        const std::string content = files[path].substr(request.begin, request.end - request.begin);
-        const std::string total = std::to_string(files[path].size());
-        if (first) files[path] = after;
-        ends = first;
-        return "HTTP/1.1 206 Partial Content\r\nLast-Modified: " + lastModified +
-               "\r\nContent-Length: " + std::to_string(content.size()) +
-               "\r\nContent-Range: bytes " + std::to_string(request.begin) + "-" +
-               std::to_string(request.begin + content.size() - 1) + "/" + total + "\r\n\r\n" +
-               content.substr(0, first ? content.size() / 2 : content.size());
-    }
-
     /** `ends` is set where the connection ends with the answer. */
     std::string answerTo(Request request, bool &ends) {
         std::string &path = request.path;
@@ -260,7 +242,6 @@ class LoopbackServer {
         ends = cut || unsized || broken;
         if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + digits(1 << 20);
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
-        if (take(path, "/torn/")) return tornAnswer(path, request, ends);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
         const std::string &content = file->second;

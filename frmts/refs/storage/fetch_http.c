@@ -341,25 +341,6 @@ static bool may_sign_again(flight *landed) {
     return refs_transfer__report_answer(transfer, ++landed->n_refused);
 }
 
-/* Requests what was not handed over again from its beginning, as often as a transfer is repeated.
- */
-static refs_status restart(refs_queue *queue, flight *landed, size_t n_served, refs_error *err) {
-    const refs_planned *request = landed->request;
-    for (size_t i = n_served; i < request->n_members; i++)
-        queue->requests[queue->plan.members[request->first_member + i]]->n_restarts++;
-    drop_others(queue, landed);
-    return note_again(queue, request, n_served, err);
-}
-
-/* Whether the rest of a range could be of another state than what came of it. */
-static bool may_restart(const refs_queue *queue, const flight *landed) {
-    const refs_planned *request = landed->request;
-    const size_t n_served = landed->lead->arrival.served;
-    return landed->transfer.is_rest_doubtful && n_served < request->n_members &&
-           queue->requests[queue->plan.members[request->first_member + n_served]]->n_restarts <
-               landed->transfer.rules.max_retries;
-}
-
 /* A transfer that is done: members are handed over, or it is said what went wrong. */
 static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
     refs_transfer *transfer = &landed->transfer;
@@ -371,7 +352,6 @@ static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
         drop_others(queue, landed);
         return note_again(queue, landed->request, member, err);
     }
-    if (may_restart(queue, landed)) return restart(queue, landed, member, err);
     if (member == landed->request->n_members) member--;
     queue->failed = queue->plan.members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
@@ -453,7 +433,7 @@ static refs_status take_done(refs_queue *queue, flight *done, bool *is_forgotten
         if (*is_forgotten) forget(queue, done);
         return status;
     }
-    const bool is_given_up = done->transfer.ranges_ignored || may_restart(queue, done);
+    const bool is_given_up = done->transfer.ranges_ignored;
     REFS_TRY(land(queue, done, err));
     *is_forgotten = true;
     if (is_given_up)

@@ -62,7 +62,6 @@ typedef struct refs_request {
     struct refs_block *block; /**< that holds the bytes until the caller releases it; NULL: they
                                    live as long as the request */
     bool is_finished;
-    unsigned n_restarts; /**< how often it was interrupted, and requested from its beginning */
     struct refs_request *next; /**< of the list that the queue was opened with, or that is finished;
                                     NULL: the last one */
 } refs_request;

@@ -55,13 +55,11 @@ typedef struct refs_transfer {
     _Atomic uint64_t got;           /**< bytes received */
     refs_vfs_validators validators; /**< when got is above 0, and when done */
     bool done;                      /**< under waiter->lock */
-    bool is_rest_doubtful; /**< when done, with an error: the rest was not requested, as the object
-                                may have changed since it began */
-    bool ranges_ignored;   /**< when done: the server sends the whole object for any range */
-    refs_http_gate gate;   /* of this attempt */
-    bool refused;          /**< when done: the answer does not match the request, as `error` says */
-    bool is_stale;         /**< when done: not sent, since its signature was no longer fresh */
-    uint64_t postponed;    /**< when done: to be requested again when so much memory is free */
+    bool ranges_ignored; /**< when done: the server sends the whole object for any range */
+    refs_http_gate gate; /* of this attempt */
+    bool refused;        /**< when done: the answer does not match the request, as `error` says */
+    bool is_stale;       /**< when done: not sent, since its signature was no longer fresh */
+    uint64_t postponed;  /**< when done: to be requested again when so much memory is free */
     uint64_t needs;   /**< whole: bytes for which its body is paused, until the caller has reserved
                          them; under waiter->lock, as is `reserved` meanwhile */
     refs_error error; /**< when done */

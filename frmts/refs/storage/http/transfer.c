@@ -9,7 +9,6 @@
 #include "http/handle.h"
 #include "http/redirect.h"
 #include "identity.h"
-#include "refs/validators.h"
 
 /* An attempt that brought so many bytes resets the count of failures. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
@@ -564,19 +563,6 @@ static void ask_for_rest(refs_transfer *transfer) {
     refs_transfer__start_over(transfer);
 }
 
-/* Whether the rest of a range could be of another state of the object than its beginning: one that
- * was fresh may have changed within that second. */
-static bool is_rest_doubtful(const refs_transfer *transfer) {
-    return transfer->kind == REFS_TRANSFER_RANGE && atomic_load(&transfer->got) > 0 &&
-           transfer->validators.fresh_s != 0 && !refs_validators_distinguish(&transfer->validators);
-}
-
-/* Where nobody else has seen these bytes: readers of a queue may have some of them. */
-static void forget_beginning(refs_transfer *transfer) {
-    atomic_store(&transfer->got, 0);
-    transfer->identified = false;
-}
-
 /* Whether to retry after a failed attempt. */
 static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint64_t *delay_ms) {
     bool again = may_retry(transfer, code, status);
@@ -588,10 +574,7 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     }
     if (!again && transfer->n_failures > 1)
         refs_error_prefix(&transfer->error, "after %u attempts", transfer->n_requests);
-    const bool is_doubtful = again && is_rest_doubtful(transfer);
-    transfer->is_rest_doubtful = is_doubtful && transfer->queue != NULL;
-    if (!again || transfer->is_rest_doubtful) return false;
-    if (is_doubtful) forget_beginning(transfer);
+    if (!again) return false;
     *delay_ms = delay_of(transfer);
     if (transfer->kind == REFS_TRANSFER_WHOLE && !refs_transfer__can_resume(transfer))
         atomic_store(&transfer->got, 0);
