@@ -676,6 +676,40 @@ class Times(InFolder):
                     found.add(tuple(sorted(set(values[values < 1e30].ravel().tolist()))))
             self.assertEqual(len(found), 2, kinds)
 
+    def test_of_scalars_are_those_of_each_variable_whatever_their_names(self):
+        """A level or member belongs to the variables whose attribute names it: it is no dimension where names differ, and is never lost."""
+        def part(name, time, scalars, variables, kind):
+            return write(name, array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         *[array(scalar, [], np.float64(value), **kind) for scalar, value in scalars.items()],
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         *[array(variable, ["time", "y", "x"], np.full((1, 2, 3), time, "<f8"), **({"coordinates": names} if names else {}))
+                           for variable, names in variables.items()])
+
+        for kind, units in (({"units": "hPa", "standard_name": "air_pressure"}, " hPa"), ({"units": "1", "standard_name": "realization"}, "")):
+            a = part("a.json", 0, {"lev": 5}, {"t": "lev", "r": "lev"}, kind)
+            more = part("more.json", 3, {"lev": 5}, {"t": "lev", "r": "lev"}, kind)
+            cases = (({"lev": 5, "lev_2": 8}, {"t": "lev", "r": "lev_2"}, f"r: lev is 5{units} in a.json, but lev_2 is 8{units} in b.json"),
+                     ({"lev_b": 8}, {"t": "lev_b", "r": "lev_b"}, f"lev is 5{units} in a.json, but lev_b is 8{units} in b.json"),
+                     ({"lev": 5}, {"t": "lev", "r": None}, f"r: lev is 5{units} in a.json, but it has no such coordinate in b.json"),
+                     ({}, {"t": None, "r": None}, f"lev is 5{units} in a.json, but it has no such coordinate in b.json"))
+            for scalars, variables, said in cases:
+                b = part("b.json", 1, scalars, variables, kind)
+                for output in ("all.json", "all.nc"):
+                    self.assertIn(f"{said}: combine sources in which it has one coordinate of this kind, of one name, or leave it out (--variables)",
+                                  run("index", a, b, "-o", output, status=1))
+                run("index", b, more, a, "-o", "all.json", status=1)
+                run("index", a, "-o", "grown.json")
+                run("append", "grown.json", b, "--along", "time", status=1)
+            run("index", a, part("b.json", 1, {"lev_b": 5}, {"t": "lev_b", "r": "lev_b"}, kind), "-o", "all.json")
+            run("index", a, part("b.json", 1, {"lev": 5, "lev_2": 8}, {"t": "lev", "r": "lev_2"}, kind), "-v", "t", "-o", "all.json")
+            two = part("two.json", 0, {"lev": 5, "lev_2": 8}, {"t": "lev", "r": "lev lev_2"}, kind)
+            run("index", two, part("b.json", 1, {"lev": 5, "lev_2": 8}, {"t": "lev", "r": "lev_2 lev"}, kind), "-o", "all.json")
+            said = run("index", two, part("b.json", 1, {"lev": 6, "lev_2": 8}, {"t": "lev", "r": "lev_2 lev"}, kind), "--along", "time", "-o", "all.json", status=1)
+            self.assertIn("lev: differs between two.json and b.json, element 0 of lev is 5 and 6, but they are combined along time alone", said)
+            # another scalar has the name of a dimension
+            said = run("index", a, part("b.json", 0, {"lev": 6, "lev_2": 8}, {"t": "lev", "r": "lev_2"}, kind), "-o", "all.json", status=1)
+            self.assertIn(f"r: lev is 6{units} in b.json, but lev_2 is 8{units} in b.json", said)
+
     def field(self, time, step, number):
         return write(f"h{time}_{step}_{number}.json",
                      array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

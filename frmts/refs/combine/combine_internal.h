@@ -634,8 +634,7 @@ refs_status refs_combine__print_index(const refs_combine *combine,
 
 /** Fails where two parts differ in `element` of a coordinate that places fields: the result would
  * place the fields of one wrongly, and parts that are added later over them. */
-refs_status refs_combine__fail_apart(const refs_combine *combine,
-                                     const struct refs_combine_result *result,
+refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_array *array,
                                      const char *const names[2], refs_str element, refs_error *err);
 
 /** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
@@ -693,11 +692,9 @@ bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_co
 /** Whether a coordinate counts instants. */
 bool refs_combine__is_instant(refs_combine_coordinate coordinate);
 
-/** Whether a difference between two coordinates without concat dimensions means that fields lie
- * apart along them: runs, lead times, members and levels, unless the concat dimensions imply them.
- */
-bool refs_combine__tells_parts_apart(const refs_combine *combine, const refs_combine_place *one,
-                                     const refs_combine_place *other);
+/** Checks that each variable lies at one run, lead time, member and level, as far as no concat
+ * dimension holds these or implies them; once planned. REFS_UNSUPPORTED names two parts. */
+refs_status refs_combine__check_scalars(const refs_combine *combine, refs_error *err);
 
 /** Whether a coordinate that has some of the concat dimensions tells where fields lie along
  * another: a run, a lead time, a member or a level that does not follow from these. */

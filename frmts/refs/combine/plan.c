@@ -1004,7 +1004,8 @@ refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, r
         REFS_TRY(refs_combine__tell_missing_tiles(combine, plan, err));
     REFS_TRY(order_members(combine, plan, err));
     REFS_TRY(list_paths(combine, plan, err));
-    return refs_combine__repeat_times(combine, plan, err);
+    REFS_TRY(refs_combine__repeat_times(combine, plan, err));
+    return refs_combine__check_scalars(combine, err);
 }
 
 void refs_combine__plan_clear(refs_combine_plan *plan) {

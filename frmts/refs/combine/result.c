@@ -468,10 +468,10 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                      combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
-refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_result *result,
+refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_array *array,
                                      const char *const names[2], refs_str element,
                                      refs_error *err) {
-    const refs_str name = refs_combine__text(combine, result->like->name);
+    const refs_str name = refs_combine__text(combine, array->name);
     REFS_SCOPED_BUF dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
     for (size_t i = 0; i < combine->n_dims; i++) {
         REFS_TRY(refs_buf_printf(&dims, err, "%s%s", i > 0 ? ", " : "", combine->options.dims[i]));
@@ -480,25 +480,21 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s: differs between %s and %s, %.*s, but they are combined along %.*s "
                      "alone: name all dimensions (%.*s --along %.*s)",
-                     REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1],
+                     REFS_STR_ARG(refs_combine__text(combine, array->path)), names[0], names[1],
                      REFS_STR_ARG(element), (int)dims.size, (const char *)dims.data,
                      (int)options.size - 1, (const char *)options.data + 1, REFS_STR_ARG(name));
 }
 
-/* Fails where coordinates differ: they are of another grid, or place fields. */
+/* Fails where coordinates of a grid differ. */
 static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
-    const refs_combine_place first = {&combine->members[result->first], result->like};
-    const char *one = first.member->name, *other = at->member->name;
+    const char *one = combine->members[result->first].name, *other = at->member->name;
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
     if (status == REFS_OK && is_shared_coordinate(result))
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "the grids of %s and %s differ: %s: expected sources on one grid", one,
                            other, (const char *)text.data);
-    else if (status == REFS_OK && refs_combine__tells_parts_apart(combine, &first, at))
-        status = refs_combine__fail_apart(combine, result, (const char *const[]){one, other},
-                                          refs_str_from((const char *)text.data), err);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: differs between %s and %s, %s: keeping the first",

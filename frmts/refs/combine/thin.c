@@ -93,7 +93,7 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     const char *const names[2] = {at->member->name, other->name};
     if (status == REFS_OK && to->differs != NULL && refs_combine__places_fields(combine, at)) {
-        status = refs_combine__fail_apart(combine, result, names, refs_buf_text(&text), err);
+        status = refs_combine__fail_apart(combine, result->like, names, refs_buf_text(&text), err);
     } else if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
