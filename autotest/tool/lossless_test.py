@@ -458,7 +458,7 @@ class Lossless(OwnFolder):
         refs[".zattrs"] = json.dumps({"stations": "one"})
         with open("b.json", "w", encoding="utf-8") as file:
             json.dump({"version": 1, "refs": refs}, file)
-        said = self.run_verb("combine", "b.json", "m/m.v.0.nc", "-o", "n.json", "--along", "t", "--format", "cfa")
+        said = self.run_verb("combine", "b.json", "m/m.v.0.nc", "-o", "n.nca", "--along", "t", "--format", "cfa")
         self.assertIn("stations of /", said)
 
 
