@@ -663,7 +663,11 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
             !has_axis(variable, kinds[i]))
             known->without = variable->member;
         const refs_combine_place without = {known->without, NULL};
-        if (known->without != NULL && known->first.member != NULL)
+        if (known->without == NULL || known->first.member == NULL) continue;
+        /* one that has other units is of no kind, and compared by its name */
+        const refs_combine_array *same =
+            refs_combine__find(known->without, known->first.array->path);
+        if (same == NULL || same->coordinate == kinds[i])
             return fail_placed(combine, name, &known->first, &without, err);
     }
     return REFS_OK;
