@@ -512,11 +512,12 @@ class UrlsOfFiles(Folder):
         self.assertEqual(keys("some.json"), keys("all.json"))
         for name, output in ((here + "a.json", "a.json"), ("a.json", here + "a.json")):
             self.assertIn("the output is also a source", run("split", name, "-o", output, status=1))
-            self.assertIn("output is also a source", run("combine", "--format", "cfa", name, "b.json", "-o", output, status=1))
         for name in (here + "all.json", "all.json"):
             self.assertEqual(run("diff", here + "all.json", name), "")
             self.assertIn("1 arrays", run("info", name))
         run("combine", "--format", "cfa", "--along", "time", here + "a.json", "-o", here + "m.nca")
+        for name, output in ((here + "m.nca", "m.nca"), ("m.nca", here + "m.nca")):
+            self.assertIn("output is also a source", run("combine", "--format", "cfa", name, "b.json", "-o", output, status=1))
         self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))
         run("append", here + "m.nca", here + "b.json")
         self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))
