@@ -669,6 +669,7 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
             refs_combine__find(known->without, known->first.array->path);
         if (same == NULL || same->coordinate == kinds[i])
             return fail_placed(combine, name, &known->first, &without, err);
+        known->without = NULL; /* a later part may have none at all */
     }
     return REFS_OK;
 }

@@ -223,7 +223,7 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
         const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
         const bool is_missing = !is_hole && yields(to, at, i % n_own);
-        const bool is_overruled = is_missing && taken == A_PART;
+        const bool is_overruled = is_missing && (taken == A_PART || taken == ONLY_TOLD);
         const bool is_other =
             !is_overruled && (taken == A_PART || taken == ONLY_TOLD) &&
             !is_element(to->values + place * to_size, to_size, moved, size) &&

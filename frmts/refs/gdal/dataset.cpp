@@ -30,6 +30,21 @@ std::string turnOf(const refs_cf_description &description) {
 /** No coordinate, whatever marks missing values in the array. */
 constexpr const char *noCoordinate = "-1e+30";
 
+/** What marks missing elements, for a source of a VRT; "" without. */
+std::string nodataOf(const refs_cf_description &elements) {
+    switch (elements.nodata_kind) {
+    case REFS_CF_NODATA_NONE:
+        break;
+    case REFS_CF_NODATA_DOUBLE:
+        return CPLSPrintf("<NODATA>%.17g</NODATA>", elements.nodata);
+    case REFS_CF_NODATA_INT64:
+        return "<NODATA>" + std::to_string(elements.nodata_int64) + "</NODATA>";
+    case REFS_CF_NODATA_UINT64:
+        return "<NODATA>" + std::to_string(elements.nodata_uint64) + "</NODATA>";
+    }
+    return "";
+}
+
 /** Scale and offset of longitudes or latitudes, which GDAL's geolocation ignores; "" without. */
 std::string unpackingOf(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     refs_cf_description elements = {};
@@ -40,9 +55,7 @@ std::string unpackingOf(const refs_hierarchy *hierarchy, const refs_array_meta *
     std::string text = CPLSPrintf("<ScaleOffset>%.17g</ScaleOffset><ScaleRatio>%.17g</ScaleRatio>",
                                   elements.has_offset ? elements.offset : 0.0,
                                   elements.has_scale ? elements.scale : 1.0);
-    if (elements.nodata_kind != REFS_CF_NODATA_NONE)
-        text += CPLSPrintf("<NODATA>%.17g</NODATA>", elements.nodata);
-    return text;
+    return text + nodataOf(elements);
 }
 
 /** The dataset `name` of one band, unpacked. */

@@ -379,7 +379,9 @@ static refs_status decode_scan(picture *p, refs_bytes header, scan *s, refs_erro
     const uint8_t *ends = header.data + 1 + 2 * n; /* NEAR, ILV, point transform */
     for (size_t i = 0; i < n; i++)
         if (header.data[2 + 2 * i] != 0)
-            return refs_fail(err, REFS_UNSUPPORTED, "a JPEG-LS image with a mapping table");
+            return refs_fail(err, REFS_UNSUPPORTED, "JPEG-LS mapping tables are not supported");
+    if (ends[2] != 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "JPEG-LS point transforms are not supported");
     if (ends[1] > 2 || (ends[1] == 0) != (n == 1)) return damaged(p->at, err);
     s->near = ends[0];
     s->n_lines = n;
