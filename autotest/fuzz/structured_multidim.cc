@@ -42,7 +42,7 @@ extern "C" {
 namespace {
 
 // The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use.
-constexpr int REPORT = 900;
+constexpr int REPORT = 200;
 
 // Seconds of processors that one seed may take, and of a clock, which goes on where others use the
 // processors.

@@ -33,10 +33,10 @@
 #define MAX_SAID      (1 << 20)
 
 /* The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use. */
-#define REPORT 900
+#define REPORT 200
 
 /* Theirs, which UndefinedBehaviorSanitizer closes when its first report has it read its options. */
-#define SANITIZER_REPORT 901
+#define SANITIZER_REPORT 201
 
 /* Seconds of processors that one seed may take, and of a clock, which goes on where others use the
  * processors. */
