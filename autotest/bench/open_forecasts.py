@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures opening an Icechunk repository of forecasts and reading one message of it, over HTTP with 30 ms a request: the arrays
-and metadata of a published one (shared/data/weather beside the repository), as many runs as asked for, manifests split by run
+and metadata of a published one (shared/data/weather next to the repository), as many runs as asked for, manifests split by run
 as the publisher's are, of at most 3 MiB.
 
     open_forecasts.py --python PYTHON [--references 1000000] [--repeat 5] [--keep FOLDER]

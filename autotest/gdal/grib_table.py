@@ -2,7 +2,7 @@
 
     grib_table.py [--small] [FILE...]
 
-Without FILE: the files of shared/data/grib2 and shared/data/weather beside the repository (REFS_SHARED_DATA names another folder of data)
+Without FILE: the files of shared/data/grib2 and shared/data/weather next to the repository (REFS_SHARED_DATA names another folder of data)
 and the samples of ecCodes; --small leaves out the largest, reduced grids of more than 100 rows from a pole to the equator. Each message of ecCodes must
 be one band here, with its values, the places of its points, its valid time, level, unit and name; otherwise the status is 1. Latitudes
 and longitudes must be where the geotransform and the CRS have the pixels, whatever ecCodes says. GDAL's driver knows fewer of these grids:

@@ -61,7 +61,7 @@ void refs_free(void *memory);
 /** Frees what the pointer at `pointer` points to. */
 void refs_free_at(void *pointer);
 
-/** Before the declaration of a struct, which `clear` gets by its address where its scope ends. */
+/** Calls `clear(&variable)` when the scope of the variable ends. Stands before its type. */
 #define REFS_SCOPED_BY(clear) __attribute__((cleanup(clear)))
 
 /* -- checked arithmetic ---------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the samples of Blosc2 chunks beside it, blosc2*.
+"""Writes the samples of Blosc2 chunks, blosc2*, into its own folder.
 
     python -m venv v && v/bin/pip install imagecodecs==2026.3.6 numcodecs
     v/bin/python generate_blosc2.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the samples of JPEG-LS and JPEG XL beside it, jpegls* and jpegxl*: the encoders are those of imagecodecs, and of
+"""Writes the samples of JPEG-LS and JPEG XL into its own folder, jpegls* and jpegxl*: the encoders are those of imagecodecs, and of
 hdf5plugin for jpegls-fcidecomp*.
 
     python -m venv v && v/bin/pip install imagecodecs==2026.3.6 numcodecs hdf5plugin==7.1.0 h5py

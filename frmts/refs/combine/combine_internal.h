@@ -39,7 +39,7 @@
 
 /** Most bytes of values that are kept although less than one in REFS_COMBINE_EMPTY_FOR_EACH of them
  * is stored: of all sources together, and not counting arrays of REFS_COMBINE_MAX_COMPARED_BYTES.
- * What a shape declares costs a source nothing; each value of a coordinate takes 107 bytes here. */
+ * A tiny file can declare a huge shape; each value of a coordinate takes about 107 bytes here. */
 #define REFS_COMBINE_MAX_EMPTY_BYTES (16 * REFS_MIB)
 #define REFS_COMBINE_EMPTY_FOR_EACH  64
 

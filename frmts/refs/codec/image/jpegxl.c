@@ -1,6 +1,6 @@
 /* jpegxl.c -- codec "imagecodecs_jpegxl": a JPEG XL image or several of one size, bare or in a
  * container. Samples of a pixel lie side by side; where grey comes with channels that are not
- * alpha, each channel is a plane. Other channels beside colours are ignored, as imagecodecs does.
+ * alpha, each channel is a plane. Channels other than colours are ignored, as imagecodecs does.
  *
  * Sources: https://libjxl.readthedocs.io; imagecodecs, jpegxl_decode
  */

@@ -766,10 +766,10 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
-/* The name of a variable as in cfgrib, with its statistic and the kind of its product. It does not
- * depend on other fields of the file, since files of a forecast are combined by names. In a part of
- * a set, and of layers of their own, it always has the kind of level, else only where another
- * variable of the file has the same name. True where the statistic is part of the name. */
+/* The name of a variable as in cfgrib, with its statistic and the kind of its product. It
+ * depends on other fields of the file only in the level, since files are combined by names. In a
+ * part of a set, and of layers of their own, it always has the kind of level, else only where
+ * another variable of the file has the same name. True where the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char level[NAME_SIZE];
