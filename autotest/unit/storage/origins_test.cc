@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 extern "C" {
 #include "http/origins.h"
@@ -189,6 +192,59 @@ TEST_F(OriginLimits, AreFoundWhereRefusedRequestsComeBackWhenAsked) {
         end(isAnswered ? 206 : 429, MS, isAnswered ? 0 : 1000);
     }
     EXPECT_GE(nAnswered, 180u) << "of 240";
+}
+
+/* 20 requests a second after 20 at once, answered after 15 to 45 ms; the clock is late at times.
+ * 200 requests of which those that are refused come back after 50 to 75 ms. */
+TEST_F(OriginLimits, ThatAreFoundAreMetByOneRequestInTen) {
+    struct Request {
+        uint64_t began, ends;
+        bool isAnswered;
+    };
+    for (unsigned seed = 1; seed <= 50; seed++) {
+        origins = {};
+        SetUp();
+        std::mt19937 random(seed);
+        const auto upTo = [&random](uint64_t most) { return random() % (most + 1); };
+        std::vector<Request> active;
+        std::vector<uint64_t> again;
+        double tokens = 20;
+        unsigned left = 200, n = 0, nRefused = 0;
+        const uint64_t from = now;
+        while (left > 0 || !again.empty() || !active.empty()) {
+            const uint64_t step = 100 + (upTo(49) == 0 ? upTo(20 * MS) : 0);
+            now += step;
+            tokens = std::min(20.0, tokens + 20e-6 * static_cast<double>(step));
+            for (size_t i = 0; i < active.size();) {
+                if (active[i].ends > now) {
+                    i++;
+                    continue;
+                }
+                end(active[i].isAnswered ? 206 : 429, now - active[i].began);
+                if (!active[i].isAnswered) again.push_back(now + 50 * MS + upTo(25 * MS));
+                active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+            while (active.size() < 16 && refs_origin__free_at(origin, now) <= now) {
+                const auto back = std::find_if(again.begin(), again.end(),
+                                               [this](uint64_t at) { return at <= now; });
+                if (back != again.end())
+                    again.erase(back);
+                else if (left > 0)
+                    left--;
+                else
+                    break;
+                refs_origin__begin(origin, now);
+                const bool isAnswered = tokens >= 1;
+                if (isAnswered) tokens -= 1;
+                const bool isLate = now > from + 1000 * MS;
+                n += isLate ? 1 : 0;
+                nRefused += isLate && !isAnswered ? 1 : 0;
+                active.push_back({now, now + 15 * MS + upTo(30 * MS), isAnswered});
+            }
+        }
+        EXPECT_LE(10 * nRefused, n + 10) << seed << ": " << nRefused << " of " << n;
+        EXPECT_LT(now - from, 9500 * MS) << seed;
+    }
 }
 
 TEST_F(OriginLimits, AreNotLearnedFromWhoIsAloneAndCameBackWhenAsked) {

@@ -140,7 +140,8 @@ static void cut(refs_origin_state *origin, const refs_answer *answer) {
     origin->interval_us = origin->interval_us > 0 ? origin->interval_us / factor
                                                   : origin->latency_us / origin->window;
     if (origin->interval_us > most) origin->interval_us = most;
-    origin->is_searching = factor < CUT_MET;
+    /* One that is refused soon after another tells of the server's clock, not of a new limit. */
+    origin->is_searching = factor == CUT_ALL || (factor == CUT_MOST && origin->is_searching);
 }
 
 /* The time between requests is halved where it was refused before, and is answered now. */
