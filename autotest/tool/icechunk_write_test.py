@@ -318,7 +318,7 @@ class Repositories(Steps):
                       run("tag", "a.icechunk", "v1", status=1))
         self.assertIn("a tag has no name: expected at least one character", run("tag", "a.icechunk", "", status=1))
         self.assertIn("usage: refs tag REPOSITORY NAME", run("tag", "a.icechunk", status=2))
-        self.assertIn("expected a local repository: tag remote ones with Icechunk", run("tag", "s3://b/r", "x", status=2))
+        self.assertIn("cannot write there (expected s3://BUCKET/KEY", run("tag", "https://127.0.0.1:1/r", "x", status=1))
         self.assertEqual([name for name in os.listdir(".") if "tmp" in name], [])
 
     def test_list_their_history(self):

@@ -2446,6 +2446,24 @@ class Other(Folder):
             run("convert", "b.json", "--rewrite", f"{old}=>https://host/", "-o", "c.json")
             self.assertEqual(json.loads(content("c.json"))["refs"]["t/0.0.0"][0], "https://host/a.nc")
 
+    def test_prefixes_that_a_file_maps_are_replaced(self):
+        run("index", self.write("a.nc", [0]), "-o", "a.json")
+        folder = os.path.realpath(self.folder)
+        for text, names in (({"/no/such/": "https://other/", f"{folder}/": "https://host/"}, "https://host/a.nc"),
+                            ({f"{folder}/": "s3://bucket/é/"}, "s3://bucket/é/a.nc")):
+            with open("map.json", "w", encoding="utf-8") as file:
+                json.dump(text, file)
+            run("convert", "a.json", "--uri-map", "map.json", "-o", "b.json")
+            self.assertEqual(json.loads(content("b.json"))["refs"]["t/0.0.0"][0], names)
+        for text, found in (("[]", "another value"), ('{"/a/": 1}', "a value that is no text"), ('{"": "b"}', "an empty prefix")):
+            with open("map.json", "w", encoding="utf-8") as file:
+                file.write(text)
+            said = run("convert", "a.json", "--uri-map", "map.json", "-o", "c.json", status=2)
+            self.assertIn('--uri-map: map.json: expected a JSON object of prefixes, such as {"/data/": "https://host/data/"}, '
+                          f"found {found}", said)
+        self.assertIn("--uri-map: none.json: ", run("convert", "a.json", "--uri-map", "none.json", "-o", "c.json", status=2))
+        self.assertFalse(os.path.exists("c.json"))
+
     def test_generators_are_read_and_never_written(self):
         with netCDF4.Dataset("a.nc", "w") as file:
             file.createDimension("time", 100)

@@ -210,6 +210,56 @@ class Repositories(Store):
         self.assertTrue(changed)
         self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 3])
 
+    def tags(self):
+        return {one["name"]: one["snapshot"] for one in
+                json.loads(self.run_refs("history", "--json", self.REPOSITORY))["tags"]}
+
+    def test_get_tags(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        self.run_refs("tag", self.REPOSITORY, "v1")
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))
+        self.run_refs("tag", self.REPOSITORY + "/", "v2")
+        self.run_refs("tag", self.REPOSITORY + "@v1", "old")
+        tags = self.tags()
+        self.assertEqual(sorted(tags), ["old", "v1", "v2"])
+        self.assertEqual(tags["old"], tags["v1"])
+        self.assertNotEqual(tags["v2"], tags["v1"])
+        self.assertIn('s3://bucket/a.icechunk: the tag "v1" exists, and tags do not move',
+                      self.run_refs("tag", self.REPOSITORY, "v1", status=1))
+        self.assertIn("s3://bucket/no.icechunk", self.run_refs("tag", "s3://bucket/no.icechunk", "v1", status=1))
+        self.assertEqual(self.run_refs("gc", "--dry-run", self.REPOSITORY), "0 files, 0 bytes, not needed\n")
+
+    def test_get_tags_beside_other_commits(self):
+        """Another program commits before the first attempt; the answer to the second is lost."""
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        before = dict(self.server.objects)
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))
+        grown, changed = dict(self.server.objects), []
+        self.server.objects.clear()
+        self.server.objects.update(before)
+
+        def intrude(method, path):
+            if method == "PUT" and path.endswith("/repo") and not changed:
+                changed.append(path)
+                self.server.objects.update(grown)
+
+        self.server.before = intrude
+        self.run_refs("tag", self.REPOSITORY, "v1")
+        self.assertEqual(len(changed), 1)
+        self.assertEqual(len(self.names("overwritten/")), 3)
+        self.assertEqual(self.tags(), {"v1": json.loads(self.run_refs("history", "--json", self.REPOSITORY))["snapshots"][0]["id"]})
+        self.assertEqual(self.run_refs("gc", "--dry-run", self.REPOSITORY), "0 files, 0 bytes, not needed\n")
+
+    def test_tell_what_is_not_needed(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        for name, size in (("snapshots/X", 3), ("chunks/Y", 4), ("manifests/Z", 5), ("other/W", 6), ("notes", 7)):
+            self.server.objects[f"/bucket/a.icechunk/{name}"] = b"x" * size
+        self.server.objects["/bucket/a.icechunk2/snapshots/V"] = b"x"
+        self.assertEqual(self.run_refs("gc", "--dry-run", self.REPOSITORY),
+                         "chunks/Y 4\nmanifests/Z 5\nsnapshots/X 3\n3 files, 12 bytes, not needed\n")
+        self.assertIn("cannot be listed: expected a local repository, s3://BUCKET/KEY or gs://BUCKET/KEY",
+                      self.run_refs("gc", "--dry-run", "http://127.0.0.1:1/a.icechunk", status=1))
+
     def test_are_sent_without_a_condition_only_to_stores_that_know_none(self):
         self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
         before = dict(self.server.objects)

@@ -27,6 +27,8 @@ const tool_option tool_options[] = {
     {'i', false, "inline", "BYTES", "store chunks of up to BYTES in the set itself"},
     {'r', false, "relative", NULL, "name local files relative to the folder of the set"},
     {'w', false, "rewrite", "OLD=>NEW", "replace the prefix OLD of source names; may be repeated"},
+    {'W', true, "uri-map", "FILE",
+     "replace prefixes of source names as FILE says: a JSON object {\"OLD\": \"NEW\"}"},
     {'t', false, "template", "NAME=BEGINNING",
      "JSON version 1: shorten URLs with this prefix; may be repeated"},
     {'j', false, "threads", "N",
@@ -84,6 +86,8 @@ const tool_verb *tool_find_verb(const char *name) {
 void tool_arguments_clear(tool_arguments *arguments) {
     refs_name_list *const lists[] = {&arguments->names, &arguments->along, &arguments->variables,
                                      &arguments->templates, &arguments->rewrites};
+    for (size_t i = 0; i < arguments->n_mapped; i++) refs_free(arguments->mapped[i]);
+    refs_free(arguments->mapped);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) refs_free(lists[i]->items);
     memset(arguments, 0, sizeof *arguments);
 }
@@ -186,6 +190,8 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return append_names(&arguments->variables, value);
     case 'w':
         return append_rewrite(arguments, value);
+    case 'W':
+        return tool_read_uri_map(value, arguments);
     case 't':
         return refs_name_list_append(&arguments->templates, value);
     case 'E':

@@ -53,9 +53,9 @@ typedef struct build {
     refs_set *only; /* a single source, which is copied */
     tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
-    bool finds_dims;      /* nobody names all of them */
-    refs_set **open;      /* of each source: the set, if only its coordinates were read; or NULL */
-    tool_sending sending; /* the output, where it is a repository in a store */
+    bool finds_dims; /* nobody names all of them */
+    refs_set **open; /* of each source: the set, if only its coordinates were read; or NULL */
+    tool_stored_repository stored; /* the output, where it is in a store */
     tool_selection selection;
     tool_cuts *cuts;                    /* of each source */
     size_t first_cut;                   /* the first source of which anything is selected */
@@ -675,79 +675,15 @@ static refs_status set_commit(build *all, refs_writer_options *options, refs_err
     return REFS_OK;
 }
 
-/* -- repositories in object stores --------------------------------------------------------------
- */
-
-/* The location of a repository, and the validator of its info file before it was read. */
-typedef struct remote_repository {
-    refs_cloud *cloud;
-    const char *location;
-    refs_validator was;
-} remote_repository;
-
-static refs_status append_object(const remote_repository *remote, const char *name,
-                                 refs_buf *location, refs_error *err) {
-    return refs_buf_printf(location, err, "%s/%s", remote->location, name);
-}
-
-/* Concurrent writers of a repository are detected by conditional writes alone. */
-static refs_status look_at_object(void *self, const char *name, refs_error *err) {
-    remote_repository *remote = self;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    REFS_TRY(append_object(remote, name, &location, err));
-    REFS_TRY(refs_cloud_validator(remote->cloud, (const char *)location.data, &remote->was, err));
-    return refs_cloud_check_validator(&remote->was, (const char *)location.data, err);
-}
-
-static refs_status put_object(void *self, const char *path, const char *name, refs_error *err) {
-    const remote_repository *remote = self;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    REFS_TRY(tool_check_interrupted(err));
-    REFS_TRY(append_object(remote, name, &location, err));
-    return refs_cloud_upload(remote->cloud, path, (const char *)location.data, err);
-}
-
-static refs_status replace_object(void *self, const char *path, const char *name, refs_error *err) {
-    const remote_repository *remote = self;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    REFS_TRY(append_object(remote, name, &location, err));
-    const refs_replacement replacement = {path, (const char *)location.data, remote->was};
-    return refs_cloud_replace(remote->cloud, &replacement, err);
-}
-
-static void remove_object(void *self, const char *name) {
-    const remote_repository *remote = self;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    if (append_object(remote, name, &location, NULL) == REFS_OK)
-        (void)refs_cloud_remove(remote->cloud, (const char *)location.data, NULL);
-}
-
-/* *path is the local folder in which its files are written. */
-static refs_status open_remote(build *all, remote_repository *remote, refs_write_store *store,
-                               const char **path, refs_error *err) {
-    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
-    *path = all->sending.path;
-    *remote = (remote_repository){.cloud = all->session.cloud, .location = all->sending.location};
-    *store = (refs_write_store){.vfs = all->session.vfs,
-                                .location = remote->location,
-                                .self = remote,
-                                .look = look_at_object,
-                                .put = put_object,
-                                .replace = replace_object,
-                                .remove = remove_object};
-    return REFS_OK;
-}
-
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
-    remote_repository remote;
-    refs_write_store store;
     const char *path = all->output;
     set_writer_options(all, options);
     REFS_TRY(set_commit(all, options, err));
     if (tool_is_remote(all->output)) {
-        REFS_TRY(open_remote(all, &remote, &store, &path, err));
-        options->store = &store;
+        REFS_TRY(tool_stored_repository_open(&all->session, path, &all->stored, err));
+        path = all->stored.sending.path;
+        options->store = &all->stored.store;
     }
     REFS_TRY(refs_writer_open(path, options, &writer, err));
     refs_buf how = REFS_BUF_INIT;
@@ -938,7 +874,7 @@ static void clear(build *all) {
     refs_free(all->options.urls.used);
     refs_free(all->states);
     tool_kept_close(&all->kept);
-    tool_sending_close(&all->sending);
+    tool_stored_repository_close(&all->stored);
     if (all->target == NULL) tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);

@@ -6,21 +6,21 @@
 
 const tool_verb tool_verbs[] = {
     {"index", "SOURCE... -o SET", "make a set of data files, one or many",
-     "oapvgirwtjsRTFOGVSBYLEq",
+     "oapvgirwWtjsRTFOGVSBYLEq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: names, patterns in "
      "quotes, folders, URLs, or \"-\" for a list on standard input. Several sources are combined "
      "by the values of their coordinates.",
      tool_index},
-    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTFOGVSBYEqCU",
+    {"combine", "SET... -o SET", "join sets", "oapvgirwWtjsTFOGVSBYEqCU",
      "The result is what index makes of the files of these sets: sets combined in any order and in "
      "any groups give the same bytes as all files at once. With --format cfa, the result is a "
      "master that has the sources as fragments, without copying them.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYIEq",
+    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwWTOGVSBYIEq",
      "The set is replaced when the new one is complete. Its format stays. An Icechunk repository "
      "gets a commit.",
      tool_append_verb},
-    {"convert", "SET -o SET", "convert a set to another form", "ovgirwtFOGVSBYEq",
+    {"convert", "SET -o SET", "convert a set to another form", "ovgirwWtFOGVSBYEq",
      "From and to JSON, Parquet and Icechunk, version 1 to 0, absolute to relative names, a part "
      "of a set, or with moved sources (--rewrite).",
      tool_convert},
@@ -48,7 +48,7 @@ const tool_verb tool_verbs[] = {
      "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
      "object store, s3://alias/bucket/MASTER.nca.",
      tool_split},
-    {"mv", "MASTER", "change where a master looks for its fragments", "wXvgP",
+    {"mv", "MASTER", "change where a master looks for its fragments", "wWXvgP",
      "--prefix names their new folder, or --rewrite 'OLD=>NEW' replaces prefixes. Files are not "
      "moved. --variable, --group and --partition select fragments.",
      tool_move},

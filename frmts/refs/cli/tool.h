@@ -227,6 +227,21 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
 void tool_sending_close(tool_sending *sending);
 
+/* -- stored_repository.c --------------------------------------------------------------------------
+ */
+
+/** An Icechunk repository in an object store, as those who change it see it. Zeroed is none. It
+ * stays where it is while `store` is used. */
+typedef struct tool_stored_repository {
+    tool_sending sending;
+    refs_write_store store;
+} tool_stored_repository;
+
+/** REFS_UNSUPPORTED where nothing can be written. To be closed also after a failure. */
+refs_status tool_stored_repository_open(const tool_session *session, const char *name,
+                                        tool_stored_repository *stored, refs_error *err);
+void tool_stored_repository_close(tool_stored_repository *stored);
+
 /* -- progress.c -----------------------------------------------------------------------------------
  */
 

@@ -30,6 +30,8 @@ typedef struct tool_arguments {
     refs_name_list names; /**< what is not an option */
     const char *output;
     refs_name_list along, variables, templates, rewrites;
+    char **mapped; /**< those of `rewrites` that a file said, n_mapped of them */
+    size_t n_mapped, mapped_capacity;
     const char *pattern, *group, *changed;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
     const char *partition, *prefix, *part;
@@ -62,6 +64,9 @@ const tool_verb *tool_find_verb(const char *name);
 
 /** Reads what follows the verb; false after a message. */
 bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments);
+
+/** Appends the prefixes in a JSON file to those that --rewrite gives; false after a message. */
+bool tool_read_uri_map(const char *file, tool_arguments *arguments);
 void tool_arguments_clear(tool_arguments *arguments);
 
 /** The number that tool_read_arguments has seen to be one; `otherwise` where it was not given. */

@@ -28,8 +28,8 @@
 
 /* -- files of a commit ------------------------------------------------------------------------- */
 
-/* Appends "repo.<milliseconds to the year 3000>.<id>" and a NUL. The id is that of the new
- * snapshot, so two commits on the same info have different backups. */
+/* Appends "repo.<milliseconds to the year 3000>.<id>" and a NUL. The id is made of the new
+ * snapshot or tag, so two commits on the same info have different backups. */
 static refs_status append_backup(const refs_repo_info *info, const refs_info_change *change,
                                  refs_buf *name, refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
@@ -37,6 +37,9 @@ static refs_status append_backup(const refs_repo_info *info, const refs_info_cha
     refs_icechunk__id_of(refs_buf_view(&info->buffer), both, REFS_OBJECT_ID_SIZE);
     if (change->snapshot != NULL)
         memcpy(both + REFS_OBJECT_ID_SIZE, change->snapshot->id.bytes, REFS_OBJECT_ID_SIZE);
+    else if (change->tag != NULL)
+        refs_icechunk__id_of(refs_bytes_view(change->tag, strlen(change->tag)),
+                             both + REFS_OBJECT_ID_SIZE, REFS_OBJECT_ID_SIZE);
     refs_icechunk__id_of(refs_bytes_view(both, sizeof both), bytes, sizeof bytes);
     refs_icechunk__id_format(bytes, id);
     REFS_TRY(refs_buf_printf(name, err, INFO_NAME ".%lld.%s",
@@ -220,11 +223,12 @@ static refs_status move_locked(const char *folder, const char *repository, const
     return status;
 }
 
-refs_status refs_icechunk__commit_move(const char *folder, const char *repository,
-                                       const refs_repo_info *info, refs_error *err) {
+static refs_status move_to_repository(const refs_staged *staged, const refs_repo_info *info,
+                                      refs_error *err) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, repository));
-    return move_locked(folder, repository, (const char *)path.data, info, err);
+    REFS_TRY(refs_staged_settle(staged, err));
+    REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, staged->wanted));
+    return move_locked(staged->written, staged->wanted, (const char *)path.data, info, err);
 }
 
 /* -- sending ----------------------------------------------------------------------------------- */
@@ -273,17 +277,27 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     return refs_folder_each((const char *)path.data, &visitor, err);
 }
 
-/* The id of the newest snapshot of the info in `folder`. */
-static refs_status read_sent(const char *folder, char id[REFS_OBJECT_ID_TEXT + 1],
+/* The snapshot that the tag, or without one the branch, leads to in the info in `folder`. */
+static refs_status read_sent(const char *folder, const char *tag, refs_object_id *id,
                              refs_error *err) {
     const refs_icechunk_source source = {refs_vfs_posix(), folder, 2, REFS_ICECHUNK_LIMITS_INIT};
-    const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
+    const refs_icechunk_version version = {
+        .branch = tag == NULL ? REFS_ICECHUNK_WRITTEN_BRANCH : NULL, .tag = tag};
     REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info info = {.availability = 0};
-    refs_object_id newest;
     REFS_TRY(refs_icechunk__info_read(&source, &info, err));
-    REFS_TRY(refs_icechunk__info_choose(&info, &version, &newest, err));
-    refs_icechunk__id_format(newest.bytes, id);
-    return REFS_OK;
+    return refs_icechunk__info_choose(&info, &version, id, err);
+}
+
+/* REFS_INVALID: the info has no such tag, or does not name the snapshot. */
+static refs_status find_sent(const refs_repo_info *info, const char *tag, const refs_object_id *id,
+                             refs_error *err) {
+    const refs_icechunk_version version = {.tag = tag};
+    char text[REFS_OBJECT_ID_TEXT + 1];
+    refs_object_id found;
+    refs_icechunk__id_format(id->bytes, text);
+    if (tag == NULL) return find_named(info, text, err);
+    REFS_TRY(refs_icechunk__info_choose(info, &version, &found, err));
+    return memcmp(&found, id, sizeof found) == 0 ? REFS_OK : REFS_INVALID;
 }
 
 static refs_status read_there(const refs_write_store *store, refs_repo_info *info,
@@ -294,16 +308,17 @@ static refs_status read_there(const refs_write_store *store, refs_repo_info *inf
 
 /* The store refused since the info has changed. That may be our own earlier attempt, whose answer
  * was lost: files that the current info names are kept. */
-static refs_status conclude(const char *folder, const refs_write_store *store, refs_error *err) {
-    char id[REFS_OBJECT_ID_TEXT + 1];
+static refs_status conclude(const char *folder, const refs_write_store *store, const char *tag,
+                            refs_error *err) {
+    refs_object_id id;
     REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info there = {.availability = 0};
     refs_error problem = REFS_ERROR_INIT;
     sending undone = {folder, NULL, store, &there};
     const refs_folder_visitor visitor = {send_folder, &undone};
-    refs_status status = read_sent(folder, id, err);
+    refs_status status = read_sent(folder, tag, &id, err);
     if (status == REFS_OK) status = read_there(store, &there, err);
     const bool is_read = status == REFS_OK;
-    if (is_read) status = find_named(&there, id, &problem);
+    if (is_read) status = find_sent(&there, tag, &id, &problem);
     if (is_read && status == REFS_INVALID) {
         (void)refs_folder_each(folder, &visitor, NULL);
         status = REFS_CANCELLED;
@@ -313,8 +328,8 @@ static refs_status conclude(const char *folder, const refs_write_store *store, r
     return status;
 }
 
-refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
-                                       refs_error *err) {
+static refs_status send_to_store(const char *folder, const refs_write_store *store, const char *tag,
+                                 refs_error *err) {
     sending at = {folder, NULL, store, NULL};
     const refs_folder_visitor visitor = {send_folder, &at};
     refs_error problem = REFS_ERROR_INIT;
@@ -323,6 +338,24 @@ refs_status refs_icechunk__commit_send(const char *folder, const refs_write_stor
     REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, folder));
     const refs_status status =
         store->replace(store->self, (const char *)path.data, INFO_NAME, &problem);
-    if (status == REFS_INVALID) return conclude(folder, store, err);
+    if (status == REFS_INVALID) return conclude(folder, store, tag, err);
     return status == REFS_OK ? REFS_OK : refs_fail(err, status, "%s", problem.message);
+}
+
+/* -- either ------------------------------------------------------------------------------------ */
+
+refs_status refs_icechunk__commit_begin(const refs_commit_place *place,
+                                        const refs_icechunk_version *version,
+                                        refs_icechunk_tip *tip, refs_error *err) {
+    const refs_write_store *store = place->store;
+    if (store == NULL)
+        return refs_icechunk__tip_read(refs_vfs_posix(), place->staged->wanted, version, tip, err);
+    REFS_TRY(store->look(store->self, INFO_NAME, err));
+    return refs_icechunk__tip_read(store->vfs, store->location, version, tip, err);
+}
+
+refs_status refs_icechunk__commit_end(const refs_commit_place *place, const refs_repo_info *info,
+                                      const char *tag, refs_error *err) {
+    return place->store != NULL ? send_to_store(place->staged->written, place->store, tag, err)
+                                : move_to_repository(place->staged, info, err);
 }

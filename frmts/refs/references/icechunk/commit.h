@@ -34,15 +34,22 @@ refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
  * names. */
 void refs_icechunk__commit_forget(const char *folder);
 
-/** Sends all files of `folder` to an object store, "repo" last, where that still is what was noted.
- * REFS_CANCELLED without a message: it is not, and does not name the snapshot; snapshot, log and
- * old info were removed again. */
-refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
-                                       refs_error *err);
+/** Where a repository is changed. */
+typedef struct refs_commit_place {
+    const refs_staged *staged;     /**< the files are made in `written`; the local repository is
+                                        `wanted` */
+    const refs_write_store *store; /**< that has the repository; NULL: it is local */
+} refs_commit_place;
 
-/** Moves all files of `folder` into the local repository, "repo" last, where that still is what
- * `info` was read from. REFS_CANCELLED without a message: it is not; nothing was moved. */
-refs_status refs_icechunk__commit_move(const char *folder, const char *repository,
-                                       const refs_repo_info *info, refs_error *err);
+/** Reads what a commit follows. Cleared by the caller also after a failure. */
+refs_status refs_icechunk__commit_begin(const refs_commit_place *place,
+                                        const refs_icechunk_version *version,
+                                        refs_icechunk_tip *tip, refs_error *err);
+
+/** Moves or sends all files to the repository, "repo" last, where that still is what `info` was
+ * read from. REFS_CANCELLED without a message: it is not, and has neither the tag (NULL: none was
+ * made) nor the snapshot that the files bring; chunks and manifests may have been sent. */
+refs_status refs_icechunk__commit_end(const refs_commit_place *place, const refs_repo_info *info,
+                                      const char *tag, refs_error *err);
 
 #endif

@@ -18,19 +18,17 @@
 
 /* -- tags -------------------------------------------------------------------------------------- */
 
-static refs_status add_tag(const refs_staged *staged, const refs_icechunk_version *version,
+static refs_status add_tag(const refs_commit_place *place, const refs_icechunk_version *version,
                            const char *tag, refs_error *err) {
+    const char *folder = place->staged->written;
     for (unsigned i = 0; i < MAX_TRIES; i++) {
         refs_icechunk_tip tip = {.written_us = 0};
-        refs_status status =
-            refs_icechunk__tip_read(refs_vfs_posix(), staged->wanted, version, &tip, err);
-        if (status == REFS_OK) status = refs_icechunk__commit_tag(staged->written, tag, &tip, err);
-        if (status == REFS_OK) status = refs_staged_settle(staged, err);
-        if (status == REFS_OK)
-            status = refs_icechunk__commit_move(staged->written, staged->wanted, &tip.info, err);
+        refs_status status = refs_icechunk__commit_begin(place, version, &tip, err);
+        if (status == REFS_OK) status = refs_icechunk__commit_tag(folder, tag, &tip, err);
+        if (status == REFS_OK) status = refs_icechunk__commit_end(place, &tip.info, tag, err);
         refs_icechunk__tip_clear(&tip);
         if (status != REFS_CANCELLED) return status;
-        refs_icechunk__commit_forget(staged->written);
+        refs_icechunk__commit_forget(folder);
     }
     return refs_fail(err, REFS_IO, "other programs commit all the time: try again later");
 }
@@ -40,7 +38,8 @@ static refs_status check_tag(const char *tag, refs_error *err) {
     return refs_fail(err, REFS_INVALID, "a tag has no name: expected at least one character");
 }
 
-static refs_status tag_named(const refs_named_version *named, const char *tag, refs_error *err) {
+static refs_status tag_named(const refs_named_version *named, const char *tag,
+                             const refs_write_store *store, refs_error *err) {
     const refs_set_version nothing = {NULL, NULL, NULL, NULL};
     refs_icechunk_version version;
     refs_staged staged = {.wanted = NULL};
@@ -48,33 +47,44 @@ static refs_status tag_named(const refs_named_version *named, const char *tag, r
     REFS_TRY(refs_references__version_choose(named, &nothing, &version, err));
     REFS_SCOPED char *folder = refs_str_copy(named->folder);
     if (folder == NULL) return refs_fail_nomem(err);
-    refs_status status = access(folder, F_OK) == 0
+    refs_status status = store != NULL || access(folder, F_OK) == 0
                              ? refs_staged_open(folder, REFS_STAGED_FOLDER, &staged, err)
                              : refs_fail(err, REFS_NOT_FOUND, "%s: %s", folder, strerror(errno));
     if (status == REFS_OK) {
-        status = add_tag(&staged, &version, tag, err);
-        if (status != REFS_OK) refs_error_prefix(err, "%s", folder);
+        status = add_tag(&(refs_commit_place){&staged, store}, &version, tag, err);
+        if (status != REFS_OK)
+            refs_error_prefix(err, "%s", store != NULL ? store->location : folder);
     }
     refs_staged_clear(&staged);
     return status;
 }
 
-refs_status refs_icechunk_tag(const char *name, const char *tag, refs_error *err) {
+refs_str refs_icechunk_folder_of(refs_str name) {
+    refs_named_version named;
+    const refs_status status = refs_references__version_split(name, &named, NULL);
+    const refs_str folder = status == REFS_OK ? named.folder : name;
+    refs_references__version_clear(&named);
+    return folder;
+}
+
+refs_status refs_icechunk_tag(const char *name, const char *tag, const refs_write_store *store,
+                              refs_error *err) {
     refs_named_version named;
     refs_status status = refs_references__version_split(refs_str_from(name), &named, err);
-    if (status == REFS_OK) status = tag_named(&named, tag, err);
+    if (status == REFS_OK) status = tag_named(&named, tag, store, err);
     refs_references__version_clear(&named);
     return status;
 }
 
 /* -- what is needed ---------------------------------------------------------------------------- */
 
-/* Names of files that are needed, each with its folder: "manifests/4G31…". */
-typedef struct needed {
-    const char *folder;
-    refs_intern names;
-    bool has_chunks; /* manifests are read for the chunks that they name */
-} needed;
+struct refs_icechunk_needed {
+    const refs_vfs *vfs;
+    char *folder;
+    refs_intern names; /* of files, each with its folder: "manifests/4G31…" */
+    refs_own_chunks chunks;
+};
+typedef refs_icechunk_needed needed;
 
 static refs_status need(needed *all, const char *kind, const char *name, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -90,7 +100,7 @@ static refs_status need_id(needed *all, const char *kind, const uint8_t *id, ref
 }
 
 static refs_icechunk_source source_of(const needed *all) {
-    return (refs_icechunk_source){refs_vfs_posix(), all->folder, 2, REFS_ICECHUNK_LIMITS_INIT};
+    return (refs_icechunk_source){all->vfs, all->folder, 2, REFS_ICECHUNK_LIMITS_INIT};
 }
 
 static refs_status need_chunks_of(needed *all, const refs_flat_table *array, refs_error *err) {
@@ -123,7 +133,7 @@ static refs_status need_manifest(needed *all, const uint8_t *id, refs_error *err
     const size_t known = all->names.count;
     REFS_SCOPED_BUF location = REFS_BUF_INIT, manifest = REFS_BUF_INIT;
     REFS_TRY(need_id(all, "manifests", id, err));
-    if (all->names.count == known || !all->has_chunks) return REFS_OK;
+    if (all->names.count == known || all->chunks == REFS_OWN_CHUNKS_NONE) return REFS_OK;
     REFS_TRY(refs_icechunk__object_location(&source, "manifests", id, &location, err));
     refs_icechunk_file which = {(const char *)location.data, REFS_ICECHUNK_MANIFEST, 0};
     REFS_TRY(refs_icechunk__file_read(&source, &which, &manifest, err));
@@ -209,6 +219,45 @@ static refs_status need_infos(needed *all, const refs_repo_info *info, refs_erro
     return REFS_OK;
 }
 
+static refs_status need_all(needed *all, refs_error *err) {
+    const refs_icechunk_source source = source_of(all);
+    REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info info = {.availability = 0};
+    REFS_TRY(refs_icechunk__info_read(&source, &info, err));
+    REFS_TRY(need_snapshots(all, &info, err));
+    return need_infos(all, &info, err);
+}
+
+refs_status refs_icechunk_needed_open(const refs_vfs *vfs, const char *folder,
+                                      refs_own_chunks chunks, refs_icechunk_needed **opened,
+                                      refs_error *err) {
+    needed *all = *opened = refs_calloc(1, sizeof *all);
+    if (all == NULL) return refs_fail_nomem(err);
+    all->vfs = vfs;
+    all->chunks = chunks;
+    REFS_TRY(refs_str_keep(refs_str_from(folder), &all->folder, err));
+    return need_all(all, err);
+}
+
+void refs_icechunk_needed_free(refs_icechunk_needed *all) {
+    if (all == NULL) return;
+    refs_intern_clear(&all->names);
+    refs_free(all->folder);
+    refs_free(all);
+}
+
+/* Folders of the files that commits write. */
+static const char *const kinds[] = {"chunks", "manifests", "overwritten", "snapshots",
+                                    "transactions"};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+bool refs_icechunk_is_unused(const refs_icechunk_needed *all, refs_str path) {
+    const size_t slash = refs_str_find(path, '/');
+    size_t i = 0;
+    if (slash == SIZE_MAX) return false;
+    while (i < N_KINDS && !refs_str_is(refs_str_part(path, 0, slash), kinds[i])) i++;
+    return i < N_KINDS && refs_intern_find(&all->names, path) == REFS_INTERN_NONE;
+}
+
 /* -- what is there ----------------------------------------------------------------------------- */
 
 /* A folder of the repository, or the one that it lies in. */
@@ -230,7 +279,7 @@ static refs_status show_unused(void *user, int folder, const char *name, refs_er
     const listing *at = user;
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", at->kind, name));
-    if (refs_intern_find(&at->all->names, refs_buf_text(&path)) == REFS_INTERN_NONE)
+    if (refs_icechunk_is_unused(at->all, refs_buf_text(&path)))
         REFS_TRY(show(at, folder, name, (const char *)path.data, err));
     return REFS_OK;
 }
@@ -247,10 +296,8 @@ static refs_status show_unfinished(void *user, int folder, const char *name, ref
 
 static refs_status list_all(const needed *all, const refs_unused_visitor *visitor,
                             refs_error *err) {
-    static const char *const kinds[] = {"chunks", "manifests", "overwritten", "snapshots",
-                                        "transactions"};
     const refs_str folder = refs_str_from(all->folder);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         listing at = {all, kinds[i], {NULL, 0}, visitor};
         const refs_folder_visitor each = {show_unused, &at};
         refs_buf path = REFS_BUF_INIT;
@@ -268,17 +315,11 @@ static refs_status list_all(const needed *all, const refs_unused_visitor *visito
     return refs_folder_each(parent, &each, err);
 }
 
-static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, refs_error *err) {
-    const refs_icechunk_source source = source_of(all);
-    REFS_SCOPED_BY(refs_icechunk__info_clear) refs_repo_info info = {.availability = 0};
+static refs_own_chunks look_for_chunks(const char *folder) {
     REFS_SCOPED_BUF chunks = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&chunks, err, "%s/chunks%c", all->folder, '\0');
-    all->has_chunks = status == REFS_OK && access((const char *)chunks.data, F_OK) == 0;
-    if (status == REFS_OK) status = refs_icechunk__info_read(&source, &info, err);
-    if (status == REFS_OK) status = need_snapshots(all, &info, err);
-    if (status == REFS_OK) status = need_infos(all, &info, err);
-    if (status == REFS_OK) status = list_all(all, visitor, err);
-    return status;
+    const bool is_there = refs_buf_printf(&chunks, NULL, "%s/chunks%c", folder, '\0') == REFS_OK &&
+                          access((const char *)chunks.data, F_OK) == 0;
+    return is_there ? REFS_OWN_CHUNKS_SOME : REFS_OWN_CHUNKS_NONE;
 }
 
 refs_status refs_icechunk_list_unused(const char *folder, const refs_unused_visitor *visitor,
@@ -287,8 +328,10 @@ refs_status refs_icechunk_list_unused(const char *folder, const refs_unused_visi
     while (name.size > 1 && refs_str_ends(name, "/")) name.size--;
     REFS_SCOPED char *plain = refs_str_copy(name);
     if (plain == NULL) return refs_fail_nomem(err);
-    needed all = {.folder = plain};
-    const refs_status status = list_unused(&all, visitor, err);
-    refs_intern_clear(&all.names);
+    needed *all = NULL;
+    refs_status status =
+        refs_icechunk_needed_open(refs_vfs_posix(), plain, look_for_chunks(plain), &all, err);
+    if (status == REFS_OK) status = list_all(all, visitor, err);
+    refs_icechunk_needed_free(all);
     return status;
 }

@@ -38,7 +38,7 @@ typedef struct icechunk_writer {
     char *repository;   /* that is there, or is to be */
     char *own;          /* what names of its files begin with in sets; NULL: it is not there */
     bool is_new;        /* it is to be */
-    const refs_write_store *store; /* that has it; NULL: it is local */
+    refs_commit_place place;
     char *message;
     uint64_t manifest_bytes;
     refs_icechunk_tip tip;
@@ -103,19 +103,10 @@ refs_status refs_icechunk__check_replaced(const char *path, refs_error *err) {
     return status;
 }
 
-static refs_status read_tip(const icechunk_writer *writer, const refs_icechunk_version *version,
-                            refs_icechunk_tip *tip, refs_error *err) {
-    const refs_write_store *store = writer->store;
-    if (store == NULL)
-        return refs_icechunk__tip_read(refs_vfs_posix(), writer->repository, version, tip, err);
-    REFS_TRY(store->look(store->self, "repo", err));
-    return refs_icechunk__tip_read(store->vfs, store->location, version, tip, err);
-}
-
 static refs_status find_own(icechunk_writer *writer, refs_error *err) {
     char path[PATH_MAX];
-    const char *own =
-        writer->store != NULL ? writer->store->location : realpath(writer->repository, path);
+    const char *own = writer->place.store != NULL ? writer->place.store->location
+                                                  : realpath(writer->repository, path);
     if (own == NULL) return refs_staged_fail(writer->repository, err);
     return refs_str_keep(refs_str_from(own), &writer->own, err);
 }
@@ -146,12 +137,13 @@ static refs_status open_tip(icechunk_writer *writer, const char *parent, refs_er
     refs_error problem = REFS_ERROR_INIT;
     const refs_icechunk_version version = {
         .branch = parent == NULL ? REFS_ICECHUNK_WRITTEN_BRANCH : NULL, .snapshot = parent};
-    const refs_status status = read_tip(writer, &version, &writer->tip, &problem);
+    const refs_status status =
+        refs_icechunk__commit_begin(&writer->place, &version, &writer->tip, &problem);
     writer->is_new = status == REFS_NOT_FOUND;
     if (status == REFS_OK) return find_own(writer, err);
     if (!writer->is_new) return refs_fail(err, status, "%s", problem.message);
     refs_icechunk__tip_clear(&writer->tip);
-    REFS_TRY(check_no_old_one(writer->store, err));
+    REFS_TRY(check_no_old_one(writer->place.store, err));
     return refs_icechunk__tip_begin(writer->folder, &writer->tip, err);
 }
 
@@ -163,7 +155,7 @@ static refs_status open_icechunk(const refs_staged *place, const refs_writer_opt
     writer->folder = place->written;
     writer->node = REFS_INTERN_NONE;
     writer->manifest_bytes = options->manifest_bytes;
-    writer->store = options->store;
+    writer->place = (refs_commit_place){place, options->store};
     writer->repository = refs_str_copy(refs_str_from(place->wanted));
     writer->message = refs_str_copy(
         refs_str_from(options->message != NULL ? options->message : "written by REFS"));
@@ -395,7 +387,7 @@ static bool is_own_chunk(const icechunk_writer *writer, refs_str url, refs_objec
 
 static refs_status locate(icechunk_writer *writer, const refs_write_chunk *chunk, refs_error *err) {
     if (writer->has_url && writer->url_id == chunk->url_id) return REFS_OK;
-    if (writer->store != NULL && refs_file_name_is_local(chunk->url))
+    if (writer->place.store != NULL && refs_file_name_is_local(chunk->url))
         return refs_fail(err, REFS_INVALID,
                          "%.*s: a repository in an object store cannot refer to a local file: copy "
                          "it to a URL, and index it there",
@@ -466,7 +458,7 @@ static refs_status finish_icechunk(void *self, refs_error *err) {
 static refs_status follow(icechunk_writer *writer, refs_error *err) {
     const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
     refs_icechunk_tip tip = {.written_us = 0};
-    refs_status status = read_tip(writer, &version, &tip, err);
+    refs_status status = refs_icechunk__commit_begin(&writer->place, &version, &tip, err);
     const bool has_moved =
         status == REFS_OK && memcmp(&tip.id, &writer->tip.id, sizeof tip.id) != 0;
     if (has_moved)
@@ -481,23 +473,15 @@ static refs_status follow(icechunk_writer *writer, refs_error *err) {
     return REFS_OK;
 }
 
-/* REFS_CANCELLED without a message: another program has written the info since it was read. */
-static refs_status place_commit(icechunk_writer *writer, const refs_staged *place,
-                                refs_error *err) {
-    if (writer->store != NULL)
-        return refs_icechunk__commit_send(writer->folder, writer->store, err);
-    REFS_TRY(refs_staged_settle(place, err));
-    return refs_icechunk__commit_move(writer->folder, writer->repository, &writer->tip.info, err);
-}
-
 /* Never replaces a repository that another program has created since. */
 static refs_status place_new(icechunk_writer *writer, refs_staged *place, refs_error *err) {
-    if (writer->store == NULL) return refs_staged_move_new(place, err);
-    const refs_status status = place_commit(writer, place, err);
+    if (writer->place.store == NULL) return refs_staged_move_new(place, err);
+    const refs_status status =
+        refs_icechunk__commit_end(&writer->place, &writer->tip.info, NULL, err);
     if (status != REFS_CANCELLED) return status;
     return refs_fail(err, REFS_INVALID,
                      "%s: another program created it during this run: run it again",
-                     writer->store->location);
+                     writer->place.store->location);
 }
 
 static refs_status move_icechunk(void *self, refs_staged *place, refs_error *err) {
@@ -507,7 +491,8 @@ static refs_status move_icechunk(void *self, refs_staged *place, refs_error *err
         REFS_TRY(follow(writer, err));
         if (refs_icechunk__nodes_are_kept(&writer->nodes, &writer->tip.nodes)) return REFS_OK;
         REFS_TRY(write_commit(writer, err));
-        const refs_status status = place_commit(writer, place, err);
+        const refs_status status =
+            refs_icechunk__commit_end(&writer->place, &writer->tip.info, NULL, err);
         if (status != REFS_CANCELLED) return status;
         refs_icechunk__commit_forget(writer->folder);
     }
