@@ -592,6 +592,18 @@ class Groups(Case):
                         self.assertEqual(numpy.asarray(file[name].missing_value).dtype, numpy.dtype(kind))
                         self.assertEqual(file[name]._FillValue, -5)
 
+    def test_only_names_of_masters_have_an_end(self):
+        with netCDF4.Dataset(self.path("one.nc"), "w") as file:
+            file.createDimension("x", 4)
+            file.createVariable("v", "f4", ("x",))[:] = range(4)
+        for pairs in (["LAYOUT=NETCDF4"], ["LAYOUT=NETCDF3"]):
+            with self.subTest(options=pairs):
+                gdal.MultiDimTranslate(self.path("copy"), f'REFS:"{self.path("one.nc")}"', format="REFS", creationOptions=pairs)
+                with netCDF4.Dataset(self.path("copy")) as file:
+                    self.assertEqual(file["v"][:].tolist(), [0, 1, 2, 3])
+        with self.assertRaisesRegex(RuntimeError, "cannot be a master with fragments"):
+            gdal.MultiDimTranslate(self.path("m"), f'REFS:"{self.path("one.nc")}"', format="REFS", creationOptions=["LAYOUT=CFA"])
+
     def test_variables_without_elements_are_kept(self):
         with netCDF4.Dataset(self.path("empty.nc"), "w") as file:
             for dim, n in (("time", None), ("station", None), ("x", 4)):

@@ -407,9 +407,19 @@ static refs_status write_one_file(cfa_files *files, refs_error *err) {
 
 /* -- all --------------------------------------------------------------------------------------- */
 
+/* The folder of fragments has the name of the master without its end. */
+static refs_status check_name(const char *path, refs_error *err) {
+    if (refs_cfa__stem(path).size < strlen(refs_path_leaf(path))) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: cannot be a master with fragments: expected a name that ends with .nc or "
+                     ".nca",
+                     path);
+}
+
 static refs_status check_options(const char *path, const refs_cfa_write_options *options,
                                  refs_error *err) {
     if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
+    REFS_TRY(check_name(path, err));
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(
             err, REFS_INVALID,
@@ -432,18 +442,8 @@ static refs_status write_files(cfa_files *files, const char *path, refs_error *e
     return delivery != NULL ? deliver(files, files->path, name, err) : REFS_OK;
 }
 
-/* The folder of fragments has the name of the master without its end. */
-static refs_status check_name(const char *path, refs_error *err) {
-    if (refs_cfa__stem(path).size < strlen(refs_path_leaf(path))) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: cannot be a master with fragments: expected a name that ends with .nc or "
-                     ".nca",
-                     path);
-}
-
 refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
                            const refs_cfa_write_options *options, refs_error *err) {
-    REFS_TRY(check_name(path, err));
     cfa_files files = {.writing = {.source = source, .options = options, .shown = path}};
     refs_status status = write_files(&files, path, err);
     if (status != REFS_OK) withdraw_all(&files);
