@@ -51,7 +51,6 @@ static void read_all(fuzz_stack *stack) {
     refs_fragments *fragments = NULL;
     refs_set_options sets = REFS_SET_OPTIONS_INIT;
     if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
-    refs_fetcher_number_locations(stack->fetcher);
     const refs_fragments_options options = {.struct_size = sizeof options,
                                             .hierarchy = stack->hierarchy,
                                             .location = "/set",

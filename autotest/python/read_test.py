@@ -4,6 +4,7 @@ usage: read_test.py FOLDER_OF_PACKAGE PROGRAM
 """
 
 import concurrent.futures
+import json
 import multiprocessing
 import os
 import pickle
@@ -17,6 +18,7 @@ PACKAGE, PROGRAM = sys.argv[1:3]
 sys.path.insert(0, PACKAGE)
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
+sys.path.insert(1, os.path.join(HERE, "..", "server"))
 
 try:
     import numpy as np
@@ -25,6 +27,7 @@ except ImportError as error:
     sys.exit(77)
 
 import gdal_refs  # noqa: E402
+from served import Folder, Server  # noqa: E402
 
 try:
     import netCDF4
@@ -262,6 +265,31 @@ class Files(unittest.TestCase):
         self.assertEqual(dataset["c"][0].tobytes(), b"abcd")
         self.assertEqual(dataset.groups[""]["words"], ["one", "two"])
         self.assertEqual(dataset.groups[""]["number"], 3)
+
+    def test_files_of_metadata_and_of_fragments_are_told_apart(self):
+        """Metadata are fetched before it is known that the set has an aggregation."""
+        for i in range(2):
+            array = {"zarr_format": 2, "shape": [1, 4], "chunks": [1, 4], "dtype": "|u1", "order": "C",
+                     "fill_value": None, "compressor": None, "filters": None}
+            refs = {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array), "v/0.0": chr(i) * 4, "v/.zattrs": json.dumps(
+                {"_ARRAY_DIMENSIONS": ["time", "x"], "scale_factor": 1.0 + i})}
+            with open(self.path(f"part{i}.json"), "w", encoding="utf-8") as file:
+                json.dump(refs, file)
+        subprocess.run([PROGRAM, "combine", self.path("part0.json"), self.path("part1.json"), "--along", "time", "-o",
+                        self.path("packed.json")], check=True, stderr=subprocess.DEVNULL)
+        folder = Folder()
+        self.addCleanup(folder.close)
+        server = Server(folder)
+        self.addCleanup(server.close)
+        with open(self.path("packed.json"), encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        for name, key in enumerate(["v/.zattrs", "v/.zarray", "v_fragments/0/v/0.0", "v_fragments/1/v/0.0"]):
+            value = refs[key] if not refs[key].startswith("base64:") else bytes([name - 2] * 4)
+            folder.write(str(name), value)
+            refs[key] = [server.url(name), 0, len(value)]
+        with open(self.path("packed.json"), "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        self.assertEqual(gdal_refs.open(self.path("packed.json"))["v"][...].tolist(), [[0] * 4, [2] * 4])
 
     @unittest.skipIf(shutil.which("cc") is None, "there is no cc")
     def test_takes_no_functions_of_libraries_that_others_show_to_all(self):

@@ -120,8 +120,8 @@ typedef struct refs_fragments_options {
     refs_missing missing;
     refs_notes notes;
 
-    /** Called with each file that was opened and its number. May be NULL. */
-    refs_status (*opened)(void *user, const char *location, uint32_t id, refs_error *err);
+    /** Called with each file that was opened. May be NULL. */
+    refs_status (*opened)(void *user, const char *location, refs_error *err);
     void *user;
     refs_ranges ranges;
     const char *advice; /**< what people can try where a file is missing, in the words of their

@@ -117,17 +117,10 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
                               refs_fetcher **fetcher, refs_error *err);
 void refs_fetcher_free(refs_fetcher *fetcher);
 
-/** Makes the fetcher number locations, in place of the sets that are read through it: needed where
- * there is more than one set, as ranges tell locations apart by number. Call it before anything of
- * a second set is read; a second call changes nothing. */
-void refs_fetcher_number_locations(refs_fetcher *fetcher);
-
-/** Whether it numbers locations. */
-bool refs_fetcher_numbers_locations(const refs_fetcher *fetcher);
-
-/** The number that the fetcher gives a location, which is added when new. If there are very many
- * locations the first are forgotten: a location may get another number later, but two never have
- * the same. May be called by several threads at once. */
+/** The number that the fetcher gives a location, which is added when new: ranges tell locations
+ * apart by it, and sets that are read through one fetcher have other numbers of their own. If there
+ * are very many locations the first are forgotten: a location may get another number later, but two
+ * never have the same. May be called by several threads at once. */
 refs_status refs_fetcher_location_id(refs_fetcher *fetcher, const char *location, uint32_t *id,
                                      refs_error *err);
 

@@ -213,12 +213,10 @@ void refs_http_vfs_free(refs_http_vfs *vfs);
 /** Ends all current and later requests with REFS_CANCELLED, and soon. */
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
 
-/** Makes a fetcher, whose location number `location_id` is `location`, accept only the state in
- * which the vfs last read that location: another state is REFS_IO. Does nothing if the vfs has no
- * validators of it. */
+/** Makes a fetcher accept only the state in which the vfs last read a location: another state is
+ * REFS_IO. Does nothing if the vfs has no validators of it. */
 refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
-                                          struct refs_fetcher *fetcher, uint32_t location_id,
-                                          refs_error *err);
+                                          struct refs_fetcher *fetcher, refs_error *err);
 
 /** Its functions. For a location that was opened, `validators` returns what the last answer said,
  * without a request; for others it asks for the first byte. */

@@ -161,7 +161,6 @@ class AggregatedFiles {
         if (status == REFS_OK) status = refs_fetcher_open(vfs.get(), nullptr, &fetcher_, &error);
         if (status == REFS_OK) status = refs_store_open(set_, fetcher_, &store_, &error);
         if (status != REFS_OK) return status;
-        refs_fetcher_number_locations(fetcher_);
         status = refs_hierarchy_open(store_, nullptr, &hierarchy, &error);
         if (status == REFS_OK)
             status = refs_aggregations_open(hierarchy, nullptr, &aggregations, &error);

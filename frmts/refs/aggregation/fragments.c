@@ -126,7 +126,7 @@ static refs_status tell_opened(const refs_fragments *fragments, const char *loca
     const refs_fragments_options *options = &fragments->options;
     refs_seen_location seen = {.location = location, .expected = *expected};
     REFS_TRY(refs_fetcher_location_id(options->fetcher, location, &seen.id, err));
-    if (options->opened != NULL) REFS_TRY(options->opened(options->user, location, seen.id, err));
+    if (options->opened != NULL) REFS_TRY(options->opened(options->user, location, err));
     return check_state(fragments, &seen, err);
 }
 

@@ -129,9 +129,7 @@ refs_status tool_session_open(const tool_arguments *arguments, tool_session *ses
     options.changed = session->changed;
     options.advice = tool_advice;
     options.notes = (refs_notes){tool_note, NULL};
-    REFS_TRY(refs_fetcher_open(session->vfs, &options, &session->fetcher, err));
-    refs_fetcher_number_locations(session->fetcher);
-    return REFS_OK;
+    return refs_fetcher_open(session->vfs, &options, &session->fetcher, err);
 }
 
 void tool_session_close(tool_session *session) {

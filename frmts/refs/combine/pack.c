@@ -66,11 +66,12 @@ static refs_status keep(void *user, size_t index, refs_bytes bytes, struct refs_
 /* Bytes that are put into a set are no longer compared by those who read it. */
 static refs_status check_source(refs_packer *packer, const refs_ref *ref, refs_error *err) {
     const refs_combine_options *options = &packer->combine->options;
-    refs_seen_location seen = {.location = ref->location, .id = ref->location_id};
+    refs_seen_location seen = {.location = ref->location};
     if (packer->store == NULL || packer->checked == ref->location_id + 1 ||
         options->vfs->validators == NULL)
         return REFS_OK;
     packer->checked = ref->location_id + 1;
+    REFS_TRY(refs_fetcher_location_id(packer->fetcher, ref->location, &seen.id, err));
     REFS_TRY(refs_store_recorded(packer->store, refs_str_from(ref->url), &seen.expected, err));
     const bool is_known =
         seen.expected.etag != NULL || seen.expected.modified_s != 0 || seen.expected.size > 0;
@@ -83,12 +84,10 @@ static refs_status check_source(refs_packer *packer, const refs_ref *ref, refs_e
 }
 
 static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_error *err) {
-    const refs_range range = {.location_id = ref->location_id,
-                              .location = ref->location,
-                              .offset = ref->offset,
-                              .length = ref->length};
+    refs_range range = {.location = ref->location, .offset = ref->offset, .length = ref->length};
     const refs_fetch_client client = {.sink = keep, .user = &packer->bytes};
     packer->bytes.size = 0;
+    REFS_TRY(refs_fetcher_location_id(packer->fetcher, ref->location, &range.location_id, err));
     REFS_TRY(check_source(packer, ref, err));
     return refs_fetch(packer->fetcher, &range, 1, &client, err);
 }

@@ -270,11 +270,7 @@ refs_array_context RefsArchive::arrayContext() const {
         aheadBytes()};
 }
 
-/* The set's own file is location 0 for those who are introduced to it. */
 refs_status RefsArchive::openFragments(refs_error *error) {
-    uint32_t own = 0;
-    refs_fetcher_number_locations(fetcher_.get());
-    REFS_TRY(refs_fetcher_location_id(fetcher_.get(), refs_set_document(set()), &own, error));
     vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
@@ -294,10 +290,9 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.max_files = static_cast<size_t>(index_->s3nc().maxFiles());
     options.max_memory = static_cast<size_t>(index_->s3nc().memory() / 4);
     options.notes = RefsReportNotes();
-    options.opened = [](void *user, const char *location, uint32_t id, refs_error *err) {
+    options.opened = [](void *user, const char *location, refs_error *err) {
         const auto *self = static_cast<const RefsArchive *>(user);
-        return refs_http_vfs_pass_validators(self->vfs_.get(), location, self->fetcher_.get(), id,
-                                             err);
+        return refs_http_vfs_pass_validators(self->vfs_.get(), location, self->fetcher_.get(), err);
     };
     options.user = this;
     options.context = RefsTaskContext();
@@ -411,7 +406,7 @@ refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, ref
 refs_status RefsArchive::fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head,
                                    refs_error *error) const {
     refs_range range = {};
-    range.location_id = ref.location_id;
+    REFS_TRY(refs_fetcher_location_id(fetcher_.get(), ref.location, &range.location_id, error));
     range.location = ref.location;
     range.length = std::min(max, ref.offset);
     refs_fetch_client client = {};

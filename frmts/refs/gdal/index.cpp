@@ -269,7 +269,7 @@ refs_status RefsIndex::expectValidators(refs_watch *watch, refs_fetcher *fetcher
     if (!refs_set_is_file(set())) return REFS_OK;
     const char *file = refs_set_document(set());
     if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), file);
-    return refs_http_vfs_pass_validators(vfs_.get(), file, fetcher, 0, error);
+    return refs_http_vfs_pass_validators(vfs_.get(), file, fetcher, error);
 }
 
 refs_set_options RefsIndex::optionsOfFragments() const {

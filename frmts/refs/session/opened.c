@@ -129,13 +129,9 @@ static refs_array_context arrays_of(const refs_opened *opened) {
 }
 
 static refs_status open_fragments(refs_opened *opened, refs_error *err) {
-    uint32_t own = 0;
-    const char *location = refs_set_location(opened->set);
-    refs_fetcher_number_locations(opened->fetcher);
-    REFS_TRY(refs_fetcher_location_id(opened->fetcher, location, &own, err));
     const refs_fragments_options options = {.struct_size = sizeof options,
                                             .hierarchy = opened->hierarchy,
-                                            .location = location,
+                                            .location = refs_set_location(opened->set),
                                             .vfs = opened->vfs,
                                             .fetcher = opened->fetcher,
                                             .arrays = arrays_of(opened),

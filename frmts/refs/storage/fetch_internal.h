@@ -35,7 +35,7 @@ struct refs_fetcher {
     refs_fetch_options options;
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
-    _Atomic bool cancelled, replaced, asked_http, numbers_locations;
+    _Atomic bool cancelled, replaced, asked_http;
     refs_forked forked;
     pthread_mutex_t numbers_lock; /* guards the next two */
     refs_intern numbered;         /* locations */

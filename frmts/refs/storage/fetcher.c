@@ -65,14 +65,6 @@ bool refs_fetcher_asked_http(const refs_fetcher *fetcher) {
  * numbers. */
 #define MAX_NUMBERED 65536
 
-void refs_fetcher_number_locations(refs_fetcher *fetcher) {
-    atomic_store(&fetcher->numbers_locations, true);
-}
-
-bool refs_fetcher_numbers_locations(const refs_fetcher *fetcher) {
-    return atomic_load(&fetcher->numbers_locations);
-}
-
 refs_status refs_fetcher_location_id(refs_fetcher *fetcher, const char *location, uint32_t *id,
                                      refs_error *err) {
     REFS_LOCKED(&fetcher->numbers_lock);

@@ -159,10 +159,10 @@ void refs_store_set_name(refs_store *store, const char *name) {
     store->name = name;
 }
 
-/* Works like refs_set_find; the location has the number of the fetcher, if that numbers them. */
+/* Works like refs_set_find; the location has the number that the fetcher gives it. */
 static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, refs_error *err) {
     REFS_TRY(refs_set_find(store->set, key, ref, err));
-    if (!refs_fetcher_numbers_locations(store->fetcher) || ref->location == NULL) return REFS_OK;
+    if (ref->location == NULL) return REFS_OK;
     refs_status status =
         refs_fetcher_location_id(store->fetcher, ref->location, &ref->location_id, err);
     if (status != REFS_OK) refs_ref_release(ref);

@@ -247,11 +247,11 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
 }
 
 refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
-                                          refs_fetcher *fetcher, uint32_t location_id,
-                                          refs_error *err) {
-    const refs_range range = {.location = location, .location_id = location_id};
+                                          refs_fetcher *fetcher, refs_error *err) {
+    refs_range range = {.location = location};
     refs_vfs_validators kept;
     if (!kept_validators(vfs, location, &kept)) return REFS_OK;
+    REFS_TRY(refs_fetcher_location_id(fetcher, location, &range.location_id, err));
     return refs_fetch__check_validators(fetcher, &range, &kept, err);
 }
 
