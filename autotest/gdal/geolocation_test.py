@@ -29,7 +29,7 @@ RADIANCE = {"_FillValue": 65535, "add_offset": 0.0, "coordinates": "altitude lat
 
 
 def put(refs, path, values, attributes):
-    types = {"i2": "int16", "i4": "int32", "u2": "uint16"}
+    types = {"i2": "int16", "i4": "int32", "i8": "int64", "u2": "uint16", "u8": "uint64"}
     refs[path + "/zarr.json"] = json.dumps(
         {"zarr_format": 3, "node_type": "array", "shape": values.shape, "data_type": types[values.dtype.str[1:]],
          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": values.shape}},
@@ -66,6 +66,22 @@ class Geolocation(unittest.TestCase):
         for name, values in (("X_DATASET", self.longitude), ("Y_DATASET", self.latitude)):
             dataset = gdal.Open(items[name])
             np.testing.assert_allclose(dataset.ReadAsArray(), values[::-1], atol=1e-9)
+
+    def test_missing_coordinates_of_64_bits_are_missing(self):
+        """Missing values of 64-bit integers are no doubles."""
+        for dtype, missing in (("<i8", -2**63), ("<i8", 2**62), ("<u8", 2**64 - 2**11), ("<u8", 2**63)):
+            with self.subTest(dtype=dtype, missing=missing):
+                packed = np.round((self.longitude + 1) * 1e6).astype(dtype)
+                packed[0, 0] = missing
+                with open(self.set) as file:
+                    refs = json.load(file)["refs"]
+                put(refs, "measurements/r0/longitude", packed,
+                    {"_FillValue": missing, "scale_factor": 1e-06, "add_offset": -1., "standard_name": "longitude", "units": "degrees_east"})
+                with open(self.set, "w") as file:
+                    json.dump({"version": 1, "refs": refs}, file)
+                found = gdal.Open(self.open().GetMetadata("GEOLOCATION")["X_DATASET"]).ReadAsArray()[::-1]
+                self.assertEqual(found[0, 0], -1e30)
+                np.testing.assert_allclose(found.ravel()[1:], self.longitude.ravel()[1:], atol=1e-9)
 
     def test_the_image_is_placed_by_them(self):
         warped = gdal.Warp("", self.open(), format="MEM", geoloc=True, dstSRS="EPSG:4326", xRes=0.01, yRes=0.01,

@@ -14,6 +14,7 @@ import sys
 import unittest
 import zlib
 
+import netCDF4
 import numpy as np
 from osgeo import gdal
 
@@ -1338,6 +1339,23 @@ class MissingInOne(InFolder):
         for order in (names, names[::-1]):
             self.assertNotIn("keeping the first", run("index", *order, "--along", "t", "--along", "lat", "-o", "o.json"))
             self.assertEqual(read("o.json", "s").tolist(), [[5], [6]])
+
+    def test_of_a_master_that_holds_the_value_without_a_fragment(self):
+        """The value stays where an added file has none."""
+        def part(t, lat, *values):
+            return write(f"{t}{lat}.json", array("t", ["t"], np.array([float(t)])), array("lat", ["lat"], np.array([float(lat)]), units="degrees_north"),
+                         array("v", ["t", "lat", "x"], np.full((1, 1, 2), lat, "<f4"), coordinates="s"),
+                         *[array("s", ["lat"], np.array([value], "<f4"), _FillValue=-1.0) for value in values])
+
+        names = [part(0, 0), part(0, 1)]
+        for added in (-1, 4):
+            run("combine", *names, "--format", "cfa", "--along", "t", "--along", "lat", "-o", "m.nc")
+            with netCDF4.Dataset("m.nc", "r+") as master:
+                master.createVariable("s", "f4", ("lat",), fill_value=-1.)[:] = [5, 4]
+                master["cfa_v/file"][0, 1, 0] = ""
+            run("append", "m.nc", part(1, 0, -1), part(1, 1, added))
+            self.assertEqual(read("m.nc", "s").tolist(), [5, 4], added)
+            os.remove("m.nc")
 
     def test_does_not_count_in_coordinates(self):
         names = [write(f"{step}.json", array("t", ["t"], np.array([float(step)])), array("y", ["y"], np.array([0, last], "<f4"), units="degrees_north", _FillValue=-1.0),

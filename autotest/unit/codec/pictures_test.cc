@@ -8,11 +8,18 @@ Decoded decode(const std::string &picture, size_t size = 0) {
     return decodeWith(R"({"id":"imagecodecs_jpegls"})", picture, size);
 }
 
+/** A header of the scan of component 1: its mapping table, NEAR, interleave mode and point
+ * transform. */
+std::string header(const std::string &parameters) {
+    return bytes("\xff\xda\x00\x08\x01\x01") + parameters;
+}
+
 /** A frame of 2 by 2 samples of 8 bits, whose scan has these bytes, with what comes before. */
-std::string picture(const std::string &scan, const std::string &before = "") {
+std::string picture(const std::string &scan, const std::string &before = "",
+                    const std::string &parameters = bytes("\x00\x00\x00\x00")) {
     return bytes("\xff\xd8") + before +
-           bytes("\xff\xf7\x00\x0b\x08\x00\x02\x00\x02\x01\x01\x11\x00") +
-           bytes("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00") + scan;
+           bytes("\xff\xf7\x00\x0b\x08\x00\x02\x00\x02\x01\x01\x11\x00") + header(parameters) +
+           scan;
 }
 
 const std::string end = "\xff\xd9";
@@ -52,6 +59,18 @@ TEST(JpegLs, NamesWhatIsNotSupported) {
                 {bytes("\xff\xf8\x00\x04\x02\x01"), "parameters of type 2"}};
     for (const auto &row : rows) {
         const Decoded refused = decode(picture(runs + end, row.before), 4);
+        EXPECT_EQ(refused.status, REFS_UNSUPPORTED);
+        EXPECT_NE(refused.message.find(row.word), std::string::npos) << refused.message;
+    }
+}
+
+TEST(JpegLs, NamesWhatIsNotSupportedInAScan) {
+    const struct {
+        std::string parameters, word;
+    } rows[] = {{bytes("\x01\x00\x00\x00"), "mapping tables are not supported"},
+                {bytes("\x00\x00\x00\x01"), "point transforms are not supported"}};
+    for (const auto &row : rows) {
+        const Decoded refused = decode(picture(runs + end, "", row.parameters), 4);
         EXPECT_EQ(refused.status, REFS_UNSUPPORTED);
         EXPECT_NE(refused.message.find(row.word), std::string::npos) << refused.message;
     }
