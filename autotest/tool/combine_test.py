@@ -711,6 +711,21 @@ class Times(InFolder):
             said = run("index", a, part("b.json", 0, {"lev": 6, "lev_2": 8}, {"t": "lev", "r": "lev_2"}, kind), "-o", "all.json", status=1)
             self.assertIn(f"r: lev is 6{units} in b.json, but lev_2 is 8{units} in b.json", said)
 
+    def test_of_scalars_that_one_source_has_without_units_are_still_needed_in_the_rest(self):
+        """A coordinate without units is compared by its name, and excuses no source without any."""
+        def part(name, time, coordinates, *scalar):
+            return write(name, array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         *scalar, array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         array("t", ["time", "y", "x"], np.full((1, 2, 3), time, "<f8"), **coordinates))
+
+        level = part("level.json", 0, {"coordinates": "lev"}, array("lev", [], np.float64(5), units="hPa"))
+        other = part("other.json", 1, {"coordinates": "lev"}, array("lev", [], np.float64(5)))
+        none = part("none.json", 2, {})
+        run("index", level, other, "-q", "--along", "time", "-o", "all.json")
+        for order in itertools.permutations((level, other, none)):
+            self.assertIn("t: lev is 5 hPa in level.json, but it has no such coordinate in none.json",
+                          run("index", *order, "--along", "time", "-o", "all.json", status=1), order)
+
     def field(self, time, step, number):
         return write(f"h{time}_{step}_{number}.json",
                      array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

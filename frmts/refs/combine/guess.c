@@ -451,9 +451,8 @@ bool refs_combine__places_fields(const refs_combine *combine, const refs_combine
 
 /* Where a variable lies by coordinates of one kind without concat dimensions. */
 typedef struct placed {
-    refs_combine_place first;           /* the first coordinate; or NULL */
-    const refs_combine_member *without; /* the first part whose variable has none; or NULL */
-    const refs_combine_member *last;    /* the last part whose variable has one */
+    refs_combine_place first;        /* the first coordinate; or NULL */
+    const refs_combine_member *last; /* the last part seen whose variable has one */
 } placed;
 
 typedef struct placing {
@@ -622,7 +621,6 @@ static refs_status check_place(placing *at, refs_str variable, const refs_combin
     const refs_combine *combine = at->all.combine;
     placed *known = place_of(at, variable, place->array->coordinate);
     const refs_combine_place axis = {place->member, scalar_axis(combine, place)};
-    known->last = place->member;
     if (at->is_along[place->array->path] != 0 || !is_beside_base(&at->all, place) ||
         !has_variable(combine, place->member, variable))
         return REFS_OK;
@@ -656,20 +654,17 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
                                                     REFS_COMBINE_COORDINATE_LEVEL};
     const refs_combine *combine = at->all.combine;
     const refs_str name = refs_combine__text(combine, variable->array->path);
+    const refs_combine_place without = {variable->member, NULL};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        placed *known = place_of(at, name, kinds[i]);
-        if (known == NULL || at->is_held[kinds[i]]) continue;
-        if (known->last != variable->member && known->without == NULL &&
-            !has_axis(variable, kinds[i]))
-            known->without = variable->member;
-        const refs_combine_place without = {known->without, NULL};
-        if (known->without == NULL || known->first.member == NULL) continue;
+        const placed *known = place_of(at, name, kinds[i]);
+        if (known == NULL || at->is_held[kinds[i]] || known->first.member == NULL ||
+            known->last == variable->member || has_axis(variable, kinds[i]))
+            continue;
         /* one that has other units is of no kind, and compared by its name */
         const refs_combine_array *same =
-            refs_combine__find(known->without, known->first.array->path);
+            refs_combine__find(variable->member, known->first.array->path);
         if (same == NULL || same->coordinate == kinds[i])
             return fail_placed(combine, name, &known->first, &without, err);
-        known->without = NULL; /* a later part may have none at all */
     }
     return REFS_OK;
 }
@@ -689,12 +684,24 @@ static bool are_alike(const placing *at, const refs_combine_member *one,
     return true;
 }
 
-static refs_status check_member(placing *at, const refs_combine_member *member, refs_error *err) {
+static refs_status check_coordinates(placing *at, const refs_combine_member *member,
+                                     refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_place place = {member, &member->arrays[i]};
         const refs_str names = refs_combine__text(at->all.combine, place.array->named_by);
         for (size_t n = 0; n < names.size; n += strlen(names.data + n) + 1)
             REFS_TRY(check_place(at, refs_str_from(names.data + n), &place, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status check_variables(placing *at, const refs_combine_member *member,
+                                   refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_combine_array *array = &member->arrays[i];
+        const refs_str names = refs_combine__text(at->all.combine, array->named_by);
+        for (size_t n = 0; n < names.size; n += strlen(names.data + n) + 1)
+            place_of(at, refs_str_from(names.data + n), array->coordinate)->last = member;
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_place variable = {member, &member->arrays[i]};
@@ -703,22 +710,30 @@ static refs_status check_member(placing *at, const refs_combine_member *member, 
     return REFS_OK;
 }
 
+typedef refs_status check_member(placing *at, const refs_combine_member *member, refs_error *err);
+
+static refs_status check_members(placing *at, check_member *check, refs_error *err) {
+    const refs_combine *combine = at->all.combine;
+    const refs_combine_member *before = NULL;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        if (before != NULL && are_alike(at, before, member)) continue;
+        REFS_TRY(check(at, member, err));
+        before = member;
+    }
+    return REFS_OK;
+}
+
 refs_status refs_combine__check_scalars(const refs_combine *combine, refs_error *err) {
     REFS_SCOPED_BY(clear_placing) placing at = {.is_along = NULL};
-    const refs_combine_member *before = NULL;
     search_base(combine, &at.all);
     for (size_t i = 0; i < at.all.base.n; i++) {
         const refs_combine_array *found = find_coordinate(combine, at.all.base.names[i]);
         if (found != NULL) at.is_held[found->coordinate] = true;
     }
     REFS_TRY(list_named(&at, err));
-    for (size_t i = 0; i < combine->n_members; i++) {
-        const refs_combine_member *member = &combine->members[i];
-        if (before != NULL && are_alike(&at, before, member)) continue;
-        REFS_TRY(check_member(&at, member, err));
-        before = member;
-    }
-    return REFS_OK;
+    REFS_TRY(check_members(&at, check_coordinates, err));
+    return check_members(&at, check_variables, err);
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */
