@@ -268,14 +268,13 @@ static refs_status find_coordinate(const said *at, const coordinate *of, said_co
     while (refs_str_next_word(&names, " ", &name)) {
         said_coordinate next = {.name = name};
         attribute_search search = {name, &next.attributes};
-        const refs_status status = refs_scan_each_document(at->scan, find_attributes, &search, err);
-        if (status == REFS_OK && next.attributes != NULL &&
-            is_one_coordinate(at->messages, of, &next) && find_value(at->scan, name, &next.value)) {
+        REFS_TRY(refs_scan_each_document(at->scan, find_attributes, &search, err));
+        if (next.attributes != NULL && is_one_coordinate(at->messages, of, &next) &&
+            find_value(at->scan, name, &next.value)) {
             *found = next;
             return REFS_OK;
         }
         refs_json_doc_free(next.attributes);
-        if (status != REFS_OK) return status;
     }
     return REFS_OK;
 }
