@@ -4,6 +4,7 @@ that indices of other files are refused. Messages are those of ../conform/data, 
 """
 
 import base64
+import itertools
 import json
 import os
 import subprocess
@@ -50,6 +51,20 @@ def message(step, level, padding=0):
     content[-4:-4] = bytes(padding)
     content[8:16] = len(content).to_bytes(8, "big")
     return bytes(content)
+
+
+def at_height(step, height, bottom=None, parameter=(0, 0)):
+    """The sample at a height above ground in metres, or of a layer: of temperature, or another category and number."""
+    content = bytearray(message(step, 0))
+    at = content.index(bytes((4, 0, 0, 0, 0))) + 18
+    content[at - 13:at - 11] = bytes(parameter)
+    second = bytes((255,) * 6) if bottom is None else bytes((103, 0)) + bottom.to_bytes(4, "big")
+    content[at:at + 12] = bytes((103, 0)) + height.to_bytes(4, "big") + second
+    return bytes(content)
+
+
+def layer(step, top, bottom, parameter=(0, 0)):
+    return at_height(step, top, bottom, parameter)
 
 
 def with_template(content, number, more):
@@ -162,13 +177,8 @@ class Lists(Indices):
 
     def test_layers_are_the_same_by_an_index_and_without_one(self):
         """Layers with one top: files with other layers, and with one alone, are not taken for those with two."""
-        def layer(step, bottom):
-            content = bytearray(message(step, 0))
-            at = content.index(bytes((4, 0, 0, 0, 0))) + 18
-            content[at:at + 12] = bytes((103, 0, 0, 0, 0, 0, 103, 0)) + bottom.to_bytes(4, "big")
-            return bytes(content)
         for step, bottoms in (0, (1000, 6000)), (1, (1000, 6000)), (2, (6000,)), (3, (500, 1000, 6000)):
-            contents = [layer(step, bottom) for bottom in bottoms]
+            contents = [layer(step, 0, bottom) for bottom in bottoms]
             with open(self.path(f"shear{step}.grib2"), "wb") as file:
                 file.write(b"".join(contents))
             with open(self.path(f"shear{step}.grib2.idx"), "w") as file:
@@ -203,6 +213,73 @@ class Lists(Indices):
             self.assertIn(f" {name} ", json.loads(refs[f"t_{name}/.zattrs"])["coordinates"])
             bounds = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray(f"{name}_bounds")
             self.assertEqual(bounds.ReadAsArray().tolist(), [0, bottom])
+
+    def combine_in_any_order(self, files):
+        """Combines files, which are messages by their names; the coordinates of variables, by the names of these."""
+        for name, content in files.items():
+            with open(self.path(name), "wb") as file:
+                file.write(content)
+        found = []
+        for order in itertools.permutations(files):
+            done = self.index(*map(self.path, order), "--along", "step")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("differs between", done.stderr)
+            with open(self.set) as file:
+                refs = json.load(file)["refs"]
+            root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            arrays = {name: root.OpenMDArray(name).ReadAsArray().tolist() for name in
+                      (key.split("/")[0] for key in refs if key.endswith("/.zarray"))}
+            shown = {}
+            for name in arrays:
+                for word in json.loads(refs[f"{name}/.zattrs"]).get("coordinates", "").split():
+                    if word.startswith("heightAboveGround"):
+                        shown[name] = word, arrays[word], arrays.get(json.loads(refs[f"{word}/.zattrs"]).get("bounds"))
+            found.append(shown)
+            checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+            os.remove(self.set)
+        self.assertEqual(found, found[:1] * len(found))
+        return found[0]
+
+    def test_heights_have_one_name_whichever_file_comes_first(self):
+        """Files of one variable each have their height by one name, a file of both has two: 2 m and 10 m stay apart."""
+        wind = (2, 2)
+        expected = {"t2m": ("heightAboveGround", 2, None), "u10": ("heightAboveGround_2", 10, None)}
+        files = {"t0.grib2": at_height(0, 2), "t6.grib2": at_height(6, 2), "u0.grib2": at_height(0, 10, None, wind),
+                 "u6.grib2": at_height(6, 10, None, wind)}
+        self.assertEqual(self.combine_in_any_order(files), expected)
+        both = at_height(0, 2) + at_height(0, 10, None, wind)
+        self.assertEqual(self.combine_in_any_order({"both0.grib2": both, "u6.grib2": at_height(6, 10, None, wind)}), expected)
+        self.assertEqual(self.combine_in_any_order({"t6.grib2": at_height(6, 2), "both0.grib2": both, "u9.grib2": at_height(9, 10, None, wind)}),
+                         expected)
+
+    def test_a_height_may_be_added_before_those_of_a_set(self):
+        wind = (2, 2)
+        for name, content in ("u0", at_height(0, 10, None, wind)), ("u6", at_height(6, 10, None, wind)), ("t0", at_height(0, 2)):
+            with open(self.path(f"{name}.grib2"), "wb") as file:
+                file.write(content)
+        self.assertEqual(self.index(self.path("u0.grib2"), self.path("u6.grib2")).returncode, 0)
+        done = subprocess.run([REFS, "append", self.set, self.path("t0.grib2")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertEqual([float(root.OpenMDArray(f"heightAboveGround{end}").ReadAsArray()) for end in ("", "_2")], [2, 10])
+        checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
+    def test_layers_of_one_top_get_a_name_each_or_are_refused(self):
+        """Files of one layer each, whose tops are the same: of two variables both are kept, of one it is an error."""
+        humidity = (1, 1)
+        files = {"t0.grib2": layer(0, 0, 1000), "t6.grib2": layer(6, 0, 1000), "r0.grib2": layer(0, 0, 6000, humidity),
+                 "r6.grib2": layer(6, 0, 6000, humidity)}
+        self.assertEqual(self.combine_in_any_order(files),
+                         {"t": ("heightAboveGroundLayer", 0, [0, 1000]), "r": ("heightAboveGroundLayer_2", 0, [0, 6000])})
+        with open(self.path("other.grib2"), "wb") as file:
+            file.write(layer(6, 0, 6000))
+        for order in ("t0.grib2", "other.grib2"), ("other.grib2", "t0.grib2"):
+            done = self.index(*map(self.path, order))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("element 1 of heightAboveGroundLayer_bounds is 1000 and 6000: expected one level for all variables that name it",
+                          done.stderr)
 
     def test_largest_values_of_three_hours_and_of_six_are_apart(self):
         """Their lines say the step alone: of the first one the hours are also those since the reference time."""

@@ -726,6 +726,52 @@ class Times(InFolder):
             self.assertIn("t: lev is 5 hPa in level.json, but it has no such coordinate in none.json",
                           run("index", *order, "--along", "time", "-o", "all.json", status=1), order)
 
+    def test_of_levels_of_other_variables_have_names_of_their_own(self):
+        """The height of temperature is not that of wind, whose sources call it the same: names are in the order of values."""
+        def part(name, time, heights, of, group="", more=()):
+            return write(name, array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
+                         *[array(group + height, [], np.float64(value), units="m", standard_name="height", **{k: v for k, v in more})
+                           for height, value in heights.items()],
+                         array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                         *[array(group + variable, ["time", "y", "x"], np.full((1, 2, 3), time, "<f8"), coordinates=f"time {names}")
+                           for variable, names in of.items()])
+
+        def seen(group=""):
+            with open("all.json") as file:
+                refs = json.load(file)
+            refs = refs.get("refs", refs)
+            found = {}
+            for variable in "tas", "uas", "wsgs":
+                if f"{group}{variable}/.zattrs" in refs:
+                    names = json.loads(refs[f"{group}{variable}/.zattrs"])["coordinates"].split()
+                    found[variable] = [(name, read("all.json", group + name).tolist()) for name in names if name != "time"]
+            return found
+
+        tas = [part(f"tas{i}.json", i, {"height": 2}, {"tas": "height"}) for i in range(2)]
+        uas = [part(f"uas{i}.json", i, {"height": 10}, {"uas": "height"}) for i in range(2)]
+        both = part("both.json", 2, {"height": 10, "height_2": 50}, {"uas": "height", "wsgs": "height_2"})
+        for order in itertools.permutations([*tas, *uas]):
+            run("index", *order, "--along", "time", "-q", "-o", "all.json")
+            self.assertEqual(seen(), {"tas": [("height", 2)], "uas": [("height_2", 10)]}, order)
+        for order in itertools.permutations([*tas, uas[0], both]):
+            run("index", *order, "--along", "time", "-q", "-o", "all.json")
+            self.assertEqual(seen(), {"tas": [("height", 2)], "uas": [("height_2", 10)], "wsgs": [("height_3", 50)]}, order)
+        # a name that is another array's
+        other = part("other.json", 0, {"height": 10, "height_2": 7}, {"uas": "height"})
+        run("index", *tas, other, "--along", "time", "-q", "-o", "all.json")
+        self.assertEqual(seen(), {"tas": [("height", 2)], "uas": [("height_3", 10)]})
+        # groups
+        run("index", part("g0.json", 0, {"height": 2}, {"tas": "height"}, "g/"), part("g1.json", 1, {"height": 10}, {"uas": "height"}, "g/"),
+            "--along", "time", "-q", "-o", "all.json")
+        self.assertEqual(seen("g/"), {"tas": [("height", 2)], "uas": [("height_2", 10)]})
+        # a dimension that is named
+        run("index", tas[0], uas[0], "--along", "height", "-q", "-o", "all.json")
+        self.assertEqual(read("all.json", "height").tolist(), [2, 10])
+        # masters have the names of their files
+        said = run("index", tas[0], uas[1], "--along", "time", "-q", "-o", "all.nc", status=1)
+        self.assertIn("height: differs between tas0.json and uas1.json, element 0 of height is 2 and 10: expected one level for all variables "
+                      "that name it: combine them apart, or leave some out (--variables)", said)
+
     def field(self, time, step, number):
         return write(f"h{time}_{step}_{number}.json",
                      array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

@@ -485,7 +485,24 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
                      (int)options.size - 1, (const char *)options.data + 1, REFS_STR_ARG(name));
 }
 
-/* Fails where coordinates of a grid differ. */
+/* Whether variables lie at this level, or at one with these bounds, which the result has once. */
+static bool is_of_level(const refs_combine *combine, const refs_combine_result *result) {
+    const refs_combine_member *first = &combine->members[result->first];
+    const refs_str own = refs_combine__own_name(refs_combine__text(combine, result->path));
+    for (size_t i = 0; i < first->n_arrays; i++) {
+        const refs_combine_array *level = &first->arrays[i];
+        const bool is_bounds = level->bounds != REFS_COMBINE_NONE &&
+                               refs_str_equal(refs_combine__text(combine, level->bounds), own);
+        if (level->coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
+            (level->named_by != REFS_COMBINE_NONE ||
+             refs_combine__is_own_axis(&combine->strings, level)) &&
+            (is_bounds || level->path == result->path))
+            return true;
+    }
+    return false;
+}
+
+/* Fails where coordinates of a grid, or levels, differ. */
 static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
     const char *one = combine->members[result->first].name, *other = at->member->name;
@@ -495,6 +512,13 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "the grids of %s and %s differ: %s: expected sources on one grid", one,
                            other, (const char *)text.data);
+    else if (status == REFS_OK && is_of_level(combine, result))
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%.*s: differs between %s and %s, %s: expected one level for all "
+                           "variables that name it: combine them apart, or leave some out "
+                           "(--variables)",
+                           REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
+                           (const char *)text.data);
     else if (status == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: differs between %s and %s, %s: keeping the first",
