@@ -640,6 +640,20 @@ class Checks(Indices):
         self.check_deep("5.grib2: 2 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.5.0.0.0: expected "
                         "isobaricInhPa 500 hPa, found 700 hPa in the message at byte ", "make the set again", ", 1 problem\n")
 
+    def test_find_messages_of_another_layer(self):
+        """Layers have their tops as levels: those of one top differ in their bottoms."""
+        with open(self.path("layer.grib2"), "wb") as file:
+            file.write(layer(0, 0, 1000))
+        self.assertEqual(self.index(self.path("layer.grib2")).returncode, 0)
+        self.check_deep()
+        with open(self.set) as file:
+            refs = json.load(file)
+        refs["refs"]["heightAboveGroundLayer_bounds/0"] = "base64:" + base64.b64encode(np.array([0., 6000]).tobytes()).decode()
+        with open(self.set, "w") as file:
+            json.dump(refs, file)
+        self.check_deep("layer.grib2: /t: t/0.0: expected heightAboveGroundLayer 0 to 6000 m, found 0 to 1000 m in the message at "
+                        "byte 0: ")
+
     def test_find_messages_of_another_step(self):
         def move(lines):
             for line in lines[:-1]:

@@ -26,6 +26,7 @@
 typedef struct coordinate {
     const refs_array_meta *meta;
     double *values;
+    double *bounds; /* tops and bottoms of layers, in pairs; or NULL */
 } coordinate;
 
 struct tool_messages {
@@ -77,17 +78,41 @@ static bool may_be_of_messages(const tool_messages *messages, const refs_array_m
     return (messages->is_own || standard_name.size > 0) && !refs_str_is(standard_name, "time");
 }
 
-static refs_status read_values(const tool_checking *at, coordinate *added, refs_error *err) {
+static refs_status read_values(const tool_checking *at, const refs_array_meta *meta,
+                               double **values, refs_error *err) {
     const refs_array_context context = {.store = at->set.store};
     uint64_t n = 0;
     refs_array *array = NULL;
-    if (!refs_array_meta_elements(added->meta, &n) || n > MAX_VALUES) return REFS_UNSUPPORTED;
-    added->values = refs_calloc((size_t)n + 1, sizeof *added->values);
-    if (added->values == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_array_open(&context, added->meta, &array, err));
-    const refs_status status = refs_array_read_doubles(array, MAX_VALUES, added->values, err);
+    if (!refs_array_meta_elements(meta, &n) || n > MAX_VALUES) return REFS_UNSUPPORTED;
+    *values = refs_calloc((size_t)n + 1, sizeof **values);
+    if (*values == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_array_open(&context, meta, &array, err));
+    const refs_status status = refs_array_read_doubles(array, MAX_VALUES, *values, err);
     refs_array_free(array);
     return status;
+}
+
+/* Bounds have the dimensions of their coordinate, and one of two elements (CF 1.11, 7.1). */
+static bool are_bounds_of(const refs_array_meta *meta, const refs_array_meta *bounds) {
+    if (bounds == NULL || bounds->status != REFS_OK || bounds->dtype.type != REFS_TYPE_FLOAT ||
+        bounds->rank != meta->rank + 1 || bounds->shape[meta->rank] != 2)
+        return false;
+    for (size_t i = 0; i < meta->rank; i++)
+        if (bounds->shape[i] != meta->shape[i]) return false;
+    return true;
+}
+
+static refs_status read_coordinate(const tool_checking *at, coordinate *added, refs_error *err) {
+    const refs_array_meta *bounds = refs_hierarchy_resolve(
+        at->set.hierarchy, added->meta->group, text_of(added->meta->attributes, "bounds"));
+    REFS_TRY(read_values(at, added->meta, &added->values, err));
+    return are_bounds_of(added->meta, bounds) ? read_values(at, bounds, &added->bounds, err)
+                                              : REFS_OK;
+}
+
+static void clear_coordinate(coordinate *read) {
+    refs_free(read->values);
+    refs_free(read->bounds);
 }
 
 /* Coordinates that cannot be read are found like other arrays, by their chunks. */
@@ -102,11 +127,11 @@ static refs_status add_coordinate(const tool_checking *at, tool_messages *messag
         (added.meta->dtype.type != REFS_TYPE_FLOAT && added.meta->dtype.type != REFS_TYPE_INT) ||
         !has_dims_of(messages->meta, added.meta) || !may_be_of_messages(messages, added.meta))
         return REFS_OK;
-    const refs_status status = read_values(at, &added, &problem);
+    const refs_status status = read_coordinate(at, &added, &problem);
     if (status == REFS_OK)
         messages->coordinates[messages->n_coordinates++] = added;
     else
-        refs_free(added.values);
+        clear_coordinate(&added);
     return status == REFS_NOMEM || status == REFS_CANCELLED
                ? refs_fail(err, status, "%s", problem.message)
                : REFS_OK;
@@ -150,7 +175,8 @@ refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *m
 
 void tool_messages_free(tool_messages *messages) {
     if (messages == NULL) return;
-    for (size_t i = 0; i < messages->n_coordinates; i++) refs_free(messages->coordinates[i].values);
+    for (size_t i = 0; i < messages->n_coordinates; i++)
+        clear_coordinate(&messages->coordinates[i]);
     refs_free(messages);
 }
 
@@ -208,6 +234,8 @@ typedef struct said_coordinate {
     refs_str name;
     refs_json_doc *attributes;
     double value;
+    double bounds[2];
+    bool has_bounds;
 } said_coordinate;
 
 /* The array in whose document the codec has the number of the field. */
@@ -242,14 +270,18 @@ static refs_status find_attributes(void *user, refs_str key, refs_bytes document
                            err);
 }
 
-static bool find_value(refs_scan *scan, refs_str name, double *value) {
-    const refs_scan_key key = {name, NULL, 0};
+/* Finds the values of a scalar, or of an array of one dimension. */
+static bool find_values(refs_scan *scan, refs_str name, size_t n, double *values) {
+    static const uint64_t first[1] = {0};
+    const refs_scan_key key = {name, first, n > 1};
     refs_scan_chunk chunk;
     if (refs_scan_find(scan, &key, &chunk, NULL) != REFS_OK || chunk.bytes.data == NULL ||
-        chunk.bytes.size != 8)
+        chunk.bytes.size != 8 * n)
         return false;
-    const uint64_t bits = refs_load_le64(chunk.bytes.data);
-    memcpy(value, &bits, sizeof bits);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = refs_load_le64(chunk.bytes.data + 8 * i);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
     return true;
 }
 
@@ -270,7 +302,9 @@ static refs_status find_coordinate(const said *at, const coordinate *of, said_co
         attribute_search search = {name, &next.attributes};
         REFS_TRY(refs_scan_each_document(at->scan, find_attributes, &search, err));
         if (next.attributes != NULL && is_one_coordinate(at->messages, of, &next) &&
-            find_value(at->scan, name, &next.value)) {
+            find_values(at->scan, name, 1, &next.value)) {
+            const refs_str bounds = text_of(refs_json_root(next.attributes), "bounds");
+            next.has_bounds = bounds.size > 0 && find_values(at->scan, bounds, 2, next.bounds);
             *found = next;
             return REFS_OK;
         }
@@ -319,9 +353,9 @@ static refs_status print_value(const refs_cf_units *units, double value, refs_bu
                            has_unit ? (int)units->units.size : 0, units->units.data);
 }
 
-/* The value of a coordinate for the message at `start` of the array. */
-static double expected_value(const tool_messages *messages, const coordinate *of,
-                             const uint64_t *start) {
+/* The element of a coordinate for the message at `start` of the array. */
+static uint64_t element_at(const tool_messages *messages, const coordinate *of,
+                           const uint64_t *start) {
     const refs_array_meta *array = messages->meta;
     uint64_t element = 0;
     for (size_t i = 0; i < of->meta->rank; i++) {
@@ -329,13 +363,39 @@ static double expected_value(const tool_messages *messages, const coordinate *of
         while (strcmp(array->dims[dim], of->meta->dims[i]) != 0) dim++;
         element = element * of->meta->shape[i] + start[dim];
     }
-    return of->values[element];
+    return element;
 }
 
 static bool is_expected(const refs_cf_units *units, double expected, double found) {
     if (isnan(expected)) return true;
     return refs_cf_counts_since(units->units) ? fabs(expected - found) < SAME_SECOND
                                               : are_same(expected, found);
+}
+
+static refs_status print_layer(const refs_cf_units *units, const double bounds[2], refs_buf *text,
+                               refs_error *err) {
+    static const refs_cf_units none = {.units = {"", 0}};
+    REFS_TRY(print_value(&none, bounds[0], text, err));
+    REFS_TRY(refs_buf_printf(text, err, " to "));
+    return print_value(units, bounds[1], text, err);
+}
+
+/* Compares values in the units of the message; of layers of one top, their bottoms. */
+static refs_status compare_values(const said_coordinate *expected, const said_coordinate *found,
+                                  refs_buf *difference, refs_error *err) {
+    const refs_cf_units units = refs_cf_units_of(refs_json_root(found->attributes));
+    const bool is_layer = expected->has_bounds && found->has_bounds;
+    if (!is_expected(&units, expected->value, found->value)) {
+        REFS_TRY(refs_buf_printf(difference, err, "expected %.*s ", REFS_STR_ARG(found->name)));
+        REFS_TRY(print_value(&units, expected->value, difference, err));
+        REFS_TRY(refs_buf_printf(difference, err, ", found "));
+        return print_value(&units, found->value, difference, err);
+    }
+    if (!is_layer || is_expected(&units, expected->bounds[1], found->bounds[1])) return REFS_OK;
+    REFS_TRY(refs_buf_printf(difference, err, "expected %.*s ", REFS_STR_ARG(found->name)));
+    REFS_TRY(print_layer(&units, expected->bounds, difference, err));
+    REFS_TRY(refs_buf_printf(difference, err, ", found "));
+    return print_layer(&units, found->bounds, difference, err);
 }
 
 /* Compares a coordinate at `start` with the message's, in the units of that. Units that cannot be
@@ -351,13 +411,12 @@ static refs_status compare_coordinate(const said *at, const coordinate *of, cons
     const bool are_stated = from.units.size > 0 && to.units.size > 0;
     refs_status status = REFS_OK;
     if (!are_stated || refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) == REFS_OK) {
-        const double expected = expected_value(at->messages, of, start) * by.scale + by.offset;
-        if (!is_expected(&to, expected, found.value)) {
-            status = refs_buf_printf(difference, err, "expected %.*s ", REFS_STR_ARG(found.name));
-            if (status == REFS_OK) status = print_value(&to, expected, difference, err);
-            if (status == REFS_OK) status = refs_buf_printf(difference, err, ", found ");
-            if (status == REFS_OK) status = print_value(&to, found.value, difference, err);
-        }
+        const uint64_t element = element_at(at->messages, of, start);
+        said_coordinate expected = {.value = of->values[element] * by.scale + by.offset,
+                                    .has_bounds = of->bounds != NULL};
+        for (size_t i = 0; i < 2 && expected.has_bounds; i++)
+            expected.bounds[i] = of->bounds[2 * element + i] * by.scale + by.offset;
+        status = compare_values(&expected, &found, difference, err);
     }
     refs_json_doc_free(found.attributes);
     return status;
