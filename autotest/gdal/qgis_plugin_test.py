@@ -262,22 +262,36 @@ class Times(Folder):
         made = layers.make_layers(raster, each_time=True)
         self.assertEqual([layer.bandName(1)[-8:] for layer in made], ["06:00:00", "07:00:00", "08:00:00"])
 
-    def forecast(self):
-        """Two runs, 12 hours apart, of steps of 6 hours."""
-        def array(shape, dims, values, **attributes):
+    def write_arrays(self, name, arrays):
+        """A set of small arrays of integers: shape, dimensions, values and attributes of each."""
+        refs = {".zgroup": json.dumps({"zarr_format": 2})}
+        for array, (shape, dims, values, attributes) in arrays.items():
             meta = {"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": "<i4", "fill_value": None, "order": "C", "compressor": None,
                     "filters": None}
             data = base64.b64encode(struct.pack(f"<{len(values)}i", *values)).decode()
-            return json.dumps(meta), json.dumps({"_ARRAY_DIMENSIONS": dims, **attributes}), "base64:" + data
+            refs.update({f"{array}/.zarray": json.dumps(meta), f"{array}/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": dims, **attributes}),
+                         f"{array}/{'.'.join('0' * len(shape))}": "base64:" + data})
+        return self.write(name, refs)
 
-        refs = {".zgroup": json.dumps({"zarr_format": 2})}
-        arrays = {"t": array([2, 3, 1, 2], ["time", "step", "y", "x"], list(range(12)), coordinates="valid_time"),
-                  "time": array([2], ["time"], [0, 12], units="hours since 2024-01-01", standard_name="forecast_reference_time"),
-                  "step": array([3], ["step"], [0, 6, 12], units="hours", standard_name="forecast_period")}
-        for name, (meta, attributes, data) in arrays.items():
-            chunk = ".".join("0" * len(json.loads(meta)["shape"]))
-            refs.update({f"{name}/.zarray": meta, f"{name}/.zattrs": attributes, f"{name}/{chunk}": data})
-        return self.write("forecast.json", refs)
+    def forecast(self):
+        """Two runs, 12 hours apart, of steps of 6 hours."""
+        return self.write_arrays("forecast.json", {
+            "t": ([2, 3, 1, 2], ["time", "step", "y", "x"], list(range(12)), {"coordinates": "valid_time"}),
+            "time": ([2], ["time"], [0, 12], {"units": "hours since 2024-01-01", "standard_name": "forecast_reference_time"}),
+            "step": ([3], ["step"], [0, 6, 12], {"units": "hours", "standard_name": "forecast_period"})})
+
+    def test_say_how_an_array_whose_rows_follow_latitudes_gets_a_place(self):
+        """gdalwarp -geoloc takes its longitudes for those of the columns, as with the netCDF driver of GDAL."""
+        path = self.write_arrays("turned.json", {
+            "t": ([4, 3], ["lon", "lat"], list(range(12)), {"coordinates": "lat lon"}),
+            "lon": ([4], ["lon"], [0, 10, 20, 30], {"units": "degrees_east"}),
+            "lat": ([3], ["lat"], [40, 50, 60], {"units": "degrees_north"})})
+        raster = source.describe(source.find_variable(path, "t"))
+        self.assertIn("has no place, and lies at the numbers of its pixels: its rows follow latitudes: gdalmdimtranslate -array "
+                      "name=/t,transpose=[…] and -a_srs make a map of it", "\n".join(raster.warnings))
+        turned = os.path.join(self.folder, "turned.tif")
+        gdal.MultiDimTranslate(turned, path, format="GTiff", arraySpecs=["name=/t,transpose=[1,0]"])
+        self.assertEqual(gdal.Open(turned).GetGeoTransform(), (-5, 10, 0, 35, 0, 10))
 
     def test_of_a_forecast_are_along_its_steps(self):
         path = self.forecast()

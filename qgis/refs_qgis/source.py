@@ -427,8 +427,17 @@ def _has_place(dataset):
     return dataset.GetGeoTransform(can_return_null=True) is not None or dataset.GetGCPCount() > 0
 
 
-def _place_advice(dataset):
-    if dataset.GetMetadata("GEOLOCATION"):
+def _has_latitudes_along_rows(dataset, geolocation):
+    """Longitudes of one dimension are those of columns for gdalwarp, also where they lie along the other dimension."""
+    longitudes = gdal.Open(geolocation["X_DATASET"]) if "X_DATASET" in geolocation else None
+    return longitudes is not None and longitudes.RasterYSize == 1 and longitudes.RasterXSize != dataset.RasterXSize
+
+
+def _place_advice(name, dataset):
+    geolocation = dataset.GetMetadata("GEOLOCATION")
+    if geolocation and _has_latitudes_along_rows(dataset, geolocation):
+        return f"its rows follow latitudes: gdalmdimtranslate -array name={name.path},transpose=[…] and -a_srs make a map of it"
+    if geolocation:
         return "gdalwarp -geoloc makes a map of it"
     return "gdal_translate -a_srs and -a_ullr give it one"
 
@@ -469,7 +478,7 @@ def describe(name, longitudes=None):
             messages.append((gdal.CE_Warning, f"{time} has dates that QGIS does not know: the layer has no times"))
         name, dataset = _turn(name, dataset, longitudes, messages)
         if not _has_place(dataset):
-            messages.append((gdal.CE_Warning, f"{name}: has no place, and lies at the numbers of its pixels: {_place_advice(dataset)}"))
+            messages.append((gdal.CE_Warning, f"{name}: has no place, and lies at the numbers of its pixels: {_place_advice(name, dataset)}"))
         variable = dataset.GetRasterBand(1).GetMetadataItem("NETCDF_VARNAME") or name.path.rpartition("/")[2]
         least, most = _range_of(name, dataset, messages)
         raster = Raster(name, dataset.GetMetadataItem(f"{variable}#long_name") or variable, dataset.GetRasterBand(1).GetUnitType() or "",
