@@ -247,6 +247,24 @@ class Files(Case):
             with self.subTest(form):
                 self.assert_same(self.index(self.path("three.nc")), self.path("three.nc"))
 
+    def test_whose_groups_hide_dimensions_are_the_same(self):
+        """A dimension of a group has the name of one without limit above it."""
+        name = self.path("hidden.nc")
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("x", None)
+            file.createDimension("y", None)
+            file.createVariable("a", "f4", "x")[:] = [1, 2, 3]
+            for path, sizes in (("g", (4, 2)), ("h", (None, None)), ("shares", ()), ("shares/below", (5, 3))):
+                group = file.createGroup(path)
+                for dim, size in zip("xy", sizes):
+                    group.createDimension(dim, size)
+                group.createVariable("b", "f4", "x")[:] = np.arange(sizes[0] or 6 if sizes else 3)
+                if sizes:
+                    group.createVariable("c", "f4", "y")[:] = np.arange(sizes[1] or 6)
+        for shown in (self.index(name), "REFS:" + name):
+            self.assertEqual(self.with_sets("ncdump", "-h", shown).splitlines()[1:],
+                             self.run_program("ncdump", "-h", name).splitlines()[1:], shown)
+
     def test_whose_filling_is_off_are_the_same(self):
         """There netCDF's default is a value."""
         name = self.path("unfilled.nc")

@@ -155,11 +155,23 @@ static bool is_listed(const refs_json *list, const char *name) {
     return false;
 }
 
+/* Whether the dimension of this name in a group is known to have another length. */
+static bool has_other_length(const ncrefs_model *model, size_t group, const ncrefs_dim *wanted) {
+    uint64_t unused = wanted->size;
+    (void)refs_json_u64(refs_json_get(model->groups[group].unused, wanted->name), &unused);
+    if (unused != wanted->size) return true;
+    const int found = find_dim(model, group, wanted->name);
+    return found >= 0 && model->dims[found].group == group &&
+           model->dims[found].size != wanted->size;
+}
+
 /* The group, among those visible from a variable, that lists the dimension as unlimited: it owns
- * the dimension. */
+ * the dimension, unless that of the variable's group hides it. */
 static void place_unlimited(const ncrefs_model *model, size_t group, ncrefs_dim *wanted) {
+    const size_t own = group;
     for (;; group = model->groups[group].parent) {
-        if (is_listed(model->groups[group].unlimited, wanted->name)) {
+        const bool is_hidden = group != own && has_other_length(model, group, wanted);
+        if (is_listed(model->groups[group].unlimited, wanted->name) && !is_hidden) {
             wanted->group = group;
             wanted->is_unlimited = true;
             return;
