@@ -459,7 +459,7 @@ class Refusals(Indices):
         with open(self.path("gfs.f003.idx"), "w") as file:
             file.write("".join(f"{step}:{(step - 1) * len(content[0])}:d=2026080100:TMP:500 mb:{step} hour fcst:\n"
                                for step in (1, 2, 3)))
-        self.check("line 3: expected TMP:500 mb:fcst: at byte")
+        self.check("line 2: expected TMP:500 mb:fcst: at byte")
 
     def test_of_two_lines_of_one_message(self):
         with open(self.path("3.index")) as file:
@@ -502,6 +502,30 @@ class Refusals(Indices):
             second = file.readlines()[1].split(":")[1]
         self.change(f":{second}:", f":{int(second) + 7}:")
         self.check("found a message of another length")
+
+    def test_of_lines_whose_levels_are_those_of_others(self):
+        """The names of another file of the run, which are known already."""
+        self.change("500 mb", "600 mb")
+        self.change("700 mb", "500 mb")
+        self.change("600 mb", "700 mb")
+        for names in (["gfs.f002.idx", "gfs.f003.idx"], ["gfs.f003.idx", "gfs.f002.idx"]):
+            done = self.index(*map(self.path, names))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{names[1]}: GRIB index: line 1: expected TMP:", done.stderr)
+            self.assertIn("found another level: make the index again", done.stderr)
+
+    def test_without_the_first_lines(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        for name, key in (("gfs.f003.idx", "gfs.f003"), ("3.index", "3.grib2")):
+            with open(self.path(name)) as file:
+                lines = file.readlines()
+            with open(self.path(name), "w") as file:
+                file.writelines(lines[1:])
+            for names in ([self.path(name)], [server.url(name)], [server.url(name.replace("3", "2")), server.url(name)]):
+                done = self.index(*names)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, f"line 1: expected the first message of .*{key}, found that at byte [0-9]+: make the index again")
 
     def test_of_fewer_messages_than_there_are(self):
         with open(self.path("gfs.f003.idx")) as file:
@@ -619,8 +643,14 @@ class Checks(Indices):
         with open(self.path(f"{step}.index"), "w") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
 
-    def index_lines(self, n=STEPS):
+    def index_lines(self, n=STEPS, wrong=None):
+        """Of files on a server; of local ones all messages are compared, so that what is wrong is found at once."""
         done = self.index(*(self.path(f"{step}.index") for step in range(n)))
+        self.assertEqual(done.returncode, 1 if wrong else 0, done.stderr)
+        self.assertIn(wrong or "", done.stderr)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        done = self.index(*(server.url(f"{step}.index") for step in range(n)))
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_find_nothing_in_a_set_that_is_right(self):
@@ -636,7 +666,7 @@ class Checks(Indices):
             for name in "_offset", "_length":
                 lines[0][name], lines[1][name] = lines[1][name], lines[0][name]
         self.change_lines(5, swap)
-        self.index_lines()
+        self.index_lines(wrong="found another level: make the index again")
         self.check_deep("5.grib2: 2 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.5.0.0.0: expected "
                         "isobaricInhPa 500 hPa, found 700 hPa in the message at byte ", "make the set again", ", 1 problem\n")
 
@@ -659,7 +689,7 @@ class Checks(Indices):
             for line in lines[:-1]:
                 line["step"] = "9"
         self.change_lines(5, move)
-        self.index_lines(6)
+        self.index_lines(6, "found another step: make the index again")
         self.check_deep("5.grib2: 2 reads failed, the first: /t_isobaricInhPa: t_isobaricInhPa/0.6.0.0.0: expected "
                         "step 9 hours, found 5 hours in the message at byte 0: ")
 
@@ -689,7 +719,7 @@ class Checks(Indices):
                     file.write(json.dumps({"date": "20260801", "time": "0000", "step": str(step), "levtype": "pl",
                                            "levelist": "850" if i == 2 else "500", "param": name,
                                            "_offset": sum(sizes[:i]), "_length": sizes[i]}) + "\n")
-        self.index_lines(6)
+        self.index_lines(6, "found another parameter: make the index again")
         self.check_deep("5.grib2: 2 reads failed, the first: /q_isobaricInhPa: q_isobaricInhPa/0.5.0.0: "
                         "expected GRIB_parameterCategory 1, found 0 in the message at byte 0: ")
 

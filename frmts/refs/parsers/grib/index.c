@@ -19,6 +19,7 @@ typedef struct indexed {
     refs_source *file;    /* that, where it is open */
     grib_index index;
     grib_list read;           /* fields of messages that were read */
+    bool is_local;            /* the file is on this machine */
     bool is_listed;           /* a store says its size, and that the index is not older */
     const grib_entry *sample; /* the last with times that was not read to learn words, or NULL */
 } indexed;
@@ -179,6 +180,19 @@ static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_e
                      at->location, (unsigned long long)end, (unsigned long long)size);
 }
 
+/* Checks that no message precedes those of the index. */
+static refs_status check_begin(indexed *at, refs_error *err) {
+    const grib_entry *first = &at->index.entries[0];
+    bool is_padding = false;
+    REFS_TRY(find_padding(at, 0, first->offset, &is_padding, err));
+    if (is_padding) return REFS_OK;
+    return refs_fail(
+        err, REFS_CORRUPT,
+        "line %zu: expected the first message of %s, found that at byte %llu: make the "
+        "index again",
+        first->line, at->location, (unsigned long long)first->offset);
+}
+
 /* Whether a listing shows the file, not younger than its index: the index then covers the file, and
  * the file ends with the last message. */
 static bool is_listed(const indexed *at, uint64_t *end) {
@@ -222,16 +236,17 @@ static refs_status find_lengths(indexed *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* The field that was read of an entry's message; NULL: it is left out. */
-static const grib_field *find_read(const indexed *at, const grib_entry *entry) {
-    for (size_t i = at->read.n_fields; i-- > 0;) {
-        const grib_field *field = &at->read.fields[i];
+/* The field of an entry's message among those that were read; NULL: it is left out. */
+static const grib_field *find_field(const grib_list *read, const grib_entry *entry) {
+    for (size_t i = read->n_fields; i-- > 0;) {
+        const grib_field *field = &read->fields[i];
         if (field->offset == entry->offset && field->number == entry->number) return field;
     }
     return NULL;
 }
 
-static refs_status read_message(indexed *at, const grib_entry *entry, refs_error *err) {
+static refs_status read_message(indexed *at, const grib_entry *entry, grib_list *read,
+                                refs_error *err) {
     uint64_t length;
     REFS_TRY(measure(at, entry, &length, err));
     const uint64_t end = entry->offset + entry->length;
@@ -239,10 +254,9 @@ static refs_status read_message(indexed *at, const grib_entry *entry, refs_error
     if (length <= entry->length)
         REFS_TRY(find_padding(at, entry->offset + length, end, &is_padding, err));
     if (!is_padding) return fail_mismatch(at, entry, "a message of another length", err);
-    for (size_t i = at->read.n_fields; i-- > 0;)
-        if (at->read.fields[i].offset == entry->offset) return REFS_OK;
-    return refs_scan__grib_add(at->file, (refs_source_range){entry->offset, length}, &at->read,
-                               err);
+    for (size_t i = read->n_fields; i-- > 0;)
+        if (read->fields[i].offset == entry->offset) return REFS_OK;
+    return refs_scan__grib_add(at->file, (refs_source_range){entry->offset, length}, read, err);
 }
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -290,8 +304,8 @@ static const char *find_difference(const grib_entry *entry, const grib_field *fi
 }
 
 static refs_status learn_one(indexed *at, const grib_entry *entry, refs_error *err) {
-    REFS_TRY(read_message(at, entry, err));
-    const grib_field *field = find_read(at, entry);
+    REFS_TRY(read_message(at, entry, &at->read, err));
+    const grib_field *field = find_field(&at->read, entry);
     const char *difference = field != NULL ? find_difference(entry, field, NULL) : NULL;
     if (difference != NULL) return fail_mismatch(at, entry, difference, err);
     return refs_scan__grib_learn(at->shared, key_of(at, entry), &at->read, field, err);
@@ -319,8 +333,8 @@ static refs_status add_without_times(indexed *at, grib_list *list, refs_error *e
     for (size_t i = 0; i < at->index.n && status == REFS_OK; i++) {
         if (!is_chosen[i]) continue;
         const grib_entry *entry = &at->index.entries[i];
-        status = read_message(at, entry, err);
-        const grib_field *field = status == REFS_OK ? find_read(at, entry) : NULL;
+        status = read_message(at, entry, &at->read, err);
+        const grib_field *field = status == REFS_OK ? find_field(&at->read, entry) : NULL;
         if (field != NULL)
             status = refs_scan__grib_copy_field(&at->read, field, list, err);
         else
@@ -342,26 +356,63 @@ static const char *find_absence(const grib_field *field, const grib_field *expec
     return field != NULL && expected == NULL ? "a message of another grid or product" : NULL;
 }
 
-/* Compares one message, as a rule the last, which is the first to be elsewhere where an index is
- * not of its file: wherever the file was opened anyway, and else of some files. */
-static refs_status check_sample(indexed *at, const grib_list *list, refs_error *err) {
-    const grib_entry *entry = at->sample;
-    if (entry == NULL ||
+/* Fields of a list by the places of their messages. */
+typedef struct placed {
+    const grib_list *list;
+    const grib_field **fields;
+} placed;
+
+static int compare_places(const void *a, const void *b) {
+    const grib_field *one = *(const grib_field *const *)a, *other = *(const grib_field *const *)b;
+    if (one->offset != other->offset) return one->offset < other->offset ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* NULL: the list has none for the entry. */
+static const grib_field *find_placed(const placed *all, const grib_entry *entry) {
+    const grib_field wanted = {.offset = entry->offset, .number = entry->number}, *key = &wanted;
+    if (all->list->n_fields == 0) return NULL;
+    const grib_field **found =
+        bsearch(&key, all->fields, all->list->n_fields, sizeof *all->fields, compare_places);
+    return found != NULL ? *found : NULL;
+}
+
+/* Compares the message of an entry with the field that the list has for it. */
+static refs_status check_message(indexed *at, const placed *all, const grib_entry *entry,
+                                 refs_error *err) {
+    REFS_SCOPED_BY(refs_scan__grib_list_clear) grib_list read = {.fields = NULL};
+    REFS_TRY(read_message(at, entry, &read, err));
+    const grib_field *field = find_field(&read, entry), *expected = find_placed(all, entry);
+    const char *difference = find_absence(field, expected);
+    if (difference == NULL && field == NULL) return REFS_OK;
+    if (difference == NULL) difference = find_difference(entry, field, expected);
+    if (difference == NULL && !has_grid_of(&read, field, &all->list->grids[expected->grid]))
+        difference = "another grid";
+    return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
+}
+
+static bool is_to_check(const indexed *at, const grib_entry *entry) {
+    return entry->has_times && (at->is_local || entry == at->sample);
+}
+
+/* Compares all messages of a local file with what the index says. Elsewhere one, as a rule the
+ * last, which is the first to be elsewhere where an index is not of its file: wherever the file was
+ * opened anyway, and else of some files. */
+static refs_status check_messages(indexed *at, const grib_list *list, refs_error *err) {
+    if (at->sample == NULL ||
         (at->file == NULL &&
          !refs_scan__grib_is_sample(at->shared, at->location,
                                     at->is_listed ? at->index.n / LISTED_SHARE : at->index.n)))
         return REFS_OK;
-    REFS_TRY(read_message(at, entry, err));
-    const grib_field *field = find_read(at, entry), *expected = NULL;
-    for (size_t i = list->n_fields; i-- > 0 && expected == NULL;)
-        if (list->fields[i].offset == entry->offset && list->fields[i].number == entry->number)
-            expected = &list->fields[i];
-    const char *difference = find_absence(field, expected);
-    if (difference == NULL && field == NULL) return REFS_OK;
-    if (difference == NULL) difference = find_difference(entry, field, expected);
-    if (difference == NULL && !has_grid_of(&at->read, field, &list->grids[expected->grid]))
-        difference = "another grid";
-    return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
+    REFS_SCOPED const grib_field **fields = refs_calloc(list->n_fields + 1, sizeof *fields);
+    if (fields == NULL) return refs_fail_nomem(err);
+    const placed all = {list, fields};
+    for (size_t i = 0; i < list->n_fields; i++) fields[i] = &list->fields[i];
+    qsort(fields, list->n_fields, sizeof *fields, compare_places);
+    for (size_t i = 0; i < at->index.n; i++)
+        if (is_to_check(at, &at->index.entries[i]))
+            REFS_TRY(check_message(at, &all, &at->index.entries[i], err));
+    return REFS_OK;
 }
 
 /* The last message with times; of a file whose end is known otherwise, the last of those whose
@@ -377,6 +428,7 @@ static void choose_sample(indexed *at) {
 static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
     size_t n_missing = 0;
     uint64_t size;
+    REFS_TRY(check_begin(at, err));
     REFS_TRY(find_lengths(at, err));
     choose_sample(at);
     for (;;) {
@@ -385,7 +437,7 @@ static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
         REFS_TRY(learn(at, err));
     }
     REFS_TRY(add_without_times(at, list, err));
-    REFS_TRY(check_sample(at, list, err));
+    REFS_TRY(check_messages(at, list, err));
     if (at->file == NULL) return REFS_OK;
     REFS_TRY(refs_source_size(at->file, &size, err));
     return check_end(at, at->index.entries[at->index.n - 1].length, size, err);
@@ -401,7 +453,9 @@ refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list
     if (own != NULL) at.shared = own;
     *file = at.number;
     const refs_vfs *vfs = refs_scan_files_vfs(job->files);
-    if (status == REFS_OK && vfs->is_local != NULL && vfs->is_local(vfs->self, at.location))
+    at.is_local =
+        status == REFS_OK && vfs->is_local != NULL && vfs->is_local(vfs->self, at.location);
+    if (at.is_local)
         status = open_file(&at, err);
     else if (status == REFS_OK)
         status = see_file(&at, err);
