@@ -97,7 +97,10 @@ class Repositories(Steps):
         run("index", self.write(0, 3), self.write(3, 2), "--along", "time", "-o", "indexed.icechunk")
         self.assertEqual(history("indexed.icechunk")["snapshots"][0]["message"], "refs index: 2 sources")
         self.assertRegex(run("convert", "all.icechunk", "-o", "all.parq", status=1),
-                         "^refs: all.parq: Parquet sets can hold only Zarr version 2, and zarr.json is of version 3: write JSON\n$")
+                         "^refs: all.parq: Parquet sets can hold only Zarr version 2, and zarr.json is of version 3: write JSON "
+                         r"\(a name that ends in .json\), or version 2 by refs combine with --along and a dimension\n$")
+        run("combine", "all.icechunk", "--along", "time", "-o", "all.parq")
+        self.check("all.parq", range(5))
 
     def test_are_chosen_by_the_option_whatever_the_name(self):
         run("convert", self.write(0, 2), "--format", "icechunk", "-o", "some.thing", "--message", "why")
@@ -318,6 +321,10 @@ class Repositories(Steps):
                       run("tag", "a.icechunk", "v1", status=1))
         self.assertIn("a tag has no name: expected at least one character", run("tag", "a.icechunk", "", status=1))
         self.assertIn("usage: refs tag REPOSITORY NAME", run("tag", "a.icechunk", status=2))
+        run("convert", "a.icechunk", "-o", "set.json")
+        for verb in (("tag", "set.json", "v1"), ("gc", "--dry-run", "set.json"), ("tag", ".", "v1")):
+            self.assertIn(f"{verb[1] if verb[0] == 'tag' else 'set.json'}: expected an Icechunk repository of format 2, a folder with a file "
+                          "repo, found none: refs convert SET -o NAME.icechunk makes one of a set", run(*verb, status=1))
         self.assertIn("cannot write there (expected s3://BUCKET/KEY", run("tag", "https://127.0.0.1:1/r", "x", status=1))
         self.assertEqual([name for name in os.listdir(".") if "tmp" in name], [])
 

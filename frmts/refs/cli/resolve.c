@@ -18,6 +18,31 @@ static uint64_t chunk_of(const refs_array_meta *meta, size_t dim, uint64_t eleme
     return chunk;
 }
 
+/* Most arrays that a message names. */
+#define MAX_NAMED 20
+
+static refs_status append_arrays(const tool_set *set, refs_buf *text, refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(set->hierarchy);
+    for (size_t i = 0; i < n && i < MAX_NAMED; i++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%s", i > 0 ? ", " : "; there are: ",
+                                 refs_hierarchy_array(set->hierarchy, i)->path + 1));
+    return refs_buf_printf(text, err, n > MAX_NAMED ? ", …%c" : "%c", '\0');
+}
+
+refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err) {
+    REFS_SCOPED_BUF arrays = REFS_BUF_INIT;
+    if (wanted.size > 0 && refs_hierarchy_find_array(set->hierarchy, wanted) != NULL)
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%.*s is an array: expected the index of an element in brackets, with one "
+                         "number for each dimension, or a key, such as %.*s/.zarray",
+                         REFS_STR_ARG(wanted), REFS_STR_ARG(wanted));
+    REFS_TRY(append_arrays(set, &arrays, err));
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%.*s%sexpected a key, or an array and the index of an element in brackets%s",
+                     REFS_STR_ARG(wanted), wanted.size > 0 ? " is not in the set: " : "",
+                     (const char *)arrays.data);
+}
+
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
     const char *bracket = strchr(wanted, '[');
     uint64_t index[REFS_MAX_RANK] = {0};
@@ -27,17 +52,24 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
     const refs_array_meta *meta = refs_hierarchy_find_array(
         set->hierarchy, refs_str_view(wanted, (size_t)(bracket - wanted)));
     if (meta == NULL || meta->status != REFS_OK)
-        return refs_fail(err, REFS_NOT_FOUND, "no array \"%.*s\"", (int)(bracket - wanted), wanted);
+        return tool_fail_key(set, refs_str_view(wanted, (size_t)(bracket - wanted)), err);
     for (const char *at = bracket; *at == '[' || *at == ','; rank++) {
         char *end;
         unsigned long long number = strtoull(at + 1, &end, 10);
-        if (end == at + 1 || rank >= meta->rank || number >= meta->shape[rank])
+        if (rank == meta->rank) break;
+        if (end == at + 1)
             return refs_fail(err, REFS_INVALID, "%s: expected the index of an element", bracket);
+        if (number >= meta->shape[rank])
+            return refs_fail(
+                err, REFS_INVALID, "%s: %s has %llu elements: expected 0 to %llu, found %llu",
+                wanted, meta->dims[rank], (unsigned long long)meta->shape[rank],
+                (unsigned long long)(meta->shape[rank] - (meta->shape[rank] > 0)), number);
         index[rank] = chunk_of(meta, rank, number);
         at = end;
         if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
             return refs_chunk_key(meta, index, key, err);
     }
-    return refs_fail(err, REFS_INVALID, "%s: expected %zu indices, one for each dimension", bracket,
+    return refs_fail(err, REFS_INVALID,
+                     "%s: expected %zu indices in brackets, one for each dimension", wanted,
                      meta->rank);
 }

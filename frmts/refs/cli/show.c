@@ -370,8 +370,7 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     refs_str text = refs_buf_text(&key);
     if (status == REFS_OK) {
         status = refs_set_find(set->set, text, &ref, err);
-        if (status == REFS_NOT_FOUND)
-            (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
+        if (status == REFS_NOT_FOUND) (void)tool_fail_key(set, text, err);
     }
     if (status == REFS_OK && ref.kind != REFS_REF_INLINE)
         status = tool_append_redacted(json ? ref.url : refs_ref_name(&ref), &shown_name);
@@ -406,8 +405,7 @@ static refs_status print_value(const tool_set *set, const char *wanted, refs_err
     refs_str text = refs_buf_text(&key);
     if (status == REFS_OK) {
         status = refs_store_get(set->store, text, UINT64_MAX, &value, err);
-        if (status == REFS_NOT_FOUND)
-            (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
+        if (status == REFS_NOT_FOUND) (void)tool_fail_key(set, text, err);
     }
     if (status == REFS_OK && fwrite(value.data, 1, value.size, stdout) != value.size)
         status = refs_fail(err, REFS_IO, "cannot write the output");
@@ -437,6 +435,7 @@ static refs_status show_info(const tool_set *set, const tool_arguments *argument
 static refs_status show_value(const tool_set *set, const tool_arguments *arguments, contents *shown,
                               refs_error *err) {
     (void)shown;
+    if (arguments->names.n < 2) return tool_fail_key(set, refs_str_view("", 0), err);
     return print_value(set, arguments->names.items[1], err);
 }
 
@@ -446,7 +445,8 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
     contents shown = {NULL, NULL, 0, 0};
     refs_error err = REFS_ERROR_INIT;
     if (arguments->names.n < least || arguments->names.n > most) {
-        fprintf(stderr, "refs: expected %zu names, found %zu\n", arguments->names.n, least);
+        fprintf(stderr, "usage: refs %s %s\n", arguments->verb,
+                tool_find_verb(arguments->verb)->synopsis);
         return TOOL_USAGE;
     }
     refs_status status = tool_session_open(arguments, &session, &err);
@@ -471,5 +471,6 @@ tool_exit tool_info(const tool_arguments *arguments) {
 }
 
 tool_exit tool_cat(const tool_arguments *arguments) {
-    return show(arguments, show_value, 2, 2);
+    const tool_exit result = show(arguments, show_value, 1, 2);
+    return arguments->names.n < 2 ? TOOL_USAGE : result;
 }

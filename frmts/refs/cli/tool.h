@@ -304,4 +304,7 @@ refs_status tool_check_partition(const tool_session *session, const tool_argumen
 /** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);
 
+/** Fails because `wanted`, which may be empty, is no key: says what is one. */
+refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err);
+
 #endif

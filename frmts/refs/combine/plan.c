@@ -86,9 +86,13 @@ static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) 
     refs_str rest = values.bytes;
     all->clocks[number] = values.clock;
     if (array != NULL && count_values(array, values.bytes) != n)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
-                         member->name, all->combine->options.dims[all->concat], values.bytes.size,
-                         (unsigned long long)n);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: the variable %s has %llu values: expected %llu, one for each index "
+                         "along the dimension %s: name another concat dimension (--along), or "
+                         "rename the variable",
+                         member->name, all->combine->options.dims[all->concat],
+                         (unsigned long long)count_values(array, values.bytes),
+                         (unsigned long long)n, all->combine->options.dims[all->concat]);
     if (n > REFS_COMBINE_MAX_STEPS - all->n - all->n_plain)
         return refs_fail(err, REFS_LIMIT,
                          "%s: %s has %llu steps, expected no more than %llu in all sources",

@@ -502,16 +502,29 @@ static bool is_of_level(const refs_combine *combine, const refs_combine_result *
     return false;
 }
 
+/* A pattern names some of the dimensions: others may be meant, too. */
+static refs_status print_other_dims(const refs_combine *combine, const refs_combine_result *result,
+                                    refs_buf *text, refs_error *err) {
+    if (combine->options.pattern == NULL) return refs_buf_append(text, "", 1, err);
+    REFS_TRY(refs_buf_printf(text, err, ", or all concat dimensions beside those of --pattern ("));
+    for (size_t i = 0; i < combine->n_dims; i++)
+        REFS_TRY(refs_buf_printf(text, err, "--along %s ", combine->options.dims[i]));
+    REFS_TRY(refs_buf_printf(text, err, "--along %.*s)",
+                             REFS_STR_ARG(refs_combine__text(combine, result->like->name))));
+    return refs_buf_append(text, "", 1, err);
+}
+
 /* Fails where coordinates of a grid, or levels, differ. */
 static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_place *at, uint64_t i, refs_error *err) {
     const char *one = combine->members[result->first].name, *other = at->member->name;
-    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT, dims = REFS_BUF_INIT;
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
+    if (status == REFS_OK) status = print_other_dims(combine, result, &dims, err);
     if (status == REFS_OK && is_shared_coordinate(result))
         status = refs_fail(err, REFS_UNSUPPORTED,
-                           "the grids of %s and %s differ: %s: expected sources on one grid", one,
-                           other, (const char *)text.data);
+                           "the grids of %s and %s differ: %s: expected sources on one grid%s", one,
+                           other, (const char *)text.data, (const char *)dims.data);
     else if (status == REFS_OK && is_of_level(combine, result))
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "%.*s: differs between %s and %s, %s: expected one level for all "

@@ -38,6 +38,19 @@ static refs_status check_tag(const char *tag, refs_error *err) {
     return refs_fail(err, REFS_INVALID, "a tag has no name: expected at least one character");
 }
 
+static refs_status check_repository(const char *folder, refs_error *err) {
+    REFS_SCOPED_BUF info = REFS_BUF_INIT;
+    if (access(folder, F_OK) != 0)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: %s", folder, strerror(errno));
+    REFS_TRY(refs_buf_printf(&info, err, "%s/repo%c", folder, '\0'));
+    if (access((const char *)info.data, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: expected an Icechunk repository of format 2, a folder with a file repo, "
+                     "found none: refs convert SET -o NAME.icechunk makes one of a set",
+                     folder);
+}
+
 static refs_status tag_named(const refs_named_version *named, const char *tag,
                              const refs_write_store *store, refs_error *err) {
     const refs_set_version nothing = {NULL, NULL, NULL, NULL};
@@ -47,9 +60,8 @@ static refs_status tag_named(const refs_named_version *named, const char *tag,
     REFS_TRY(refs_references__version_choose(named, &nothing, &version, err));
     REFS_SCOPED char *folder = refs_str_copy(named->folder);
     if (folder == NULL) return refs_fail_nomem(err);
-    refs_status status = store != NULL || access(folder, F_OK) == 0
-                             ? refs_staged_open(folder, REFS_STAGED_FOLDER, &staged, err)
-                             : refs_fail(err, REFS_NOT_FOUND, "%s: %s", folder, strerror(errno));
+    if (store == NULL) REFS_TRY(check_repository(folder, err));
+    refs_status status = refs_staged_open(folder, REFS_STAGED_FOLDER, &staged, err);
     if (status == REFS_OK) {
         status = add_tag(&(refs_commit_place){&staged, store}, &version, tag, err);
         if (status != REFS_OK)
@@ -328,6 +340,7 @@ refs_status refs_icechunk_list_unused(const char *folder, const refs_unused_visi
     while (name.size > 1 && refs_str_ends(name, "/")) name.size--;
     REFS_SCOPED char *plain = refs_str_copy(name);
     if (plain == NULL) return refs_fail_nomem(err);
+    REFS_TRY(check_repository(plain, err));
     needed *all = NULL;
     refs_status status =
         refs_icechunk_needed_open(refs_vfs_posix(), plain, look_for_chunks(plain), &all, err);

@@ -62,10 +62,12 @@ static refs_status check_document(const parquet_writer *parquet, refs_str key, r
     size_t slash = refs_str_find_last(key, '/');
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
     if (refs_str_is(name, "zarr.json"))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: Parquet sets can hold only Zarr version 2, and %.*s is of version 3: "
-                         "write JSON",
-                         parquet->name, REFS_STR_ARG(key));
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: Parquet sets can hold only Zarr version 2, and %.*s is of version 3: "
+            "write JSON (a name that ends in .json), or version 2 by refs combine with "
+            "--along and a dimension",
+            parquet->name, REFS_STR_ARG(key));
     const refs_status status = refs_json_parse(refs_bytes_text(document), &doc, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
     REFS_TRY(status);
