@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import unittest
@@ -17,6 +18,11 @@ import zlib
 import netCDF4
 import numpy as np
 from osgeo import gdal
+
+try:
+    import netCDF4
+except ImportError:
+    netCDF4 = None
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
 from own_folder import OwnFolder  # noqa: E402
@@ -1221,6 +1227,56 @@ class Selections(InFolder):
         self.assertIn("found indices 1 to 5", run("combine", *names, "-o", "q.json", "--variables", "v[time=2024-01-31:2024-02-04]", status=1))
         self.assertFalse(os.path.exists("q.json"))
 
+    def to_file(self, name, hours):
+        """A data file with all that a.json has, so many hours later."""
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, values in (("time", self.TIMES + hours), ("level", self.LEVELS), ("y", [2, 1]), ("x", [1, 2, 3])):
+                file.createDimension(dim, None if dim == "time" else len(values))
+                file.createVariable(dim, "f8", dim, chunksizes=(len(values),))[:] = values
+            file["time"].setncatts({"units": "hours since 2024-01-30", "standard_name": "time"})
+            file["level"].units = "hPa"
+            file.createVariable("v", "i4", ("time", "level", "y", "x"), chunksizes=(2, 1, 2, 3))[:] = self.values + int(hours)
+        return name
+
+    @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
+    def test_are_kept_by_append(self):
+        names = [self.to_file(f"{i}.nc", i * 144) for i in range(4)]
+        chosen = [self.values[:, 1:3] + i * 144 for i in range(4)]
+        for output in "o.json", "o.parq", "o.icechunk":
+            for first in 1, 2:
+                with self.subTest(output=output, first=first):
+                    shutil.rmtree(output, ignore_errors=True)
+                    run("index", "-q", *names[:first], "-o", output, "--variables", "v[level=850:500]")
+                    for name in names[first:]:
+                        run("append", "-q", output, name)
+                    np.testing.assert_array_equal(read(output, "level"), [850, 500])
+                    np.testing.assert_array_equal(read(output, "v"), np.concatenate(chosen))
+        self.assertIn("already", run("append", "o.json", names[1], status=1))
+        self.assertIn("o.json was made with this selection: give --variables",
+                      run("append", "o.json", self.other_levels("other.nc"), status=1))
+
+    def other_levels(self, name):
+        self.to_file(name, 1000)
+        with netCDF4.Dataset(name, "a") as file:
+            file["level"][:] = [7, 6, 5, 4]
+        return name
+
+    @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
+    def test_of_sets_are_kept_when_they_are_cut_again(self):
+        run("index", "-q", self.to_file("0.nc", 0), "-o", "one.json", "--variables", "v[level=850:500]")
+        run("convert", "-q", "one.json", "-o", "o.json", "--variables", "v[time=2024-02]", "--inline", "0")
+        run("append", "-q", "o.json", self.to_file("1.nc", 144))
+        np.testing.assert_array_equal(read("o.json", "v"), np.concatenate([self.values[2:, 1:3], self.values[:, 1:3] + 144]))
+        run("append", "-q", "o.json", self.to_file("2.nc", 288), "--variables", "v[level=850:500]")
+        self.assertEqual(read("o.json", "v").shape, (16, 2, 2, 3))
+
+    @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
+    def test_recorded_do_not_apply_to_sets(self):
+        run("index", "-q", self.to_file("0.nc", 0), "-o", "o.json", "--variables", "v[level=#1:#2]")
+        run("index", "-q", self.to_file("1.nc", 144), "-o", "b.json", "--variables", "v[level=850:500]")
+        run("append", "-q", "o.json", "b.json")
+        np.testing.assert_array_equal(read("o.json", "v"), np.concatenate([self.values[:, 1:3], self.values[:, 1:3] + 144]))
+
     def test_of_sources_that_cannot_be_read_are_failures(self):
         later, last = self.later("b.json", 6 * 24), self.later("c.json", 48 * 24)
         chosen = ("--along", "time", "--variables", "v[time=2024-02]", "-o", "o.json")
@@ -1248,6 +1304,51 @@ class Selections(InFolder):
             run("append", output, self.later("b.json", 6 * 24), self.later("d.json", 48 * 24), "--variables", "v[time=2024-02-05:2024-02-08]")
             np.testing.assert_array_equal(read(output, "v"), np.concatenate([self.values, self.values[:4]]))
             np.testing.assert_array_equal(read(output, "time"), np.arange(10) * 24.)
+
+
+class Advice(InFolder):
+    """Messages say what is expected, what was found, and what to do."""
+
+    def setUp(self):
+        super().setUp()
+        for i in range(2):
+            write(f"{i}.json", array("time", ["time"], np.array([0., 1.]) + 2 * i, units="hours since 2024-01-30"),
+                  array("v", ["time", "x"], np.zeros((2, 3), "<i4")))
+
+    def test_of_a_pattern_that_names_some_of_the_dimensions(self):
+        said = run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", status=1)
+        self.assertIn("element 0 of time is 0 and 2: expected sources on one grid, or all concat dimensions beside those of "
+                      "--pattern (--along run --along time)", said)
+        run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", "--along", "run", "--along", "time")
+
+    @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
+    def test_of_a_variable_that_is_no_coordinate_of_the_dimension_of_its_name(self):
+        for i in range(2):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for dim, size in (("t", None), ("time", 1), ("x", 2)):
+                    file.createDimension(dim, size)
+                file.createVariable("time", "f8", "t")[:] = [i, i + 1]
+                file["time"].units = "days since 2000-01-01"
+                file.createVariable("v", "f4", ("time", "x"))[:] = i
+        self.assertIn("0.nc: the variable time has 2 values: expected 1, one for each index along the dimension time: name another "
+                      "concat dimension (--along), or rename the variable",
+                      run("index", "0.nc", "1.nc", "--along", "time", "-o", "o.json", status=1))
+
+    def test_of_keys_that_are_none(self):
+        keys = "expected a key, or an array and the index of an element in brackets; there are: time, v"
+        for arguments, said in ((("info", "0.json", "v[9,0]"), "v[9,0]: time has 2 elements: expected 0 to 1, found 9"),
+                                (("info", "0.json", "v[1,0,0]"), "v[1,0,0]: expected 2 indices in brackets, one for each dimension"),
+                                (("info", "0.json", "v[1]"), "v[1]: expected 2 indices in brackets, one for each dimension"),
+                                (("info", "0.json", "v[]"), "[]: expected the index of an element"),
+                                (("info", "0.json", "w[0,0]"), f"w is not in the set: {keys}"),
+                                (("cat", "0.json", "v/9.9"), f"v/9.9 is not in the set: {keys}"),
+                                (("cat", "0.json", "v"), "v is an array: expected the index of an element in brackets, with one number "
+                                 "for each dimension, or a key, such as v/.zarray")):
+            with self.subTest(arguments):
+                self.assertEqual(run(*arguments, status=1), f"refs: {said}\n")
+        self.assertEqual(run("cat", "0.json", status=2), f"refs: {keys}\n")
+        self.assertEqual(run("cat", status=2), "usage: refs cat SET KEY\n")
+        self.assertEqual(run("ls", "0.json", "1.json", status=2), "usage: refs ls SET\n")
 
 
 class Values(InFolder):

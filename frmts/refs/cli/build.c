@@ -53,10 +53,12 @@ typedef struct build {
     refs_set *only; /* a single source, which is copied */
     tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
-    bool finds_dims; /* nobody names all of them */
+    refs_name_list own_dims; /* those of them that are not cut by a selection alone */
+    bool finds_dims;         /* nobody names all of them */
     refs_set **open; /* of each source: the set, if only its coordinates were read; or NULL */
     tool_stored_repository stored; /* the output, where it is in a store */
     tool_selection selection;
+    refs_name_list selected;            /* variables with their selections, as they were given */
     tool_cuts *cuts;                    /* of each source */
     size_t first_cut;                   /* the first source of which anything is selected */
     const refs_combine_cut **cut_items; /* their items */
@@ -316,7 +318,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         if (status == REFS_OK && was_kept) status = add_kept_states(all, &part, err);
         if (status == REFS_OK) status = refs_combine_add(all->combine, &part, err);
         if (status == REFS_OK && all->grown == NULL)
-            status = refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->dims, err);
+            status =
+                refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->own_dims, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
@@ -375,10 +378,11 @@ static refs_status check_new(const build *all, refs_combine_sources *sources, co
                                           err);
 }
 
-/* With a selection, more steps of a known source may be added. */
+/* With another selection, more steps of a known source may be added. */
 static refs_status check_all_new(const build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master->files.n > 0;
-    for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++)
+    const bool may_repeat = tool_has_selection(&all->arguments->variables);
+    for (size_t i = all->n_own; grows && !may_repeat && i < all->names.n; i++)
         REFS_TRY(check_new(all, all->sources, all->names.items[i], err));
     return REFS_OK;
 }
@@ -446,7 +450,7 @@ static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error 
 static refs_status leave_out_repeated(build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master->files.n > 0;
     refs_combine_sources *sources = NULL;
-    if (!grows || !all->arguments->skip_errors || tool_has_selection(&all->how.variables))
+    if (!grows || !all->arguments->skip_errors || tool_has_selection(&all->arguments->variables))
         return REFS_OK;
     REFS_SCOPED uint8_t *turns = refs_calloc(all->names.n, 1);
     refs_status status = turns != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -530,7 +534,12 @@ static refs_status check_master(const build *all, refs_error *err) {
                      (const char *)options.data, all->output);
 }
 
-static refs_status fail_selected_netcdf(refs_error *err) {
+static refs_status fail_selected_netcdf(const build *all, refs_error *err) {
+    if (all->arguments->variables.n == 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s was made of sets with a selection (%s), but fragments of netCDF "
+                         "masters are whole files: give --variables with names alone",
+                         all->output, *all->how.variables.items);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "--variables with a selection needs a set as output, because fragments of "
                      "netCDF masters are whole files: choose a name such as all.json or all.parq");
@@ -544,12 +553,16 @@ static refs_status choose_selection(build *all, refs_error *err) {
     refs_status status = REFS_OK;
     size_t first = all->grown != NULL ? 1 : 0;
     if (!tool_has_selection(variables)) return REFS_OK;
-    if (is_aggregation(all->output)) return fail_selected_netcdf(err);
+    if (is_aggregation(all->output)) return fail_selected_netcdf(all, err);
     all->cuts = refs_calloc(all->names.n, sizeof *all->cuts);
     all->cut_items = refs_calloc(all->names.n, sizeof *all->cut_items);
     if (all->cuts == NULL || all->cut_items == NULL) return refs_fail_nomem(err);
     all->options.cuts = all->cut_items;
     all->selection.notes = all->options.notes;
+    if (all->arguments->variables.n == 0) all->selection.recorded_by = all->output;
+    for (size_t i = 0; i < variables->n; i++)
+        if (!refs_name_list_append(&all->selected, variables->items[i]))
+            return refs_fail_nomem(err);
     REFS_TRY(tool_selection_take(variables, &all->selection, err));
     for (; first < all->names.n; first++) {
         refs_error_clear(&problem);
@@ -578,6 +591,9 @@ static refs_status list_dims(build *all, refs_error *err) {
     }
     for (size_t i = 0; i < all->how.along.n; i++)
         REFS_TRY(add_dim(all, all->how.along.items[i], err));
+    all->own_dims.n = 0;
+    for (size_t i = 0; i < all->dims.n; i++)
+        if (!refs_name_list_append(&all->own_dims, all->dims.items[i])) return refs_fail_nomem(err);
     for (size_t i = 0; all->cuts != NULL && i < all->cuts[all->first_cut].n; i++)
         REFS_TRY(add_dim(all, all->cuts[all->first_cut].items[i].dim, err));
     all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
@@ -659,7 +675,8 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
 /* Records how the result was combined. */
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
-    how.along = all->dims;
+    how.along = all->own_dims; /* append cuts its sources along the others */
+    if (all->selected.n > 0) how.variables = all->selected;
     return refs_combine_common_how_print(all->parts, &how, text, err);
 }
 
@@ -881,9 +898,11 @@ static void clear(build *all) {
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
     refs_free(all->dims.items);
+    refs_free(all->own_dims.items);
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
     tool_selection_clear(&all->selection);
+    refs_free((void *)all->selected.items);
     refs_buf_clear(&all->found.names);
     refs_scan_shared_free(all->scans);
     refs_buf_clear(&all->message);

@@ -123,12 +123,26 @@ static refs_status select_from(selecting *of, const tool_selected *selected,
     return status;
 }
 
+static refs_status select_all(selecting *of, const tool_selection *selection, tool_cuts *cuts,
+                              refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = REFS_OK;
+    if (selection->recorded_by != NULL && !refs_set_is_file(of->arrays.set.set)) return REFS_OK;
+    for (size_t i = 0; i < selection->n && status == REFS_OK; i++)
+        status = select_from(of, &selection->items[i], &selection->notes, cuts, &problem);
+    if (status == REFS_OK || selection->recorded_by == NULL)
+        return refs_fail(err, status, "%s", problem.message);
+    return refs_fail(err, status,
+                     "%s: %s was made with this selection: give --variables with what is to be "
+                     "taken of the new sources",
+                     problem.message, selection->recorded_by);
+}
+
 refs_status tool_select(const tool_session *session, const char *source,
                         const tool_selection *selection, tool_cuts *cuts, refs_error *err) {
     selecting of = {.unread = REFS_ERROR_INIT};
     refs_status status = tool_arrays_open(session, source, &of.arrays, err);
-    for (size_t i = 0; i < selection->n && status == REFS_OK; i++)
-        status = select_from(&of, &selection->items[i], &selection->notes, cuts, err);
+    if (status == REFS_OK) status = select_all(&of, selection, cuts, err);
     tool_arrays_close(&of.arrays);
     const bool is_none = cuts->is_none;
     if (status != REFS_OK) tool_cuts_clear(cuts);

@@ -13,7 +13,9 @@ typedef struct tool_selected {
 typedef struct tool_selection {
     tool_selected *items;
     size_t n;
-    refs_notes notes; /**< set by the caller: they hear of ambiguous selections */
+    refs_notes notes;        /**< set by the caller: they hear of ambiguous selections */
+    const char *recorded_by; /**< set by the caller: the set that says so itself, which applies to
+                                data files and not to sets; NULL: the command line */
 } tool_selection;
 
 /** The parts of one source that selections take. */

@@ -241,10 +241,48 @@ refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const re
     return status;
 }
 
+/* The selection of the first variable that has one, "[time=#0]", or NULL. */
+static const char *find_selection(const refs_name_list *variables) {
+    const char *selection = NULL;
+    for (size_t i = 0; i < variables->n && selection == NULL; i++)
+        selection = strchr(variables->items[i], '[');
+    return selection;
+}
+
+/* A variable with its selection, unless that has indices, "[time=#0]", of sets: they are not those
+ * of the data files that are added later. */
+static refs_str kept_of(const char *variable, const refs_combine_common_how *parts) {
+    const char *selection = strchr(variable, '[');
+    const bool is_kept = selection == NULL || !parts->has_sets || strchr(selection, '#') == NULL;
+    return refs_str_view(variable, is_kept ? strlen(variable) : (size_t)(selection - variable));
+}
+
+/* What is taken of sets that were made with a selection is within that. It holds for all variables
+ * that are taken: the first has it. */
+static refs_status narrow(const refs_combine_common_how *parts, const refs_name_list *own,
+                          const refs_name_list *said, refs_name_list *narrowed, refs_error *err) {
+    const char *selection = find_selection(said);
+    for (size_t i = 0; i < own->n; i++) {
+        REFS_SCOPED_BUF text = REFS_BUF_INIT;
+        refs_str kept = kept_of(own->items[i], parts);
+        const bool has_both = i == 0 && selection != NULL && refs_str_ends(kept, "]");
+        if (has_both) kept.size--;
+        REFS_TRY(refs_buf_printf(&text, err, "%.*s%s%s", REFS_STR_ARG(kept), has_both ? "," : "",
+                                 i == 0 && selection != NULL ? selection + has_both : ""));
+        char *copy = refs_str_copy(refs_buf_text(&text));
+        if (copy == NULL || !refs_name_list_append(narrowed, copy)) {
+            refs_free(copy);
+            return refs_fail_nomem(err);
+        }
+    }
+    return REFS_OK;
+}
+
 refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
                                           const refs_combine_how *how, refs_buf *text,
                                           refs_error *err) {
     refs_combine_how result = *how, said = {.pattern = NULL};
+    refs_name_list narrowed = {NULL, 0, 0}; /* owns its names */
     const bool is_copy = how->along.n == 0 && parts->has_sets;
     const bool has_own =
         how->pattern != NULL || how->group != NULL || how->variables.n > 0 || how->has_inline_bytes;
@@ -253,9 +291,17 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
         status = refs_combine_how_read(refs_buf_text(&parts->how), &said, err);
     if (is_copy) result = (refs_combine_how){.pattern = NULL};
     if (said.doc != NULL && (!has_own || how->along.n == 0)) result = said;
+    if (status == REFS_OK && how->variables.n == 0 && said.doc != NULL)
+        result.variables = said.variables;
+    else if (status == REFS_OK && (!is_copy || find_selection(&how->variables) != NULL)) {
+        status = narrow(parts, &how->variables, &said.variables, &narrowed, err);
+        result.variables = narrowed;
+    }
     result.along = how->along.n > 0 ? how->along : said.along;
     if (status == REFS_OK) status = refs_combine_how_print(&result, text, err);
     refs_combine_how_clear(&said);
+    for (size_t i = 0; i < narrowed.n; i++) refs_free((void *)(uintptr_t)narrowed.items[i]);
+    refs_free(narrowed.items);
     return status;
 }
 
