@@ -1150,6 +1150,21 @@ class Replaced(Case):
             {"headers": {"ETag": '"2"'}}]})
         self.assertIn("replaced while it was read: its ETag differs", self.fails(server.url("refs.json")))
 
+    def test_are_known_within_a_range_that_is_sent_in_parts(self):
+        """The object is fresh: its date is that of the answer, so that another one in the same second proves nothing."""
+        for number, (what, one, other) in enumerate((("ETag", {"ETag": '"1"'}, {"ETag": '"2"'}),
+                                                     ("ETag", {"ETag": 'W/"1"'}, {"ETag": 'W/"2"'}),
+                                                     ("size", {}, {"Content-Range": "bytes {begin}-{last}/99999"}),
+                                                     ("Last-Modified", {"Date": "{second_after}"},
+                                                      {"Date": "{second_after}", "Last-Modified": "{second_after}"}))):
+            for later in ({}, {"at_most": 5000}):
+                with self.subTest(what, one=one, later=later):
+                    os.utime(os.path.join(self.folder.served, "v.bin"))
+                    server = self.serve(faults={"/v.bin": [{"headers": {"Last-Modified": "{modified}", **one}, "at_most": 5000, "times": 1},
+                                                           {"headers": {"Last-Modified": "{modified}", **other}, **later}]},
+                                        name=f"{number}{len(later)}")
+                    self.assertIn(f"replaced while it was read: its {what} differs", self.fails(server.url("refs.json")))
+
     def test_are_not_those_whose_etag_became_weak(self):
         server = self.serve(faults={"/v.bin": [{"headers": {"ETag": '"1"'}, "times": 1},
                                                {"headers": {"ETag": 'W/"1"'}}]})
