@@ -24,6 +24,7 @@
 /* One set or file, with all that reads it. */
 typedef struct contents {
     tool_session session;
+    refs_cache *cache; /* numbers of locations are those of the session's fetcher */
     tool_set set;
     refs_aggregations *aggregations;
     refs_fragments *fragments;
@@ -32,7 +33,6 @@ typedef struct contents {
 
 typedef struct comparison {
     const lost_case *of;
-    refs_cache *cache;
     contents was, is;
     bool are_compared; /* values of the array at hand */
     double least;      /* how far two of them may lie apart, and be one */
@@ -70,6 +70,7 @@ static void close_contents(contents *of) {
     refs_aggregations_free(of->aggregations);
     of->set.hierarchy = NULL;
     tool_set_close(&of->set);
+    refs_cache_free(of->cache);
     tool_session_close(&of->session);
 }
 
@@ -83,11 +84,12 @@ static refs_status refuse_changes(tool_session *session) {
     return refs_fetcher_open(session->vfs, &options, &session->fetcher, NULL);
 }
 
-static bool open_contents(const comparison *at, const char *name, contents *of) {
+static bool open_contents(const char *name, contents *of) {
     const refs_set_options sets = tool_set_options(&of->session);
     refs_fragments_options options = {.struct_size = sizeof options, .sets = &sets};
     if (tool_set_open(&of->session, name, &of->set, NULL) != REFS_OK) return false;
-    of->context = (refs_array_context){.store = of->set.store, .cache = at->cache};
+    if (refs_cache_open(REFS_MIB, &of->cache, NULL) != REFS_OK) return false;
+    of->context = (refs_array_context){.store = of->set.store, .cache = of->cache};
     refs_store_set_name(of->set.store, name);
     if (refs_aggregations_open(of->set.hierarchy, NULL, &of->aggregations, NULL) != REFS_OK)
         return false;
@@ -349,16 +351,6 @@ static bool compare_rows(comparison *at, const refs_array_meta *meta, const rows
     return false;
 }
 
-/* Where other sources have the same elements, what is missing in this one may have a value. */
-static bool compare_values(comparison *at, const refs_array_meta *meta, const double *was,
-                           const double *is, size_t n) {
-    const bool may_be_filled = at->of->dimension != NULL;
-    for (size_t i = 0; i < n; i++)
-        if (!(may_be_filled && isnan(was[i])) && !same_value(at, was[i], is[i]))
-            return report(at, "element %zu of %s was %g and is %g", i, meta->path, was[i], is[i]);
-    return false;
-}
-
 /* The dimension along which the source is some rows of the result; SIZE_MAX: they have one shape.
  * False where they have other shapes. */
 static bool find_rows(const comparison *at, const refs_array_meta *was, const refs_array_meta *is,
@@ -396,39 +388,92 @@ static bool drops_range(const comparison *at, const refs_array_meta *was,
            has_range(was) && !has_range(is);
 }
 
+/* An array as it is read, with the factor and offset to the units in which values are compared. */
+typedef struct reading {
+    const contents *of;
+    const refs_array_meta *meta;
+    double scale, offset;
+    bool ignores_range;
+} reading;
+
+/* Values in these units; NULL where they cannot be read. */
+static double *read_in_units(const reading *as, size_t n) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    options.honour_valid_range = !as->ignores_range;
+    double *values = read_values(as->of, as->meta, &options, n);
+    for (size_t i = 0; values != NULL && i <= n; i++)
+        values[i] = values[i] * as->scale + as->offset;
+    return values;
+}
+
+/* Whether another source has this value at an element, or may have: it cannot be compared. */
+static bool may_have(const comparison *at, const reading *other, size_t element, double value) {
+    uint64_t n = 0;
+    if (!refs_array_meta_elements(other->meta, &n) || n > MAX_ELEMENTS) return true;
+    if (element >= n) return false;
+    double *values = read_in_units(other, (size_t)n);
+    const bool has = values == NULL || same_value(at, values[element], value);
+    free(values);
+    return has;
+}
+
+static bool is_of_another(const comparison *at, const reading *was, size_t element, double value) {
+    bool has = false;
+    for (size_t i = 0; i < at->of->n_others && !has; i++) {
+        contents other = {.set = {0}};
+        reading as = *was;
+        const char *name = at->of->others[i];
+        if (strcmp(name, at->of->source) == 0) continue;
+        has = tool_session_open(NULL, &other.session, NULL) != REFS_OK ||
+              refuse_changes(&other.session) != REFS_OK || !open_contents(name, &other);
+        as.of = &other;
+        as.meta =
+            has ? NULL
+                : refs_hierarchy_find_array(other.set.hierarchy, refs_str_from(was->meta->path));
+        if (as.meta != NULL)
+            has = !same_units(as.meta, was->meta) || may_have(at, &as, element, value);
+        close_contents(&other);
+    }
+    return has;
+}
+
+/* What is missing in this source may have a value that another one has. */
+static bool compare_values(comparison *at, const reading *as, const double *was, const double *is,
+                           size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!same_value(at, was[i], is[i]) && !(isnan(was[i]) && is_of_another(at, as, i, is[i])))
+            return report(at, "element %zu of %s was %g and is %g", i, as->meta->path, was[i],
+                          is[i]);
+    return false;
+}
+
 static bool find_values(comparison *at, const refs_array_meta *was, const refs_array_meta *is) {
     uint64_t n_was = 0, n_is = 0;
     size_t dim = 0;
-    double scale[2] = {1, 1}, offset[2] = {0, 0};
+    reading first = {&at->was, was, 1, 0, drops_range(at, was, is)},
+            second = {&at->is, is, 1, 0, false};
     if (!refs_dtype_is_numeric(&was->dtype) || is_scaled_to_nothing(was) ||
         !find_rows(at, was, is, &dim) || !refs_array_meta_elements(was, &n_was) ||
         n_was > MAX_ELEMENTS || !refs_array_meta_elements(is, &n_is) || n_is > MAX_ELEMENTS)
         return false;
-    if (!same_units(was, is) &&
-        (!read_units(was, &scale[0], &offset[0]) || !read_units(is, &scale[1], &offset[1])))
+    if (!same_units(was, is) && (!read_units(was, &first.scale, &first.offset) ||
+                                 !read_units(is, &second.scale, &second.offset)))
         return false;
-    refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    options.honour_valid_range = !drops_range(at, was, is);
-    double *before = read_values(&at->was, was, &options, (size_t)n_was);
+    double *before = read_in_units(&first, (size_t)n_was);
     if (before == NULL) return false;
-    options.honour_valid_range = true;
-    double *after = read_values(&at->is, is, &options, (size_t)n_is);
+    double *after = read_in_units(&second, (size_t)n_is);
     bool is_lost = false;
     at->are_compared = true;
+    at->least = at->of->dimension != NULL ? half_a_nanosecond(was, first.scale) : 0;
     if (after == NULL) { /* of several sources, one may have a codec that is not supported */
         is_lost =
             at->of->dimension == NULL && report(at, "the values of %s cannot be read", was->path);
+    } else if (dim == SIZE_MAX) {
+        is_lost = compare_values(at, &first, before, after, (size_t)n_was);
     } else {
-        at->least = at->of->dimension != NULL ? half_a_nanosecond(was, scale[0]) : 0;
-        for (size_t i = 0; i <= n_was; i++) before[i] = before[i] * scale[0] + offset[0];
-        for (size_t i = 0; i <= n_is; i++) after[i] = after[i] * scale[1] + offset[1];
-        if (dim == SIZE_MAX) {
-            is_lost = compare_values(at, was, before, after, (size_t)n_was);
-        } else {
-            const rows first = cut(was, dim, before, (size_t)n_was),
-                       second = cut(is, dim, after, (size_t)n_is);
-            is_lost = compare_rows(at, was, &first, &second);
-        }
+        const rows some = cut(was, dim, before, (size_t)n_was),
+                   all = cut(is, dim, after, (size_t)n_is);
+        is_lost = compare_rows(at, was, &some, &all);
     }
     free(before);
     free(after);
@@ -594,8 +639,8 @@ static bool find_groups(comparison *at) {
 }
 
 static bool compare(comparison *at) {
-    if (!open_contents(at, at->of->source, &at->was)) return false;
-    if (!open_contents(at, at->of->result, &at->is))
+    if (!open_contents(at->of->source, &at->was)) return false;
+    if (!open_contents(at->of->result, &at->is))
         return report(at, "what was written does not open");
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->was.set.hierarchy); i++) {
         const refs_array_meta *was = refs_hierarchy_array(at->was.set.hierarchy, i);
@@ -609,12 +654,10 @@ bool lost_find(const lost_case *of, char *what, size_t size) {
     bool is_lost = false;
     if (tool_session_open(NULL, &at.was.session, NULL) == REFS_OK &&
         refuse_changes(&at.was.session) == REFS_OK &&
-        tool_session_open(NULL, &at.is.session, NULL) == REFS_OK &&
-        refs_cache_open(REFS_MIB, &at.cache, NULL) == REFS_OK)
+        tool_session_open(NULL, &at.is.session, NULL) == REFS_OK)
         is_lost = compare(&at);
     close_contents(&at.was);
     close_contents(&at.is);
-    refs_cache_free(at.cache);
     return is_lost;
 }
 

@@ -14,9 +14,11 @@ typedef struct lost_case {
     const char *said;            /**< what the verb wrote on standard error */
     const char *dimension;       /**< along which sources were combined: the source may be any rows
                                     of the result; NULL: it is all of it */
-    bool only_names;             /**< files that the result names are elsewhere: values, fragments
-                                    and references are not compared */
-    bool renames_fragments;      /**< the result has fragments of its own */
+    const char *const *others; /**< what it was combined with: sources, of which this may be one */
+    size_t n_others;
+    bool only_names;        /**< files that the result names are elsewhere: values, fragments
+                               and references are not compared */
+    bool renames_fragments; /**< the result has fragments of its own */
 } lost_case;
 
 /** Writes what is lost to `what`; false where nothing is. */

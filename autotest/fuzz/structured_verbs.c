@@ -254,24 +254,27 @@ static void run_checked(trial *at, size_t n) {
     snprintf(made, sizeof made, "%s", output_of(at));
     const bool is_changed = strcmp(at->arguments[1], made) == 0;
     const bool is_copied = is_changed && copy_file(made, copy);
+    const char *sources[MAX_ARGUMENTS];
     bool is_any_damaged = false; /* a source may then have any fill value, units … */
     if (run(at) != TOOL_OK) return;
     lost_case of = {.result = made,
                     .said = said,
                     .dimension = is_joined ? at->world.dimension : NULL,
+                    .others = sources,
+                    .n_others = n,
                     .only_names = strcmp(verb, "mv") == 0,
                     .renames_fragments = strcmp(verb, "split") == 0};
-    for (size_t i = 1; i <= n; i++)
+    for (size_t i = 1; i <= n; i++) {
+        const bool is_made = strcmp(at->arguments[i], made) == 0;
+        sources[i - 1] = is_made && is_copied ? copy : at->arguments[i];
         is_any_damaged = is_any_damaged || is_damaged(at, at->arguments[i]);
+    }
     const bool is_limited =
         is_changed && lost_selects(made); /* what is added, not what was there */
     for (size_t i = 1; i <= n && !is_any_damaged; i++) {
-        of.source = at->arguments[i];
-        if (is_limited && strcmp(of.source, made) != 0) continue;
-        if (strcmp(of.source, made) == 0) {
-            if (!is_copied) continue;
-            of.source = copy;
-        }
+        of.source = sources[i - 1];
+        const bool is_before = strcmp(at->arguments[i], made) == 0;
+        if (is_before ? !is_copied : is_limited) continue;
         find_lost(at, &of);
     }
     keep(at, made);
