@@ -1461,6 +1461,23 @@ class Values(InFolder):
                     self.assertEqual(values.reshape(2, -1).tolist(), expected, (one, other, name))
 
 
+class FillValuesOfCoordinates(InFolder):
+    def test_of_one_source_are_values_of_others(self):
+        """xarray masks what equals the fill value."""
+        names = []
+        for step, fill in enumerate((1, 0)):
+            coordinate = array("t", ["t"], np.array([float(step)]), units="days since 2000-01-01")
+            coordinate["t/.zarray"] = json.dumps({**json.loads(coordinate["t/.zarray"]), "fill_value": fill})
+            names.append(write(f"{step}.json", coordinate, array("v", ["t"], np.array([step], "<f4"))))
+        run("index", *names, "--along", "t", "-o", "all.json")
+        run("index", names[0], "--along", "t", "-o", "grown.json")
+        run("append", "grown.json", names[1])
+        for name in "all.json", "grown.json":
+            self.assertEqual(read(name, "t").tolist(), [0, 1])
+            with open(name, encoding="utf-8") as file:
+                self.assertIsNone(json.loads(json.load(file)["refs"]["t/.zarray"])["fill_value"], name)
+
+
 class MissingInOne(InFolder):
     """A value that one source lacks is that of another, which has it."""
 

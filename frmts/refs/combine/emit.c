@@ -96,6 +96,14 @@ static void set_loaded_grid(const refs_combine *combine, refs_combine_result *re
     result->n[0] = result->shape[0] / steps + (result->shape[0] % steps > 0);
 }
 
+/* Concat coordinates have no missing values: the fill value of one source may be a value of others,
+ * and xarray masks what equals it. */
+static bool has_no_missing(const emission *at, const refs_combine_result *result) {
+    return result->is_loaded && refs_dtype_is_numeric(&result->dtype) &&
+           refs_combine__is_coordinate(at->combine, &at->combine->members[result->first],
+                                       result->like);
+}
+
 static refs_status put_zarray(const emission *at, const refs_combine_result *result,
                               refs_error *err) {
     refs_str document = refs_combine__text(at->combine, result->like->document);
@@ -125,9 +133,10 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
     size_t n = 4;
     for (size_t i = 0; result->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
         pairs[n++] = loaded[i];
-    if (result->has_hole_fill) {
+    if (result->has_hole_fill || has_no_missing(at, result)) {
         pairs[n++] = "fill_value";
-        pairs[n++] = refs_combine__text(at->combine, result->hole_text).data;
+        pairs[n++] = result->has_hole_fill ? refs_combine__text(at->combine, result->hole_text).data
+                                           : "null";
     }
     if (result->has_holes && status == REFS_OK) {
         status = refs_combine__tell_holes(at->combine, result, &holes, err);
