@@ -138,6 +138,22 @@ class FillMasks(MaskTest):
             for file in glob.glob("o/*.v.*.nc"):
                 self.assertIn(library(file), expected, f"{dtype} {pair}: {file}")
 
+    def test_no_value_of_unfilled_sources_is_missing_where_they_have_a_range(self):
+        """Sources that differ in their chunks alone become an aggregation, which fills nothing either."""
+        for attributes in ({"valid_range": [-32768, 100]}, {"_Unsigned": "true", "valid_range": [0, -6]}):
+            for step in range(2):
+                with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                    file.createDimension("t", 2)
+                    file.createDimension("x", PADDING)
+                    file.createVariable("t", "f8", ("t",))[:] = (2 * step, 2 * step + 1)
+                    variable = file.createVariable("v", "i2", ("t", "x"), fill_value=UNFILLED, chunksizes=(step + 1, PADDING))
+                    variable.set_auto_maskandscale(False)
+                    variable.setncatts({name: np.array(value, "i2") if name == "valid_range" else value for name, value in attributes.items()})
+                    variable[:] = default_of("i2")
+            for form in FORMS:
+                missing = [number for row in rows(self.make(form, "0.nc", "1.nc")) for number in row if number is None]
+                self.assertEqual(missing, [], f"{attributes} {form}")
+
     def test_integers_of_64_bits_are_right(self):
         """There are no wider ones that would have room for a missing value: where netCDF's default is a value, another one is missing."""
         for dtype, pair, lacking in itertools.product(("i8", "u8"), PAIRS, ((), (LACKING,))):

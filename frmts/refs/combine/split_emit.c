@@ -10,6 +10,7 @@
 
 static const char *const layout_names[] = {"dtype", "compressor",         "filters", "fill_value",
                                            "order", REFS_UNFILLED_MEMBER, NULL};
+static const char *const fill_names[] = {"fill_value", REFS_UNFILLED_MEMBER, NULL};
 /* The kind of an array that is written. */
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "cf_role", NULL};
 
@@ -197,7 +198,6 @@ static grid grid_of(const output *out, uint64_t number) {
 /* Values in the set are stored without codecs. */
 static refs_status append_layout(output *out, const refs_combine_array *array,
                                  const refs_json *document, refs_error *err) {
-    static const char *const fill[] = {"fill_value", REFS_UNFILLED_MEMBER, NULL};
     char dtype[64];
     if (!array->is_thin) return append_named(document, layout_names, &out->text, err);
     refs_dtype native = array->dtype;
@@ -205,7 +205,7 @@ static refs_status append_layout(output *out, const refs_combine_array *array,
     refs_dtype_format(&native, dtype, sizeof dtype);
     REFS_TRY(refs_buf_printf(&out->text, err,
                              ",\"dtype\":\"%s\",\"compressor\":null,\"filters\":null", dtype));
-    REFS_TRY(append_named(document, fill, &out->text, err));
+    REFS_TRY(append_named(document, fill_names, &out->text, err));
     return refs_buf_printf(&out->text, err, ",\"order\":\"C\"");
 }
 
@@ -319,7 +319,6 @@ static refs_status put_container_array(output *out, refs_error *err) {
                         "\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
                         "\"C\"",
                         dtype);
-    const char *const fill[] = {"fill_value", NULL};
     const char *own = own_fill_text(out);
     if (own == NULL && whole_range(out) != NULL && split->type.dtype.size > 1) own = "0";
     if (status == REFS_OK && own != NULL)
@@ -327,7 +326,7 @@ static refs_status put_container_array(output *out, refs_error *err) {
     else if (status == REFS_OK && out->result->has_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
     else if (status == REFS_OK)
-        status = append_named(refs_json_root(doc), fill, &out->text, err);
+        status = append_named(refs_json_root(doc), fill_names, &out->text, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
     return status == REFS_OK ? put(out, err) : status;
 }
