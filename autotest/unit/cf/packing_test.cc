@@ -502,6 +502,9 @@ TEST(ValidRange, IsToldInStoredValues) {
         {"<i2", R"("valid_range":"3 30")", false, 0, 0},
         {"<i2", R"("valid_range":[3,4,5])", false, 0, 0},
         {"<f4", R"("valid_range":[-Infinity,20])", true, -HUGE_VAL, 20},
+        {"<i8", R"("valid_range":[9007199254740993,9007199254740992])", false, 0, 0},
+        {"<i8", R"("valid_range":[-9223372036854775808,9223372036854775807],"_Unsigned":"true")",
+         false, 0, 0},
     };
     for (const auto &c : cases) {
         Dataset set;

@@ -545,6 +545,15 @@ static void take_as_stored(const refs_array_meta *array, const refs_dtype *as, d
         *end = refs_cf__to_unsigned(&array->dtype, *end);
 }
 
+/* Integers of 64 bits that doubles round to one number are in order, too. */
+static bool is_ordered(const refs_cf_range *range) {
+    const refs_cf_missing low = range->least, high = range->most;
+    if (low.kind == REFS_CF_NODATA_INT64 && high.kind == low.kind) return low.int64 <= high.int64;
+    if (low.kind == REFS_CF_NODATA_UINT64 && high.kind == low.kind)
+        return low.uint64 <= high.uint64;
+    return range->low <= range->high;
+}
+
 bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
                          refs_cf_range *stored) {
     double scale = 1, offset = 0;
@@ -565,7 +574,7 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
         refs_cf__missing_as(&array->dtype, as, is_exact ? range.least : NULL, range.low),
         refs_cf__missing_as(&array->dtype, as, is_exact ? range.most : NULL, range.high)};
     const bool all_bytes = array->dtype.size == 1 && is_whole(&array->dtype, &range);
-    return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
+    return is_ordered(stored) && !all_bytes && (isfinite(range.low) || isfinite(range.high));
 }
 
 bool refs_cf_has_whole_range(const refs_array_meta *array) {
