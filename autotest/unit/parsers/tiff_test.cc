@@ -57,6 +57,8 @@ TEST(TiffFile, ListsAnImage) {
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
     EXPECT_TRUE(scanned.says("0/.zarray", R"("shape":[10,20],"chunks":[10,20],"dtype":"|u1")"));
     EXPECT_TRUE(scanned.says("0/.zattrs", R"("_ARRAY_DIMENSIONS":["Y","X"])"));
+    EXPECT_TRUE(scanned.says("0/.zarray", R"("fill_value":null,"refs_unfilled":true)"))
+        << "for xarray masks what equals the fill value";
     EXPECT_EQ(scanned.chunk("0", {0, 0}), "1000+200");
     EXPECT_EQ(ScannedFile(file(directory(image(20, 10), 0)), {}, true).reads(), 1);
 }

@@ -449,7 +449,7 @@ refs_status refs_scan__tiff_array_attributes(const tiff_file *file, const tiff_i
     if (status == REFS_OK) status = add_nodata(file, image, *attributes, &fill, err);
     if (status == REFS_OK) status = add_colors(file, image, *attributes, err);
     if (status == REFS_OK) {
-        *fill_value = fill != NULL ? fill : json_integer(0);
+        *fill_value = fill;
         return REFS_OK;
     }
     json_decref(*attributes);

@@ -360,6 +360,7 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
         json_decref(array.compressor);
         return status;
     }
+    array.is_unfilled = array.fill_value == NULL;
     if (names->mask[0] != '\0')
         json_object_set_new(array.attributes, "tiff_mask", json_string(names->mask));
     self->arrays[self->n_arrays++] = *image;
