@@ -1271,6 +1271,26 @@ class Selections(InFolder):
         self.assertEqual(read("o.json", "v").shape, (16, 2, 2, 3))
 
     @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
+    def test_of_aggregations_have_coordinates_and_fragments(self):
+        """--variables without a selection, of masters of CF-1.13 and CFA-0.5 and a set with CFA-0.4."""
+        files = [self.to_file(f"{i}.nc", i * 144) for i in range(2)]
+        both = np.concatenate([self.values, self.values + 144])
+        run("index", "-q", *files, "-o", "cf.nca")
+        run("split", "-q", files[0], "-o", "cfa.nca")
+        for i in range(2):
+            write(f"{i}.json", array("time", ["time"], self.TIMES + 144 * i), array("v", ["time", "level"], both[6 * i:6 * i + 6, :, 0, 0],
+                                                                                    scale_factor=1.0 + i))
+        run("combine", "-q", "0.json", "1.json", "--along", "time", "-o", "packed.json")
+        packed = both[:, :, 0, 0] * np.repeat([1., 2.], 6)[:, None]
+        times = np.concatenate([self.TIMES, self.TIMES + 144])
+        for name, values in (("cf.nca", both), ("cfa.nca", self.values), ("packed.json", packed)):
+            with self.subTest(name):
+                run("convert", "-q", name, "-o", "o.json", "--variables", "v")
+                np.testing.assert_array_equal(read("o.json", "v"), values)
+                np.testing.assert_array_equal(read("o.json", "time"), times[:len(values)])
+                self.assertEqual(attempt("check", "--deep", "o.json").returncode, 0)
+
+    @unittest.skipIf(netCDF4 is None, "there is no netCDF4")
     def test_recorded_do_not_apply_to_sets(self):
         run("index", "-q", self.to_file("0.nc", 0), "-o", "o.json", "--variables", "v[level=#1:#2]")
         run("index", "-q", self.to_file("1.nc", 144), "-o", "b.json", "--variables", "v[level=850:500]")

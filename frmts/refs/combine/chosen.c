@@ -2,6 +2,7 @@
  * selection cuts. */
 #include "part_reader.h"
 #include "refs/dimensions.h"
+#include "refs/own_attributes.h"
 
 /* -- which arrays ------------------------------------------------------------------------------ */
 
@@ -54,10 +55,28 @@ static refs_status want_words(refs_part_reader *in, const refs_array_meta *meta,
     return REFS_OK;
 }
 
-/* Adds the documents that describe an array. */
+/* Selects the arrays of the group that an aggregation of CFA-0.5 names: its fragments. */
+static refs_status want_group_of(refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_error *err) {
+    const refs_str group = refs_cf_attribute_text(meta->attributes, "cfa_group");
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    if (group.data == NULL || group.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%.*s/%c", meta->group, REFS_STR_ARG(group), '\0'));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
+        if (refs_str_starts(refs_str_from(other->path), (const char *)path.data))
+            REFS_TRY(want(in, other, err));
+    }
+    return REFS_OK;
+}
+
+/* Adds the arrays that describe one. An aggregation is a scalar: attributes name its dimensions,
+ * and what says where its fragments are. */
 static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
-    static const char *const attributes[] = {"coordinates", "bounds", "climatology",
-                                             "grid_mapping"};
+    static const char *const attributes[] = {"coordinates",       "bounds",
+                                             "climatology",       "grid_mapping",
+                                             REFS_CFA_DIMENSIONS, REFS_AGGREGATED_DIMENSIONS,
+                                             "aggregated_data"};
     for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
         REFS_TRY(want(in, refs_dimension_named(in->source.hierarchy, meta, dim), err));
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
@@ -66,7 +85,7 @@ static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta
         const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
         if (refs_combine__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
     }
-    return REFS_OK;
+    return want_group_of(in, meta, err);
 }
 
 /* Most arrays that a message names. */
