@@ -69,8 +69,10 @@ def _start(folder):
 
 def _run(arguments):
     import refs_qgis
+    from osgeo import gdal
 
     from . import source
+    gdal.DontUseExceptions()  # GDAL 3.7 and later warns where nobody has chosen
     if arguments.variable is None:
         refs_qgis.need_driver()
         variables, warnings = source.variables_of(arguments.source)
