@@ -108,6 +108,12 @@ refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void 
  * asked, which answers with it when the file is opened: `validators` tells it afterwards. */
 bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validators *seen);
 
+/** The state of `location` now, if `validators` tells it. */
+bool refs_vfs_ask(const refs_vfs *vfs, const char *location, refs_vfs_validators *now);
+
+/** `is_local`, or false where there is none. */
+bool refs_vfs_is_local(const refs_vfs *vfs, const char *location);
+
 /** Opens `location` and reads one range of it, as `read` does. */
 refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
                                 const refs_vfs_range *range, size_t *got, refs_error *err);

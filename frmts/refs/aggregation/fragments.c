@@ -112,12 +112,9 @@ typedef struct opening {
 
 static refs_status check_state(const refs_fragments *fragments, refs_seen_location *seen,
                                refs_error *err) {
-    const refs_vfs *vfs = fragments->options.vfs;
     if (seen->expected.size == 0 && seen->expected.modified_s == 0 && seen->expected.etag == NULL)
         return REFS_OK;
-    if (vfs->validators == NULL ||
-        vfs->validators(vfs->self, seen->location, &seen->known, NULL) != REFS_OK)
-        return REFS_OK;
+    if (!refs_vfs_ask(fragments->options.vfs, seen->location, &seen->known)) return REFS_OK;
     return refs_fetcher_check(fragments->options.fetcher, fragments->options.changed, seen, err);
 }
 
@@ -168,17 +165,16 @@ static refs_status check_master(const refs_fragments *fragments, const char *fra
     const char *location = fragments->options.location;
     const refs_vfs *vfs = fragments->options.vfs;
     refs_vfs_validators was, now, part;
-    if (location == NULL || !is_master_name(refs_str_from(location)) || vfs->is_local == NULL ||
-        !vfs->is_local(vfs->self, location))
+    if (location == NULL || !is_master_name(refs_str_from(location)) ||
+        !refs_vfs_is_local(vfs, location))
         return REFS_OK;
     const refs_status status = look_at_master(vfs, location, &was, err);
     if (status == REFS_NOT_FOUND || status == REFS_UNSUPPORTED) return REFS_OK;
     REFS_TRY(status);
-    if (vfs->validators(vfs->self, location, &now, NULL) == REFS_OK && now.inode == was.inode &&
-        now.size == was.size && !refs_validators_is_older(&was, &now))
+    if (refs_vfs_ask(vfs, location, &now) && now.inode == was.inode && now.size == was.size &&
+        !refs_validators_is_older(&was, &now))
         return REFS_OK;
-    if (fragment != NULL && vfs->validators(vfs->self, fragment, &part, NULL) == REFS_OK &&
-        is_of(&part, &was))
+    if (fragment != NULL && refs_vfs_ask(vfs, fragment, &part) && is_of(&part, &was))
         return REFS_OK;
     return refs_fail(err, REFS_IO,
                      "%s was replaced after it was opened, and %s may be newer than what was read: "

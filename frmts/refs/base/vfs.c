@@ -11,6 +11,14 @@ bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validator
     return vfs->peek != NULL && vfs->peek(vfs->self, location, NULL, seen, NULL) == REFS_OK;
 }
 
+bool refs_vfs_ask(const refs_vfs *vfs, const char *location, refs_vfs_validators *now) {
+    return vfs->validators != NULL && vfs->validators(vfs->self, location, now, NULL) == REFS_OK;
+}
+
+bool refs_vfs_is_local(const refs_vfs *vfs, const char *location) {
+    return vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+}
+
 refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
                                 const refs_vfs_range *range, size_t *got, refs_error *err) {
     void *handle = NULL;

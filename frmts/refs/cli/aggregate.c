@@ -129,8 +129,7 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     REFS_TRY(looks ? open_arrays(all, number, opened, err)
                    : tool_references_open(&all->target->session, opened->location,
                                           &opened->arrays.set.set, err));
-    if (!is_seen && vfs->validators != NULL)
-        (void)vfs->validators(vfs->self, opened->location, now, NULL);
+    if (!is_seen) (void)refs_vfs_ask(vfs, opened->location, now);
     return REFS_OK;
 }
 

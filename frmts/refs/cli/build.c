@@ -212,12 +212,10 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
     const refs_vfs *vfs = all->session.vfs;
     comparing at = {.location = location};
     const refs_source_visitor visitor = {compare_state, &at};
-    if (vfs->validators == NULL || resumed_name(all, location, &name, NULL) != REFS_OK)
-        return false;
+    if (resumed_name(all, location, &name, NULL) != REFS_OK) return false;
     const char *path = (const char *)name.data;
     *set = NULL;
-    bool found = access(path, R_OK) == 0 &&
-                 vfs->validators(vfs->self, location, &at.now, NULL) == REFS_OK &&
+    bool found = access(path, R_OK) == 0 && refs_vfs_ask(vfs, location, &at.now) &&
                  refs_set_open(vfs, path, NULL, set, NULL) == REFS_OK &&
                  refs_sources_read(*set, &visitor, NULL) == REFS_OK && at.is_same;
     if (!found) {
@@ -307,8 +305,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
     /* where sets are fragments, the files that they refer to are no sources of the master */
     const bool is_source = is_file || is_aggregation(all->output);
-    if (is_source && !is_seen && vfs->validators != NULL)
-        (void)vfs->validators(vfs->self, name, &now, NULL);
+    if (is_source && !is_seen) (void)refs_vfs_ask(vfs, name, &now);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {

@@ -138,8 +138,7 @@ static refs_status measure(const tool_checking *at, const char *location, refs_v
     refs_status status = vfs->size(vfs->self, handle, &now->size, err);
     vfs->close(vfs->self, handle);
     uint64_t size = now->size;
-    if (status == REFS_OK && vfs->validators != NULL)
-        (void)vfs->validators(vfs->self, location, now, NULL);
+    if (status == REFS_OK) (void)refs_vfs_ask(vfs, location, now);
     now->size = size;
     return status;
 }

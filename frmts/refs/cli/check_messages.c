@@ -215,8 +215,7 @@ static void window_close(void *self, void *handle) {
 }
 
 static bool window_is_local(void *self, const char *location) {
-    const refs_vfs *vfs = ((const tool_message *)self)->messages->vfs;
-    return vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+    return refs_vfs_is_local(((const tool_message *)self)->messages->vfs, location);
 }
 
 /* -- what a message says ----------------------------------------------------------------------- */

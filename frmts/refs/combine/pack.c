@@ -67,17 +67,13 @@ static refs_status keep(void *user, size_t index, refs_bytes bytes, struct refs_
 static refs_status check_source(refs_packer *packer, const refs_ref *ref, refs_error *err) {
     const refs_combine_options *options = &packer->combine->options;
     refs_seen_location seen = {.location = ref->location};
-    if (packer->store == NULL || packer->checked == ref->location_id + 1 ||
-        options->vfs->validators == NULL)
-        return REFS_OK;
+    if (packer->store == NULL || packer->checked == ref->location_id + 1) return REFS_OK;
     packer->checked = ref->location_id + 1;
     REFS_TRY(refs_fetcher_location_id(packer->fetcher, ref->location, &seen.id, err));
     REFS_TRY(refs_store_recorded(packer->store, refs_str_from(ref->url), &seen.expected, err));
     const bool is_known =
         seen.expected.etag != NULL || seen.expected.modified_s != 0 || seen.expected.size > 0;
-    if (!is_known ||
-        options->vfs->validators(options->vfs->self, ref->location, &seen.known, NULL) != REFS_OK)
-        return REFS_OK;
+    if (!is_known || !refs_vfs_ask(options->vfs, ref->location, &seen.known)) return REFS_OK;
     const refs_status status = refs_fetcher_check(packer->fetcher, options->changed, &seen, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", refs_ref_name(ref));
     return status;

@@ -109,9 +109,8 @@ refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
 
 static refs_status add_file(refs_combine_sources *sources, const refs_combine_part *part,
                             refs_error *err) {
-    const refs_vfs *vfs = sources->vfs;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, part->name, &now, NULL);
+    (void)refs_vfs_ask(sources->vfs, part->name, &now);
     return refs_combine_sources_add_known(sources, part, &now, err);
 }
 

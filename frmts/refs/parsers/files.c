@@ -268,8 +268,7 @@ refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *n
     if (base.size == 0 || refs_str_find(base, '\0') < base.size) return REFS_NOT_FOUND;
     if (may_be_remote && !name->options->remote_to_local)
         return find_confined(files, name, id, err);
-    if (may_be_remote || (vfs->is_local != NULL && vfs->is_local(vfs->self, from)))
-        return find_near(files, name, id, err);
+    if (may_be_remote || refs_vfs_is_local(vfs, from)) return find_near(files, name, id, err);
     if (refs_str_starts(base, "/")) base = refs_file_name_last(base);
     candidate beside = {.name = base};
     beside.folder = folder_of(from, &beside.query);

@@ -60,7 +60,7 @@ refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_sou
     if (opened == NULL) return refs_fail_nomem(err);
     opened->vfs = vfs;
     opened->location = refs_str_copy(refs_str_from(location));
-    opened->is_local = vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+    opened->is_local = refs_vfs_is_local(vfs, location);
     opened->block_bytes = FIRST_BLOCK_BYTES;
     refs_status status = opened->location == NULL
                              ? refs_fail_nomem(err)

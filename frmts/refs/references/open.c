@@ -126,7 +126,7 @@ static bool has_repository(const refs_candidates *candidates, const refs_error *
 static bool is_local_file(const refs_vfs *vfs, refs_str location) {
     REFS_SCOPED char *name = refs_str_copy(location);
     void *handle;
-    const bool is = name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
+    const bool is = name != NULL && refs_vfs_is_local(vfs, name) &&
                     vfs->open(vfs->self, name, &handle, NULL) == REFS_OK;
     if (is) vfs->close(vfs->self, handle);
     return is;
@@ -158,8 +158,7 @@ static refs_status count_parts(void *user, refs_str folder, refs_error *err) {
 static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
     unsigned n = 0;
     REFS_SCOPED char *name = refs_str_copy(folder);
-    if (name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
-        vfs->list != NULL)
+    if (name != NULL && refs_vfs_is_local(vfs, name) && vfs->list != NULL)
         (void)vfs->list(vfs->self, name, &(refs_vfs_listing){count_parts, &n}, NULL);
     return n == 2;
 }

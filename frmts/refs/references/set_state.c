@@ -32,8 +32,7 @@ static refs_status fail_rewritten(const char *what, refs_error *err) {
 /* -- folders of this machine ------------------------------------------------------------------- */
 
 static bool is_local(const refs_vfs *vfs, const char *folder) {
-    return !refs_location_is_remote(refs_str_from(folder)) && vfs->is_local != NULL &&
-           vfs->is_local(vfs->self, folder);
+    return !refs_location_is_remote(refs_str_from(folder)) && refs_vfs_is_local(vfs, folder);
 }
 
 /* A name that the working directory does not change. */
@@ -93,13 +92,12 @@ refs_status refs_references__state_note(refs_set_state *state, const refs_json *
                                         refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
-    if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(state->folder)))
-        return REFS_OK;
+    if (!refs_location_is_remote(refs_str_from(state->folder))) return REFS_OK;
     REFS_TRY(refs_buf_printf(&name, err, "%s/.zmetadata", state->folder));
     state->metadata = refs_buf_take_text(&name);
     if (state->metadata == NULL) return refs_fail_nomem(err);
     refs_vfs_validators *known = &state->known.validators;
-    if (vfs->validators(vfs->self, state->metadata, known, NULL) != REFS_OK ||
+    if (!refs_vfs_ask(vfs, state->metadata, known) ||
         (refs_validators_date_s(known) == 0 && known->etag[0] == '\0'))
         return REFS_OK;
     if (known->etag[0] == '\0' && known->modified_s == 0)
@@ -290,7 +288,7 @@ static refs_status check_record(refs_set_state *state, const char *location,
                                 const refs_chunk_grids *grids, refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     refs_vfs_validators record = {0};
-    if (location != NULL && vfs->validators(vfs->self, location, &record, NULL) != REFS_OK)
+    if (location != NULL && !refs_vfs_ask(vfs, location, &record))
         record.modified_s = record.fresh_s = 0;
     refs_lock(&state->lock);
     refs_known_metadata known = state->known;

@@ -142,7 +142,7 @@ static bool look(const refs_vfs *vfs, const char *location, void *handle,
                  refs_vfs_validators *file) {
     if (vfs->peek != NULL && vfs->peek(vfs->self, location, handle, file, NULL) == REFS_OK)
         return true;
-    return vfs->validators != NULL && vfs->validators(vfs->self, location, file, NULL) == REFS_OK;
+    return refs_vfs_ask(vfs, location, file);
 }
 
 /* Members of a plan are in the order of its requests. */

@@ -42,8 +42,7 @@ uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher) {
 }
 
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location) {
-    const refs_vfs *vfs = fetcher->vfs;
-    return vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+    return refs_vfs_is_local(fetcher->vfs, location);
 }
 
 uint64_t refs_fetcher_bandwidth_delay(const refs_fetcher *fetcher) {

@@ -220,14 +220,12 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
 
 /* The known size of a location, without a request. */
 static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
-    const refs_vfs *vfs = fetcher->vfs;
     refs_vfs_validators answered;
     refs_vfs_validators file;
     sized->size = REFS_FETCH_WHOLE;
     if (refs_fetch__answered(fetcher, sized->location_id, &answered) && answered.has_size)
         sized->size = answered.size;
-    else if (vfs->peek != NULL &&
-             vfs->peek(vfs->self, sized->location, NULL, &file, NULL) == REFS_OK && file.size > 0)
+    else if (refs_vfs_look(fetcher->vfs, sized->location, &file) && file.size > 0)
         sized->size = file.size;
     return sized->size != REFS_FETCH_WHOLE;
 }

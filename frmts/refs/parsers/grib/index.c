@@ -90,8 +90,7 @@ static refs_status see_file(const indexed *at, refs_error *err) {
     const refs_vfs *vfs = refs_scan_files_vfs(at->job->files);
     refs_vfs_validators seen = {.size = 0};
     const bool is_seen = refs_vfs_look(vfs, at->location, &seen) ||
-                         (at->file != NULL && vfs->validators != NULL &&
-                          vfs->validators(vfs->self, at->location, &seen, NULL) == REFS_OK) ||
+                         (at->file != NULL && refs_vfs_ask(vfs, at->location, &seen)) ||
                          is_in_list(at, &seen);
     return is_seen ? refs_scan_files_note(at->job->files, at->number, &seen, err) : REFS_OK;
 }
@@ -452,9 +451,8 @@ refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list
     if (status == REFS_OK && at.shared == NULL) status = refs_scan_shared_open(&own, err);
     if (own != NULL) at.shared = own;
     *file = at.number;
-    const refs_vfs *vfs = refs_scan_files_vfs(job->files);
     at.is_local =
-        status == REFS_OK && vfs->is_local != NULL && vfs->is_local(vfs->self, at.location);
+        status == REFS_OK && refs_vfs_is_local(refs_scan_files_vfs(job->files), at.location);
     if (at.is_local)
         status = open_file(&at, err);
     else if (status == REFS_OK)

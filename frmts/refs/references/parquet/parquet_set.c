@@ -335,8 +335,7 @@ static refs_status list_records(const refs_parquet_set *set, uint32_t array, rec
     const refs_str prefix = refs_references__chunk_grids_prefix(&set->grids, array);
     const refs_vfs_listing listing = {note_record, list};
     REFS_SCOPED_BUF folder = REFS_BUF_INIT;
-    if (vfs->list == NULL || vfs->is_local == NULL || !vfs->is_local(vfs->self, set->folder))
-        return REFS_UNSUPPORTED;
+    if (vfs->list == NULL || !refs_vfs_is_local(vfs, set->folder)) return REFS_UNSUPPORTED;
     REFS_TRY(refs_buf_printf(&folder, err, "%s/%.*s", set->folder,
                              (int)(prefix.size > 0 ? prefix.size - 1 : 0), prefix.data));
     REFS_TRY(vfs->list(vfs->self, (const char *)folder.data, &listing, err));

@@ -624,8 +624,7 @@ static refs_status peek(void *self, const char *location, void *handle, refs_vfs
 }
 
 static bool is_local(void *self, const char *location) {
-    const refs_http_vfs *vfs = self;
-    return vfs->other->is_local != NULL && vfs->other->is_local(vfs->other->self, location);
+    return refs_vfs_is_local(((const refs_http_vfs *)self)->other, location);
 }
 
 static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
