@@ -207,10 +207,12 @@ typedef struct refs_cf_missing {
     uint64_t uint64;
 } refs_cf_missing;
 
+/** It as a double, which may be rounded; NaN for none. */
+double refs_cf_missing_number(refs_cf_missing missing);
+
 /** From one number to the other, both included; one may be infinite. */
 typedef struct refs_cf_range {
-    double low, high;
-    refs_cf_missing least, most; /**< the same numbers, of 64-bit integers exactly */
+    refs_cf_missing least, most;
 } refs_cf_range;
 
 /** Whether an element is in a range: the bits of a 64-bit integer as read, and its number, which

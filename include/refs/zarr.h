@@ -75,6 +75,9 @@ bool refs_dtype_to_doubles(const refs_dtype *dtype, const uint8_t *elements, siz
 bool refs_dtype_to_integers(const refs_dtype *dtype, const uint8_t *elements, size_t n,
                             int64_t *numbers);
 
+/** One element as a double; 0 for strings and opaque types. */
+double refs_dtype_number(const refs_dtype *dtype, const uint8_t *element);
+
 /** Whether elements are of one type and size, whatever their byte order. Units of times are not
  * compared. */
 bool refs_dtype_equal(const refs_dtype *a, const refs_dtype *b);

@@ -254,11 +254,8 @@ static void find_missing(const refs_agg_values *values, const uint8_t *src, size
 static void find_missing_nans(const refs_agg_values *values, const double *numbers, size_t n,
                               bool *is_missing) {
     bool any = false;
-    for (size_t k = 0; k < values->n_missing; k++) {
-        double missing = 0;
-        (void)refs_dtype_to_doubles(&values->from, values->missing[k], 1, &missing);
-        any |= isnan(missing);
-    }
+    for (size_t k = 0; k < values->n_missing; k++)
+        any |= isnan(refs_dtype_number(&values->from, values->missing[k]));
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
 }
 
@@ -266,7 +263,8 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
 static void find_invalid(const refs_agg_values *values, const void *src, const double *numbers,
                          size_t n, bool *is_missing) {
     int64_t integers[BLOCK];
-    const double least = values->valid.low, most = values->valid.high;
+    const double least = refs_cf_missing_number(values->valid.least),
+                 most = refs_cf_missing_number(values->valid.most);
     if (!values->has_range) return;
     if (!is_wide_integer(&values->from)) {
         for (size_t i = 0; i < n; i++)

@@ -83,6 +83,20 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_description
         input->options.values->announce(input->options.values->user, coming.arrays, coming.n);
 }
 
+/* Of sets of GRIB messages, where they are the tops and bottoms of layers. */
+refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
+                                 double **bounds, refs_error *err) {
+    const refs_str name = refs_cf__text(coordinate->attributes, "bounds");
+    const bool is_of_grib = refs_json_get(input->array->attributes, "GRIB_typeOfLevel") != NULL;
+    const refs_array_meta *array =
+        name.size > 0 && is_of_grib ? refs_cf__resolve(input, name) : NULL;
+    if (array == NULL || array->status != REFS_OK || array->rank != coordinate->rank + 1 ||
+        array->shape[coordinate->rank] != 2 ||
+        (coordinate->rank > 0 && array->shape[0] != coordinate->shape[0]))
+        return REFS_OK;
+    return refs_cf__read_values(input, array, bounds, err);
+}
+
 static refs_status read_axes(const refs_cf__input *input, refs_cf_description *description,
                              refs_error *err) {
     if (!is_readable(description)) {

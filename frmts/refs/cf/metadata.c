@@ -167,6 +167,10 @@ refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_a
     return add_band_axes(description, err);
 }
 
+static bool is_of_grib(const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL;
+}
+
 static bool is_readable(const refs_array_meta *coordinate) {
     return coordinate != NULL && coordinate->status == REFS_OK;
 }
@@ -204,23 +208,6 @@ static refs_status add_unsigned(const refs_cf__input *input, const char *name, r
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(print_unsigned(input, name, &text, err));
     return refs_cf__add_item(items, name, refs_buf_text(&text), err);
-}
-
-static bool is_of_grib(const refs_array_meta *array) {
-    return refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL;
-}
-
-/* Of sets of GRIB messages, where they are the tops and bottoms of layers. */
-refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
-                                 double **bounds, refs_error *err) {
-    const refs_str name = refs_cf__text(coordinate->attributes, "bounds");
-    const refs_array_meta *array =
-        name.size > 0 && is_of_grib(input->array) ? refs_cf__resolve(input, name) : NULL;
-    if (!is_readable(array) || array->rank != coordinate->rank + 1 ||
-        array->shape[coordinate->rank] != 2 ||
-        (coordinate->rank > 0 && array->shape[0] != coordinate->shape[0]))
-        return REFS_OK;
-    return refs_cf__read_values(input, array, bounds, err);
 }
 
 /* Adds NETCDF_DIM_<axis>_BOUNDS={<top>,<bottom>}. */

@@ -149,11 +149,15 @@ void refs_cf__describe_missing(const refs_cf__input *input, refs_cf_description 
     add_attribute(input, "missing_value", description);
 }
 
+double refs_cf_missing_number(refs_cf_missing missing) {
+    return missing.kind == REFS_CF_NODATA_DOUBLE   ? missing.number
+           : missing.kind == REFS_CF_NODATA_INT64  ? (double)missing.int64
+           : missing.kind == REFS_CF_NODATA_UINT64 ? (double)missing.uint64
+                                                   : (double)NAN;
+}
+
 static bool is_number(refs_cf_missing missing, double element) {
-    return missing.kind == REFS_CF_NODATA_DOUBLE   ? element == missing.number
-           : missing.kind == REFS_CF_NODATA_INT64  ? element == (double)missing.int64
-           : missing.kind == REFS_CF_NODATA_UINT64 ? element == (double)missing.uint64
-                                                   : false;
+    return element == refs_cf_missing_number(missing);
 }
 
 bool refs_cf_range_equal(const refs_cf_range *one, const refs_cf_range *other) {
@@ -182,7 +186,8 @@ bool refs_cf_is_missing(const refs_cf_description *description, double element) 
     for (size_t i = 0; i < description->n_missing; i++)
         is_missing = is_missing || is_number(description->missing[i], element);
     return is_missing || (description->has_valid_range &&
-                          (element < description->valid.low || element > description->valid.high));
+                          (element < refs_cf_missing_number(description->valid.least) ||
+                           element > refs_cf_missing_number(description->valid.most)));
 }
 
 /* `number` is the element, too, rounded. */

@@ -81,14 +81,8 @@ const char *refs_cf_whole_range_text(const refs_dtype *dtype) {
 
 /* -- the fill value of the metadata ------------------------------------------------------------ */
 
-static double load_number(const refs_dtype *dtype, const uint8_t *fill) {
-    double number = 0;
-    (void)refs_dtype_to_doubles(dtype, fill, 1, &number);
-    return number;
-}
-
 double refs_cf__fill_number(const refs_array_meta *array) {
-    return load_number(&array->dtype, array->fill);
+    return refs_dtype_number(&array->dtype, array->fill);
 }
 
 static bool has_number_fill(const refs_array_meta *array) {
@@ -220,7 +214,7 @@ static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
     if (has_fill || array->dtype.type != REFS_TYPE_FLOAT || array->dtype.size != sizeof(float) ||
         refs_fill_value_parse(value, &wide, element, &has_fill, NULL) != REFS_OK || !has_fill)
         return has_fill;
-    const float number = (float)load_number(&wide, element);
+    const float number = (float)refs_dtype_number(&wide, element);
     memcpy(fill, &number, sizeof number);
     return true;
 }
@@ -324,7 +318,7 @@ static void set_from_fill(const refs_dtype *dtype, const uint8_t *fill,
         memcpy(&uint64, fill, sizeof uint64);
         set_uint64(description, uint64);
     } else {
-        set_double(description, &as, load_number(&as, fill));
+        set_double(description, &as, refs_dtype_number(&as, fill));
     }
 }
 
@@ -551,7 +545,7 @@ static bool is_ordered(const refs_cf_range *range) {
     if (low.kind == REFS_CF_NODATA_INT64 && high.kind == low.kind) return low.int64 <= high.int64;
     if (low.kind == REFS_CF_NODATA_UINT64 && high.kind == low.kind)
         return low.uint64 <= high.uint64;
-    return range->low <= range->high;
+    return refs_cf_missing_number(low) <= refs_cf_missing_number(high);
 }
 
 bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
@@ -570,7 +564,6 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
     }
     const bool is_exact = !range.unpacked;
     *stored = (refs_cf_range){
-        range.low, range.high,
         refs_cf__missing_as(&array->dtype, as, is_exact ? range.least : NULL, range.low),
         refs_cf__missing_as(&array->dtype, as, is_exact ? range.most : NULL, range.high)};
     const bool all_bytes = array->dtype.size == 1 && is_whole(&array->dtype, &range);
@@ -594,7 +587,7 @@ static bool holds_default(const refs_array_meta *array) {
         return false;
     if (is_whole(&as, &range)) return true;
     uint64_t bits = 0;
-    double number = load_number(&as, fill);
+    double number = refs_dtype_number(&as, fill);
     if (as.size == sizeof bits) memcpy(&bits, fill, sizeof bits);
     if (refs_cf_is_declared_unsigned(array)) as.type = REFS_TYPE_UINT;
     if (as.type == REFS_TYPE_UINT) number = refs_cf__to_unsigned(&as, number);
@@ -613,7 +606,7 @@ bool refs_cf_has_only_values(const refs_array_meta *array) {
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
     const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
-    refs_cf_range range = {.low = 0};
+    refs_cf_range range = {.least = {0}};
     description->has_valid_range = refs_cf_valid_range(array, &as, &range);
     description->valid = range;
 }

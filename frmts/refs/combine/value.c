@@ -25,12 +25,6 @@ static refs_value_kind kind_of(const refs_dtype *dtype) {
     }
 }
 
-static double number_at(const refs_dtype *dtype, const uint8_t *at) {
-    double number = 0;
-    (void)refs_dtype_to_doubles(dtype, at, 1, &number);
-    return number;
-}
-
 refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint64_t i) {
     const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
     refs_value value = {.kind = kind_of(dtype)};
@@ -40,11 +34,11 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
         value.number = value.is_large ? (double)(uint64_t)value.integer : (double)value.integer;
         value.is_missing = refs_combine__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
     } else if (value.kind == REFS_VALUE_NUMBER) {
-        value.number = number_at(dtype, at);
+        value.number = refs_dtype_number(dtype, at);
     } else if (value.kind == REFS_VALUE_COMPLEX) {
-        value.number = number_at(dtype, at);
+        value.number = refs_dtype_number(dtype, at);
         const refs_dtype part = {.type = REFS_TYPE_FLOAT, .size = dtype->size / 2};
-        value.imaginary = number_at(&part, at + part.size);
+        value.imaginary = refs_dtype_number(&part, at + part.size);
     } else if (value.kind == REFS_VALUE_TEXT) {
         value.text = refs_str_view((const char *)at, dtype->size);
         while (value.text.size > 0 && value.text.data[value.text.size - 1] == '\0')

@@ -128,8 +128,8 @@ RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
     hasRange_ = description.has_valid_range || !staysNan;
     if (!hasRange_ && missing_.empty()) return;
     if (description.has_valid_range) {
-        least_ = description.valid.low;
-        most_ = description.valid.high;
+        least_ = refs_cf_missing_number(description.valid.least);
+        most_ = refs_cf_missing_number(description.valid.most);
         valid_ = description.valid;
     }
     apply_ = chooseApply(type);

@@ -62,3 +62,9 @@ bool refs_dtype_to_doubles(const refs_dtype *dtype, const uint8_t *elements, siz
         return false;
     }
 }
+
+double refs_dtype_number(const refs_dtype *dtype, const uint8_t *element) {
+    double number = 0;
+    (void)refs_dtype_to_doubles(dtype, element, 1, &number);
+    return number;
+}
