@@ -241,6 +241,13 @@ typedef struct refs_chunk_visitor {
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err);
 
+/** Sets *n to the number of those chunks. */
+refs_status refs_set_count_chunks(const refs_set *set, const refs_chunk_keys *keys, uint64_t *n,
+                                  refs_error *err);
+
+/** Whether the last part of a key is the name of a document of metadata: ".zarray", "zarr.json". */
+bool refs_key_is_metadata(refs_str key);
+
 /** Receives keys; `key` and what `ref` holds are borrowed for the call. */
 typedef struct refs_key_visitor {
     refs_status (*visit)(void *user, refs_str key, const refs_ref *ref, refs_error *err);

@@ -156,22 +156,9 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
     return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", meta->path);
 }
 
-refs_status refs_aggregation__each_chunk(const refs_set *set, const refs_array_meta *meta,
-                                         const refs_chunk_visitor *visitor, refs_error *err) {
-    uint64_t n[REFS_MAX_RANK];
+refs_chunk_keys refs_aggregation__keys(const refs_array_meta *meta, uint64_t n[REFS_MAX_RANK]) {
     for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
-    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
-    return refs_set_each_chunk(set, &keys, visitor, err);
-}
-
-static refs_status count_chunk(void *user, const uint64_t *index, const refs_ref *ref,
-                               refs_error *err) {
-    uint64_t *n = user;
-    (void)index;
-    (void)ref;
-    (void)err;
-    ++*n;
-    return REFS_OK;
+    return (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
 }
 
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
@@ -190,12 +177,11 @@ refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, 
 
 static refs_status check_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
                                   uint64_t elements, refs_error *err) {
-    uint64_t n = 0, stored;
-    const refs_chunk_visitor visitor = {count_chunk, &n};
+    const refs_set *set = refs_store_set(refs_hierarchy_store(aggregation->hierarchy));
+    uint64_t n[REFS_MAX_RANK], stored;
+    const refs_chunk_keys keys = refs_aggregation__keys(meta, n);
     if (elements <= MAX_EMPTY_ELEMENTS) return REFS_OK;
-    REFS_TRY(refs_aggregation__each_chunk(
-        refs_store_set(refs_hierarchy_store(aggregation->hierarchy)), meta, &visitor, err));
-    stored = n;
+    REFS_TRY(refs_set_count_chunks(set, &keys, &stored, err));
     for (size_t dim = 0; dim < meta->rank; dim++)
         if (!refs_mul_u64(stored, meta->chunk[dim], &stored) ||
             !refs_mul_u64(stored, meta->shard != NULL ? meta->shard->n[dim] : 1, &stored))

@@ -119,9 +119,8 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
 refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
                                            refs_error *err);
 
-/** refs_set_each_chunk for the chunks of an array. */
-refs_status refs_aggregation__each_chunk(const refs_set *set, const refs_array_meta *meta,
-                                         const refs_chunk_visitor *visitor, refs_error *err);
+/** The keys of the chunks of an array, of which `n` gets the counts. */
+refs_chunk_keys refs_aggregation__keys(const refs_array_meta *meta, uint64_t n[REFS_MAX_RANK]);
 
 /** Aggregation number `i`, or NULL. */
 refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);

@@ -31,11 +31,13 @@ static refs_status visit_chunk(void *user, const uint64_t *index, const refs_ref
 
 static refs_status search_chunks(search *job, const refs_array_meta *meta, refs_error *err) {
     const refs_chunk_visitor visitor = {visit_chunk, job};
+    uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = refs_aggregation__keys(meta, n);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     REFS_TRY(refs_aggregation__check_elements(meta, err));
     refs_error stopped = REFS_ERROR_INIT;
-    const refs_status status = refs_aggregation__each_chunk(job->set, meta, &visitor, &stopped);
+    const refs_status status = refs_set_each_chunk(job->set, &keys, &visitor, &stopped);
     if (status == REFS_OK || job->origin != NULL) return REFS_OK;
     return refs_fail(err, status, "%s", stopped.message);
 }
@@ -65,9 +67,8 @@ static refs_status search_attributes(search *job, const refs_array_meta *meta, r
     while (refs_str_starts(path, "/")) path = refs_str_part(path, 1, path.size);
     REFS_TRY(search_document(job, path, *kinds, &is_there, err));
     while (!is_there && path.size > 0 && job->origin == NULL) {
-        const size_t slash = refs_str_find_last(path, '/');
         bool is_above = false;
-        path = refs_str_part(path, 0, slash == SIZE_MAX ? 0 : slash);
+        path = refs_path_parent(path);
         REFS_TRY(search_document(job, path, above[kinds - own], &is_above, err));
     }
     return REFS_OK;

@@ -96,13 +96,6 @@ static bool same_text(const refs_buf *a, const refs_buf *b) {
     return is_same;
 }
 
-/* Other keys are chunks, whatever they look like. */
-static bool is_metadata(refs_str key) {
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
-    return refs_str_starts(name, ".z") || refs_str_is(name, "zarr.json");
-}
-
 /* -- values ------------------------------------------------------------------------------------ */
 
 /* For a data file there may be bytes at hand that are in the file all the same. */
@@ -179,7 +172,7 @@ static refs_status compare_values(comparison *at, refs_str key, const refs_buf t
     uint32_t id;
     *are_compared = false;
     if (!refs_str_ends(key, "/.zarray") || !differ_in_chunks(texts)) return REFS_OK;
-    const refs_str path = refs_str_part(key, 0, key.size - strlen("/.zarray"));
+    const refs_str path = refs_path_parent(key);
     for (size_t i = 0; i < 2; i++) {
         REFS_TRY(find_stored(&at->sets[i], path, &metas[i], err));
         if (metas[i] == NULL) return REFS_OK;
@@ -201,7 +194,7 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
     comparison *at = user;
     refs_buf strings[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     bool is_there[2] = {false, false};
-    if (refs_str_starts(key, REFS_SOURCES_GROUP "/") || !is_metadata(key)) return REFS_OK;
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/") || !refs_key_is_metadata(key)) return REFS_OK;
     refs_status status = read_document(&at->sets[0], key, &strings[0], &is_there[0], err);
     if (status == REFS_OK)
         status = read_document(&at->sets[1], key, &strings[1], &is_there[1], err);
@@ -309,7 +302,7 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
 static refs_status compare_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
     comparison *at = user;
     refs_ref other = {0};
-    if (is_metadata(key)) return REFS_OK;
+    if (refs_key_is_metadata(key)) return REFS_OK;
     refs_status status = refs_set_find(at->sets[1 - at->from].set, key, &other, err);
     if (status == REFS_NOT_FOUND) {
         tell(at, key, at->from == 0 ? "only in the first" : "only in the second");

@@ -100,14 +100,6 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
 /* Fragments of an array without a fill value, which are files also where nothing is stored. */
 #define MAX_ZERO_FRAGMENTS ((uint64_t)1 << 14)
 
-static refs_status count_stored(void *user, const uint64_t *index, const refs_ref *ref,
-                                refs_error *err) {
-    uint64_t *n = user;
-    (void)index;
-    (void)ref;
-    return ++*n % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
-}
-
 static uint64_t count_declared(const refs_array_meta *meta) {
     uint64_t n[REFS_MAX_RANK], declared = 1;
     (void)tool_keys(meta, n);
@@ -131,9 +123,7 @@ static refs_status find_n_stored(const tool_arrays *arrays, size_t i, uint64_t *
     uint64_t n[REFS_MAX_RANK];
     const refs_array_meta *meta = arrays->metas[i];
     const refs_chunk_keys keys = tool_keys(meta, n);
-    const refs_chunk_visitor visitor = {count_stored, stored};
-    *stored = 0;
-    REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+    REFS_TRY(refs_set_count_chunks(arrays->set.set, &keys, stored, err));
     if (meta->shard != NULL && !refs_mul_u64(*stored, meta->shard->n_inner, stored))
         *stored = UINT64_MAX;
     return REFS_OK;

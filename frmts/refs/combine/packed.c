@@ -70,34 +70,19 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
 }
 
 /* Keys of the part, group included. */
-static refs_status each_chunk(refs_part_reader *in, const refs_array_meta *meta,
-                              const refs_combine_array *array, const refs_chunk_visitor *visitor,
-                              refs_error *err) {
-    uint64_t n[REFS_MAX_RANK];
-    refs_chunk_keys keys = refs_combine__keys(in->strings, array);
+static refs_chunk_keys keys_of(const refs_part_reader *in, const refs_array_meta *meta,
+                               const refs_combine_array *array, uint64_t n[REFS_MAX_RANK]) {
     refs_combine_n_keys(meta, n);
-    keys.separator = meta->separator;
-    keys.n = n;
-    keys.prefix = refs_intern_get(in->strings, array->part_prefix);
-    return refs_set_each_chunk(in->part->set, &keys, visitor, err);
-}
-
-static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
-                             refs_error *err) {
-    uint64_t *n = user;
-    (void)index;
-    (void)ref;
-    (void)err;
-    ++*n;
-    return REFS_OK;
+    return (refs_chunk_keys){refs_intern_get(in->strings, array->part_prefix), meta->separator,
+                             array->rank, n};
 }
 
 refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta *meta,
                                     const refs_combine_array *array, uint64_t *bytes,
                                     refs_error *err) {
-    uint64_t n = 0;
-    const refs_chunk_visitor visitor = {count_one, &n};
-    REFS_TRY(each_chunk(in, meta, array, &visitor, err));
+    uint64_t counts[REFS_MAX_RANK], n;
+    const refs_chunk_keys keys = keys_of(in, meta, array, counts);
+    REFS_TRY(refs_set_count_chunks(in->part->set, &keys, &n, err));
     *bytes = n;
     bool fits = refs_mul_u64(n, meta->dtype.size, bytes);
     for (size_t dim = 0; fits && dim < meta->rank; dim++)
@@ -123,7 +108,9 @@ refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *m
         if (cut != NULL) at.first[dim] = cut->first / refs_part__key_size(meta, dim);
     }
     const refs_chunk_visitor visitor = {pack_one, &at};
-    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = keys_of(in, meta, array, n);
+    refs_status status = refs_set_each_chunk(in->part->set, &keys, &visitor, err);
     array->stream_size = in->member->streams.size - array->stream;
     refs_combine__packer_clear(&at.packer);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
@@ -133,6 +120,8 @@ refs_status refs_part__look_for_masks(refs_part_reader *in, const refs_array_met
                                       refs_combine_array *array, refs_error *err) {
     packing at = {.packer = {.combine = in->combine}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
-    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = keys_of(in, meta, array, n);
+    refs_status status = refs_set_each_chunk(in->part->set, &keys, &visitor, err);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }

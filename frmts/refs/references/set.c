@@ -227,11 +227,8 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
 static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
-    const size_t slash = refs_str_find_last(path, '/');
     refs_chunk_key name;
-    return refs_references__chunk_key_split(
-               refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size), &name) &&
-           name.rank == 1;
+    return refs_references__chunk_key_split(refs_path_last(path), &name) && name.rank == 1;
 }
 
 static refs_status visit_by_name(const refs_set *set, const refs_chunk_keys *keys,
@@ -363,6 +360,22 @@ refs_status refs_set_first_chunk(const refs_set *set, const refs_chunk_keys *key
     const refs_status status = each_chunk(set, keys, &visitor, MAX_KEYS_LOOKED_AT, &found);
     if (first.is_found) return REFS_OK;
     return status != REFS_OK ? refs_fail(err, status, "%s", found.message) : REFS_NOT_FOUND;
+}
+
+static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    (void)index;
+    (void)ref;
+    (void)err;
+    ++*(uint64_t *)user;
+    return REFS_OK;
+}
+
+refs_status refs_set_count_chunks(const refs_set *set, const refs_chunk_keys *keys, uint64_t *n,
+                                  refs_error *err) {
+    const refs_chunk_visitor visitor = {count_one, n};
+    *n = 0;
+    return refs_set_each_chunk(set, keys, &visitor, err);
 }
 
 uint64_t refs_set_size(const refs_set *set) {

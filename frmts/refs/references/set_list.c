@@ -9,13 +9,10 @@
 /* Bytes of a value that is kept of a set: those of a scalar coordinate. */
 #define MAX_VALUE 64
 
-bool refs_references__is_metadata_key(refs_str key) {
-    static const char *const names[] = {".zgroup", ".zattrs", ".zarray", ".zmetadata", "zarr.json"};
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return false;
+bool refs_key_is_metadata(refs_str key) {
+    static const char *const names[] = {".zgroup",    ".zattrs",   ".zarray",
+                                        ".zmetadata", "zarr.json", NULL};
+    return refs_str_is_among(refs_path_last(key), names);
 }
 
 static refs_status fail_at(const refs_json_reader *reader, const char *what, refs_error *err) {
@@ -35,7 +32,7 @@ static refs_status looks_like_set(refs_json_reader *reader, bool *result, refs_e
         refs_str key;
         REFS_TRY(refs_json_next(reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-        bool refs = refs_str_is(key, "refs"), metadata = refs_references__is_metadata_key(key);
+        bool refs = refs_str_is(key, "refs"), metadata = refs_key_is_metadata(key);
         REFS_TRY(refs_json_next(reader, &token, NULL, err));
         if (metadata || (refs && token == REFS_JSON_OBJECT_BEGIN)) {
             *result = true;
@@ -58,8 +55,8 @@ refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *l
     *layout = REFS_LAYOUT_SINGLE;
     REFS_TRY(refs_json_next(reader, &token, &key, err));
     if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-    bool member_of_set = refs_references__is_metadata_key(key) || refs_str_is(key, "refs") ||
-                         refs_str_is(key, "templates");
+    bool member_of_set =
+        refs_key_is_metadata(key) || refs_str_is(key, "refs") || refs_str_is(key, "templates");
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
     if (member_of_set || token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
     bool holds_sets;
@@ -139,7 +136,7 @@ typedef struct list_visit {
 static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_json_token token,
                               refs_str text, refs_error *err) {
     refs_str key = refs_buf_text(&visit->key);
-    bool is_metadata = refs_references__is_metadata_key(key);
+    bool is_metadata = refs_key_is_metadata(key);
     visit->value.size = 0;
     if (token == REFS_JSON_OBJECT_BEGIN && is_metadata)
         REFS_TRY(refs_json_capture(reader, token, &visit->value, err));

@@ -23,7 +23,4 @@ refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *l
 refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout layout,
                                        int64_t index, refs_error *err);
 
-/** Whether `key` is of Zarr metadata, in the root or in a folder. */
-bool refs_references__is_metadata_key(refs_str key);
-
 #endif

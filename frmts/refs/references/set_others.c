@@ -114,7 +114,7 @@ static refs_status show_all(key_search *at, refs_error *err) {
         const bool is_zmetadata =
             refs_str_is(key, ".zmetadata") || refs_str_ends(key, "/.zmetadata");
         if (refs_str_starts(key, REFS_SOURCES_GROUP "/") ||
-            (refs_references__is_metadata_key(key) && !is_zmetadata))
+            (refs_key_is_metadata(key) && !is_zmetadata))
             continue;
         REFS_TRY(show(at, key, err));
     }

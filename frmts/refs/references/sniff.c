@@ -36,7 +36,7 @@ static refs_status look_into_refs(refs_json_reader *reader, signs *seen) {
         refs_str key;
         REFS_TRY(refs_json_next(reader, &token, &key, NULL));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-        if (refs_references__is_metadata_key(key)) seen->metadata = true;
+        if (refs_key_is_metadata(key)) seen->metadata = true;
         REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
         REFS_TRY(refs_json_skip(reader, token, NULL));
     }
@@ -50,7 +50,7 @@ static refs_status look_into_set(refs_json_reader *reader, signs *seen) {
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
         bool version = refs_str_is(text, "version"), refs = refs_str_is(text, "refs");
         bool templates = refs_str_is(text, "templates") || refs_str_is(text, "gen");
-        if (refs_references__is_metadata_key(text)) seen->metadata = true;
+        if (refs_key_is_metadata(text)) seen->metadata = true;
         REFS_TRY(refs_json_next(reader, &token, &text, NULL));
         if (version && is_version_1(token, text)) seen->version_1 = true;
         if (templates) seen->templates = true;

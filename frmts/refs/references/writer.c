@@ -45,7 +45,7 @@ static const refs_write_kind *kind_of(refs_write_format format) {
 
 refs_status refs_writer_check_name(const char *path, refs_error *err) {
     const refs_str name = refs_str_from(path);
-    const refs_str last = refs_file_name_last(name);
+    const refs_str last = refs_path_last(name);
     if (refs_writer_format_of(path) != REFS_WRITE_JSON || packing_of_name(name) != REFS_PACK_NONE ||
         refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
         return REFS_OK;
@@ -176,12 +176,6 @@ refs_status refs_writer_joined(refs_writer *writer, refs_str how, refs_error *er
     return refs_buf_append_str(&writer->joined, how, err);
 }
 
-static bool is_metadata(refs_str key) {
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
-    return refs_str_starts(name, ".z") || refs_str_is(name, "zarr.json");
-}
-
 /* Versions 2 of zarr-python read metadata as ASCII. In JSON other characters are in strings alone.
  */
 static refs_status append_ascii(refs_bytes document, refs_buf *text, refs_error *err) {
@@ -211,7 +205,7 @@ static bool is_ascii(refs_bytes document) {
 static refs_status write_document(refs_writer *writer, refs_str key, refs_bytes document,
                                   refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    if (is_ascii(document) || !is_metadata(key))
+    if (is_ascii(document) || !refs_key_is_metadata(key))
         return writer->kind->document(writer->self, key, document, err);
     REFS_TRY(append_ascii(document, &text, err));
     return writer->kind->document(writer->self, key, refs_buf_view(&text), err);

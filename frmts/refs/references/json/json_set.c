@@ -81,7 +81,7 @@ static refs_status keep_text(set_reader *set, refs_buf *kept, refs_error *err) {
 }
 
 static refs_status read_reference(set_reader *set, refs_str key, refs_error *err) {
-    if (refs_references__is_metadata_key(key) && refs_str_find(key, '/') == SIZE_MAX) {
+    if (refs_key_is_metadata(key) && refs_str_find(key, '/') == SIZE_MAX) {
         set->has_root_metadata = true;
         if (set->version == REFS_JSON_VERSION_UNKNOWN) set->version = REFS_JSON_VERSION_0;
     }

@@ -59,9 +59,7 @@ static refs_status open_parquet(const refs_staged *place, const refs_writer_opti
 static refs_status check_document(const parquet_writer *parquet, refs_str key, refs_bytes document,
                                   refs_error *err) {
     refs_json_doc *doc = NULL;
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
-    if (refs_str_is(name, "zarr.json"))
+    if (refs_str_is(refs_path_last(key), "zarr.json"))
         return refs_fail(
             err, REFS_UNSUPPORTED,
             "%s: Parquet sets can hold only Zarr version 2, and %.*s is of version 3: "
@@ -73,7 +71,7 @@ static refs_status check_document(const parquet_writer *parquet, refs_str key, r
     REFS_TRY(status);
     bool is_object = refs_json_is_object(refs_json_root(doc));
     refs_json_doc_free(doc);
-    if (is_object && refs_str_starts(name, ".z")) return REFS_OK;
+    if (is_object && refs_key_is_metadata(key)) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: Parquet sets can hold only metadata and chunks, and %.*s is neither: "
                      "write JSON",
