@@ -139,12 +139,32 @@ refs_str refs_str_trim(refs_str text, const char *blanks);
  * together with the separators before it; false, and an empty word, when none is left. */
 bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
 
+/** Takes the first text, and the NUL behind it, off a list of such; false where none is left. */
+bool refs_str_next_text(refs_str *list, const char **text);
+
+/** Sets the members of `list` to `n` texts, each with a NUL behind it. Returns what follows them.
+ */
+const char *refs_texts_point(const char *texts, size_t n, const char **list);
+
 /** Takes the first line off `text`: lines end in CR, LF or both, and the last one at the end. False
  * where nothing is left. */
 bool refs_str_next_line(refs_str *text, refs_str *line);
 
-/** The part after the last slash of a path. */
+/** The part after the last slash of a path; all of a path without one. */
 const char *refs_path_leaf(const char *path);
+refs_str refs_path_last(refs_str path);
+
+/** The part before the last slash of a path, without and with the slash; nothing of a path without
+ * one. */
+refs_str refs_path_parent(refs_str path);
+refs_str refs_path_folder(refs_str path);
+
+/** Whether it is one of `names`, which NULL ends. */
+bool refs_str_is_among(refs_str text, const char *const *names);
+
+/** Sets *i to the number of the word in `words`, which NULL ends, that `text` is but for the case
+ * of letters; false, and *i untouched, for none. */
+bool refs_word_find(const char *text, const char *const *words, size_t *i);
 
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
 char *refs_str_copy(refs_str text);

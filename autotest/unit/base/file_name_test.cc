@@ -91,7 +91,7 @@ TEST(FileName, HasAFolderAndALastPart) {
     for (const auto &part : parts) {
         const refs_str name = refs_str_from(part[0]);
         EXPECT_TRUE(refs_str_is(refs_file_name_folder(name), part[1])) << part[0];
-        EXPECT_TRUE(refs_str_is(refs_file_name_last(name), part[2])) << part[0];
+        EXPECT_TRUE(refs_str_is(refs_path_last(name), part[2])) << part[0];
     }
 }
 

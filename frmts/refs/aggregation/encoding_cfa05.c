@@ -301,9 +301,7 @@ static refs_status put_attributes(const cfa_job *job, const char *group_name, re
 /* The group is one of the group that the variable is in. */
 static refs_status make_group(const cfa_job *job, refs_buf *name, cfa_group *group,
                               refs_error *err) {
-    refs_str path = refs_str_from(job->variable->path);
-    size_t slash = refs_str_find_last(path, '/');
-    refs_str above = slash == SIZE_MAX ? refs_str_from("") : refs_str_part(path, 0, slash);
+    const refs_str above = refs_path_parent(refs_str_from(job->variable->path));
     REFS_SCOPED_BUF all = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(name, err, "cfa_%s", job->name));
     REFS_TRY(refs_buf_append_str(&all, above, err));

@@ -35,10 +35,9 @@ bool refs_aggregation_owns(const refs_json *attributes, refs_str name) {
     const bool is_cf = refs_json_get(attributes, "aggregated_data") != NULL;
     if (refs_str_is(name, "cf_role")) return is_cfa;
     if (refs_str_is(name, REFS_AGGREGATED_DIMENSIONS)) return is_cf;
-    for (const char *const *word = refs_aggregation_words; *word != NULL; word++)
-        if (refs_str_is(name, *word)) return is_cfa || is_cf;
     return (is_cfa || is_cf) &&
-           (refs_str_is(name, REFS_CFA_DIMENSIONS) || refs_str_is(name, REFS_DIMENSION_SIZES));
+           (refs_str_is_among(name, refs_aggregation_words) ||
+            refs_str_is(name, REFS_CFA_DIMENSIONS) || refs_str_is(name, REFS_DIMENSION_SIZES));
 }
 
 const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name) {

@@ -427,14 +427,11 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
 /* -- fragments of files that are open ---------------------------------------------------------- */
 
 bool refs_missing_parse(const char *word, refs_missing *missing) {
-    static const char *const words[] = {
-        [REFS_MISSING_ERROR] = "ERROR", [REFS_MISSING_FILL] = "FILL", [REFS_MISSING_WARN] = "WARN"};
-    for (size_t i = REFS_MISSING_ERROR; i < sizeof words / sizeof *words; i++) {
-        if (strcasecmp(word, words[i]) != 0) continue;
-        *missing = (refs_missing)i;
-        return true;
-    }
-    return false;
+    static const char *const words[] = {"ERROR", "FILL", "WARN", NULL}; /* from the second on */
+    size_t i;
+    if (!refs_word_find(word, words, &i)) return false;
+    *missing = (refs_missing)(REFS_MISSING_ERROR + i);
+    return true;
 }
 
 static refs_missing missing_of(const refs_fragments *fragments,

@@ -108,10 +108,7 @@ static refs_status add_with_base(const refs_aggregation *aggregation, const refs
 /* "x/x.tas.0.nc" beside "x.nca", whatever folder the name had when it was written. */
 static refs_status add_beside(const refs_aggregation *aggregation, const refs_agg_names *names,
                               refs_str file, refs_buf *locations, refs_error *err) {
-    refs_str master = refs_str_from(names->master);
-    size_t slash = refs_str_find_last(master, '/'), behind = refs_str_find_last(file, '/');
-    refs_str stem = refs_str_part(master, slash == SIZE_MAX ? 0 : slash + 1, master.size);
-    refs_str name = refs_str_part(file, behind == SIZE_MAX ? 0 : behind + 1, file.size);
+    const refs_str stem = refs_path_last(refs_str_from(names->master)), name = refs_path_last(file);
     size_t dot = refs_str_find_last(stem, '.');
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
     if (dot == SIZE_MAX || dot == 0 || name.size == 0) return REFS_OK;

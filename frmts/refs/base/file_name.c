@@ -37,14 +37,10 @@ bool refs_file_name_is_local(refs_str name) {
     return !refs_str_starts(name, "/vsi") && !refs_file_name_has_url(name);
 }
 
-refs_str refs_file_name_last(refs_str path) {
-    const size_t slash = refs_str_find_last(path, '/');
-    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
-}
-
 refs_str refs_file_name_folder(refs_str path) {
-    const size_t slash = refs_str_find_last(path, '/');
-    return slash == SIZE_MAX ? refs_str_from(".") : refs_str_part(path, 0, slash > 0 ? slash : 1);
+    const refs_str folder = refs_path_folder(path);
+    if (folder.size == 0) return refs_str_from(".");
+    return refs_str_part(path, 0, folder.size > 1 ? folder.size - 1 : 1);
 }
 
 bool refs_file_name_is_relative(refs_str name) {

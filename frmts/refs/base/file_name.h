@@ -25,9 +25,6 @@ bool refs_file_name_has_url(refs_str name);
  * there is no URL in it, and it is none of GDAL's virtual file systems. */
 bool refs_file_name_is_local(refs_str name);
 
-/** The part behind the last slash: "c.nc" of "a/b/c.nc". */
-refs_str refs_file_name_last(refs_str path);
-
 /** The folder that a file lies in, as system calls want it: "a/b" of "a/b/c.nc", "/" of "/c.nc",
  * "." of "c.nc". */
 refs_str refs_file_name_folder(refs_str path);

@@ -4,11 +4,6 @@
 /* Longer names are not misspellings of others. */
 #define LONGEST 64
 
-static refs_str without_groups(refs_str path) {
-    const size_t slash = refs_str_find_last(path, '/');
-    return slash == SIZE_MAX ? path : refs_str_part(path, slash + 1, path.size);
-}
-
 static char small(char letter) {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
@@ -36,7 +31,7 @@ static size_t distance(refs_str one, refs_str other) {
 }
 
 bool refs_name_is_near(refs_str asked, refs_str other, size_t *least) {
-    const refs_str name = without_groups(asked), there = without_groups(other);
+    const refs_str name = refs_path_last(asked), there = refs_path_last(other);
     const size_t most = least_of(*least, name.size / 3 + 1);
     if (name.size == 0 || name.size > LONGEST || there.size > LONGEST) return false;
     const size_t apart = distance(name, there);

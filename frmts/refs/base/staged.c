@@ -48,11 +48,9 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     ssize_t size = readlink(link, text, sizeof text);
     if (size < 0) return refs_staged_fail(link, err);
-    refs_str folder = refs_str_from(link);
-    size_t slash = refs_str_find_last(folder, '/');
     *target = NULL;
-    if (text[0] != '/' && slash != SIZE_MAX)
-        REFS_TRY(refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err));
+    if (text[0] != '/')
+        REFS_TRY(refs_buf_append_str(&name, refs_path_folder(refs_str_from(link)), err));
     REFS_TRY(refs_buf_append(&name, text, (size_t)size, err));
     return refs_buf_keep(&name, target, err);
 }

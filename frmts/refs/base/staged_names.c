@@ -108,11 +108,9 @@ static refs_status sweep_one(void *user, int folder, const char *name, refs_erro
 }
 
 void refs_staged_sweep(const char *path) {
-    const refs_str text = refs_str_from(path);
-    const size_t slash = refs_str_find_last(text, '/');
-    const size_t n_folder = slash == SIZE_MAX ? 0 : slash + 1;
-    char *name = n_folder > 0 ? refs_str_copy(refs_str_part(text, 0, n_folder)) : NULL;
-    sweeping of = {path + n_folder, find_tag()};
+    const refs_str folder = refs_path_folder(refs_str_from(path));
+    char *name = folder.size > 0 ? refs_str_copy(folder) : NULL;
+    sweeping of = {path + folder.size, find_tag()};
     const refs_folder_visitor visitor = {sweep_one, &of};
     /* A folder that cannot be listed is swept by a later run. */
     (void)refs_folder_each(name != NULL ? name : ".", &visitor, NULL);

@@ -1,4 +1,6 @@
 /* str.c -- views of text, see bytes.h. */
+#include <strings.h>
+
 #include "refs/bytes.h"
 
 bool refs_str_starts(refs_str text, const char *part) {
@@ -57,6 +59,18 @@ bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word) 
     return word->size > 0;
 }
 
+bool refs_str_next_text(refs_str *list, const char **text) {
+    if (list->size == 0) return false;
+    *text = list->data;
+    *list = refs_str_part(*list, strlen(*text) + 1, list->size);
+    return true;
+}
+
+const char *refs_texts_point(const char *texts, size_t n, const char **list) {
+    for (size_t i = 0; i < n; i++, texts += strlen(texts) + 1) list[i] = texts;
+    return texts;
+}
+
 bool refs_str_next_line(refs_str *text, refs_str *line) {
     const refs_str rest = *text;
     size_t end = 0;
@@ -66,6 +80,33 @@ bool refs_str_next_line(refs_str *text, refs_str *line) {
     *line = refs_str_part(rest, 0, end);
     *text = refs_str_part(rest, end + 1 + is_both, rest.size);
     return rest.size > 0;
+}
+
+refs_str refs_path_last(refs_str path) {
+    return refs_str_part(path, refs_path_folder(path).size, path.size);
+}
+
+refs_str refs_path_parent(refs_str path) {
+    const size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, 0, slash == SIZE_MAX ? 0 : slash);
+}
+
+refs_str refs_path_folder(refs_str path) {
+    const size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, 0, slash == SIZE_MAX ? 0 : slash + 1);
+}
+
+bool refs_str_is_among(refs_str text, const char *const *names) {
+    while (*names != NULL && !refs_str_is(text, *names)) names++;
+    return *names != NULL;
+}
+
+bool refs_word_find(const char *text, const char *const *words, size_t *i) {
+    size_t found = 0;
+    while (words[found] != NULL && strcasecmp(text, words[found]) != 0) found++;
+    if (words[found] == NULL) return false;
+    *i = found;
+    return true;
 }
 
 const char *refs_path_leaf(const char *path) {

@@ -35,8 +35,7 @@ static const refs_json *find_attributes(const refs_cf__input *input, const char 
             return group->attributes;
         }
         if (path.size == 0) return NULL;
-        size_t slash = refs_str_find_last(path, '/');
-        path.size = slash == SIZE_MAX ? 0 : slash;
+        path = refs_path_parent(path);
     }
 }
 

@@ -32,8 +32,7 @@ const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str na
     refs_str apex = refs_str_from(group);
     for (;;) {
         found = find_below(input->hierarchy, apex, name);
-        size_t slash = refs_str_find_last(apex, '/');
-        if (found != NULL || slash == SIZE_MAX) return found;
-        apex = refs_str_part(apex, 0, slash);
+        if (found != NULL || refs_str_find(apex, '/') == SIZE_MAX) return found;
+        apex = refs_path_parent(apex);
     }
 }

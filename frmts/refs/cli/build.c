@@ -581,11 +581,9 @@ static refs_status add_dim(build *all, const char *name, refs_error *err) {
 /* Those that are found, or named, and those that a selection cuts. */
 static refs_status list_dims(build *all, refs_error *err) {
     all->dims.n = 0;
-    for (size_t at = 0; at < all->found.names.size;) {
-        const char *name = (const char *)all->found.names.data + at;
+    const char *name;
+    for (refs_str rest = refs_buf_text(&all->found.names); refs_str_next_text(&rest, &name);)
         REFS_TRY(add_dim(all, name, err));
-        at += strlen(name) + 1;
-    }
     for (size_t i = 0; i < all->how.along.n; i++)
         REFS_TRY(add_dim(all, all->how.along.items[i], err));
     all->own_dims.n = 0;

@@ -239,16 +239,15 @@ typedef struct said_coordinate {
 
 /* The array in whose document the codec has the number of the field. */
 static refs_status find_name(void *user, refs_str key, refs_bytes document, refs_error *err) {
-    static const char ending[] = "/.zarray";
     said *at = user;
     REFS_SCOPED_JSON *doc = NULL;
     uint64_t field;
-    if (!refs_str_ends(key, ending) || at->name.size > 0) return REFS_OK;
+    if (!refs_str_ends(key, "/.zarray") || at->name.size > 0) return REFS_OK;
     REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
     const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
     if (refs_json_size(filters) > 0 && is_of_field(refs_json_at(filters, 0), &field) &&
         field == at->messages->field)
-        REFS_TRY(refs_buf_append(&at->name, key.data, key.size - (sizeof ending - 1), err));
+        REFS_TRY(refs_buf_append_str(&at->name, refs_path_parent(key), err));
     return REFS_OK;
 }
 
@@ -259,11 +258,9 @@ typedef struct attribute_search {
 } attribute_search;
 
 static refs_status find_attributes(void *user, refs_str key, refs_bytes document, refs_error *err) {
-    static const char ending[] = "/.zattrs";
     const attribute_search *at = user;
-    if (*at->found != NULL || !refs_str_ends(key, ending) ||
-        key.size != at->array.size + sizeof ending - 1 ||
-        memcmp(key.data, at->array.data, at->array.size) != 0)
+    if (*at->found != NULL || !refs_str_ends(key, "/.zattrs") ||
+        !refs_str_equal(refs_path_parent(key), at->array))
         return REFS_OK;
     return refs_json_parse(refs_str_view((const char *)document.data, document.size), at->found,
                            err);

@@ -89,10 +89,8 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
 refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_error *err) {
     refs_str output = refs_str_from(name);
     while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
-    size_t slash = refs_str_find_last(output, '/');
-    REFS_SCOPED char *folder = slash == SIZE_MAX
-                                   ? refs_str_copy(refs_str_from("."))
-                                   : refs_str_copy(refs_str_part(output, 0, slash + 1));
+    const refs_str above = refs_path_folder(output);
+    REFS_SCOPED char *folder = refs_str_copy(above.size > 0 ? above : refs_str_from("."));
     if (folder == NULL) return refs_fail_nomem(err);
     bool found = realpath(folder, absolute) != NULL;
     return found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));

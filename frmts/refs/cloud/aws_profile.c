@@ -52,12 +52,14 @@ static void keep(char **text, refs_str value) {
 }
 
 static bool is_method(refs_str key) {
-    static const char *const methods[] = {
-        "role_arn",      "credential_process",      "sso_session",
-        "sso_start_url", "web_identity_token_file", "login_session"};
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (refs_str_is(key, methods[i])) return true;
-    return false;
+    static const char *const methods[] = {"role_arn",
+                                          "credential_process",
+                                          "sso_session",
+                                          "sso_start_url",
+                                          "web_identity_token_file",
+                                          "login_session",
+                                          NULL};
+    return refs_str_is_among(key, methods);
 }
 
 static void take_item(void *user, const refs_ini_item *item) {

@@ -51,20 +51,20 @@ const char *refs_settings__first(const refs_settings *settings, const char *cons
     return value;
 }
 
-static bool is_one_of(const char *value, const char *const *words) {
-    for (; value != NULL && *words != NULL; words++)
-        if (strcasecmp(value, *words) == 0) return true;
-    return false;
+static bool is_word(const refs_settings *settings, const char *name, const char *const *words) {
+    const char *value = refs_settings__get(settings, name);
+    size_t i;
+    return value != NULL && refs_word_find(value, words, &i);
 }
 
 bool refs_settings__is_on(const refs_settings *settings, const char *name) {
     static const char *const words[] = {"YES", "TRUE", "ON", "1", NULL};
-    return is_one_of(refs_settings__get(settings, name), words);
+    return is_word(settings, name, words);
 }
 
 bool refs_settings__is_off(const refs_settings *settings, const char *name) {
     static const char *const words[] = {"NO", "FALSE", "OFF", "0", NULL};
-    return is_one_of(refs_settings__get(settings, name), words);
+    return is_word(settings, name, words);
 }
 
 double refs_settings__number(const refs_settings *settings, const char *name, double otherwise) {

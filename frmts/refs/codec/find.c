@@ -8,10 +8,8 @@ const refs_codec_type *refs_codec_at(size_t i) {
 }
 
 static bool answers_to(const refs_codec_type *type, refs_str id) {
-    if (refs_str_is(id, type->name)) return true;
-    for (const char *const *alias = type->aliases; alias != NULL && *alias != NULL; alias++)
-        if (refs_str_is(id, *alias)) return true;
-    return false;
+    return refs_str_is(id, type->name) ||
+           (type->aliases != NULL && refs_str_is_among(id, type->aliases));
 }
 
 const refs_codec_type *refs_codec_find(refs_str id) {

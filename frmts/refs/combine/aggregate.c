@@ -233,7 +233,7 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
 }
 
 static refs_str group_of(refs_str path) {
-    return refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+    return refs_path_folder(path);
 }
 
 /* The innermost of a group and those above it, in which a dimension has no limit. In the root,
@@ -323,8 +323,7 @@ static refs_status describe(aggregating *at, const refs_combine_result *result, 
         REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));
         REFS_TRY(refs_buf_append(&of->names, "", 1, err));
     }
-    const char *name = (const char *)of->names.data;
-    for (size_t dim = 0; dim < result->rank; dim++, name += strlen(name) + 1) of->dims[dim] = name;
+    (void)refs_texts_point((const char *)of->names.data, result->rank, of->dims);
     REFS_TRY(read_attributes(at, result, of, err));
     of->variable = (refs_cfa_variable){.path = (const char *)at->path.data,
                                        .dtype = result->like->dtype,
@@ -794,13 +793,9 @@ static refs_status put_group(aggregating *at, refs_str group, refs_str attribute
                                   err);
 }
 
-/* The document of a group, or a minimal one. */
-static bool is_of_group(const refs_combine *combine, const refs_combine_document *document) {
-    const refs_str key = refs_combine__text(combine, document->key);
-    const refs_str name = refs_combine__own_name(key);
-    const bool is_empty_one =
-        refs_combine__is_of_fields(combine) && refs_str_is(name, ".zgroup") && key.size > name.size;
-    return (refs_str_is(name, ".zattrs") || is_empty_one) &&
+/* A group of fields may have no attributes. */
+static bool is_empty_group(const refs_combine *combine, refs_str key) {
+    return refs_combine__is_of_fields(combine) && refs_str_ends(key, "/.zgroup") &&
            !refs_str_starts(key, REFS_SOURCES_GROUP "/");
 }
 
@@ -809,14 +804,16 @@ static refs_status put_groups_of(aggregating *at, const refs_combine_member *mem
     const refs_combine *combine = at->combine;
     for (size_t k = 0; k < member->n_documents; k++) {
         const refs_combine_document *document = &member->documents[k];
-        const refs_str key = refs_combine__text(combine, document->key);
-        const refs_str name = refs_combine__own_name(key);
-        if (seen[document->key] || !is_of_group(combine, document)) continue;
+        refs_str group;
+        const bool has_attributes = refs_combine__is_attributes(combine, document, &group);
+        if (seen[document->key] ||
+            !(has_attributes ||
+              is_empty_group(combine, refs_combine__text(combine, document->key))))
+            continue;
         seen[document->key] = 1;
-        const refs_str text = refs_str_is(name, ".zattrs")
-                                  ? refs_combine__text(combine, document->text)
-                                  : refs_str_from("{}");
-        REFS_TRY(put_group(at, refs_str_part(key, 0, key.size - name.size), text, err));
+        const refs_str text =
+            has_attributes ? refs_combine__text(combine, document->text) : refs_str_from("{}");
+        REFS_TRY(put_group(at, group, text, err));
     }
     return REFS_OK;
 }
@@ -837,8 +834,8 @@ static refs_status put_groups(aggregating *at, refs_error *err) {
 /* Declares dimensions that no array has. */
 static refs_status put_unused_of(aggregating *at, const refs_combine_document *document,
                                  refs_error *err) {
-    const refs_str key = refs_combine__text(at->combine, document->key);
-    const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
+    refs_str group;
+    if (!refs_combine__is_attributes(at->combine, document, &group)) return REFS_OK;
     REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_combine__text(at->combine, document->text), &doc, err));
     const refs_json *sizes = refs_json_get(refs_json_root(doc), REFS_UNUSED_DIMENSIONS);
@@ -867,9 +864,7 @@ static refs_status put_unused(aggregating *at, refs_error *err) {
             const refs_combine_document *document = &combine->members[i].documents[k];
             if (seen[document->text] != 0) continue;
             seen[document->text] = 1;
-            if (refs_str_is(refs_combine__own_name(refs_combine__text(combine, document->key)),
-                            ".zattrs"))
-                REFS_TRY(put_unused_of(at, document, err));
+            REFS_TRY(put_unused_of(at, document, err));
         }
     return REFS_OK;
 }

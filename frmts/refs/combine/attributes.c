@@ -136,13 +136,9 @@ static refs_status see_member(attribute_search *at, const refs_combine_member *m
                               refs_error *err) {
     for (size_t i = 0; i < member->n_documents; i++) {
         const refs_combine_document *document = &member->documents[i];
-        const refs_str key = refs_combine__text(at->combine, document->key);
-        if (!refs_str_is(refs_combine__own_name(key), ".zattrs") ||
-            refs_str_starts(key, REFS_SOURCES_GROUP "/"))
-            continue;
-        const size_t size = key.size - strlen(".zattrs");
-        REFS_TRY(see(at, document->key, document->text,
-                     refs_str_part(key, 0, size > 0 ? size - 1 : 0), err));
+        refs_str group;
+        if (!refs_combine__is_attributes(at->combine, document, &group)) continue;
+        REFS_TRY(see(at, document->key, document->text, refs_path_parent(group), err));
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];

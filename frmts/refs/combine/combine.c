@@ -89,19 +89,20 @@ refs_str refs_combine__text(const refs_combine *combine, uint32_t id) {
 }
 
 refs_str refs_combine__own_name(refs_str path) {
-    size_t slash = refs_str_find_last(path, '/');
-    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+    return refs_path_last(path);
+}
+
+bool refs_combine__is_attributes(const refs_combine *combine, const refs_combine_document *document,
+                                 refs_str *group) {
+    const refs_str key = refs_combine__text(combine, document->key);
+    *group = refs_path_folder(key);
+    return refs_str_is(refs_path_last(key), ".zattrs") &&
+           !refs_str_is(*group, REFS_SOURCES_GROUP "/");
 }
 
 bool refs_combine__is_axis(const refs_array_meta *meta) {
     return meta->status == REFS_OK && meta->rank == 1 &&
            refs_str_is(refs_combine__own_name(refs_str_from(meta->dims[0])), meta->name);
-}
-
-bool refs_combine__is_among(refs_str name, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (refs_str_is(name, *names)) return true;
-    return false;
 }
 
 bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim) {

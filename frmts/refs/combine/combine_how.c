@@ -156,11 +156,10 @@ static refs_status check_pattern(const char *set, const refs_combine_how *how, c
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
     refs_name_list dims = {NULL, 0, 0};
     refs_status status = refs_combine_pattern_dims(pattern, &names, err);
-    for (size_t at = 0; at < names.size && status == REFS_OK;) {
-        const char *name = (const char *)names.data + at;
+    const char *name;
+    for (refs_str rest = refs_buf_text(&names);
+         status == REFS_OK && refs_str_next_text(&rest, &name);)
         if (!refs_name_list_append(&dims, name)) status = refs_fail_nomem(err);
-        at += strlen(name) + 1;
-    }
     if (status == REFS_OK) status = check_dims(set, how, &dims, "--pattern", err);
     refs_free(dims.items);
     return status;
@@ -322,11 +321,9 @@ typedef struct coordinate_search {
 
 static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
     coordinate_search *at = user;
-    const refs_str name = refs_combine__own_name(key);
-    const refs_str path =
-        refs_str_part(key, 0, key.size > name.size ? key.size - name.size - 1 : 0);
+    const refs_str name = refs_path_last(key), path = refs_path_parent(key);
     (void)err;
-    at->found = at->found || (refs_str_is(refs_combine__own_name(path), at->dim) &&
+    at->found = at->found || (refs_str_is(refs_path_last(path), at->dim) &&
                               (refs_str_is(name, ".zarray") || refs_str_is(name, "zarr.json")));
     return REFS_OK;
 }

@@ -392,8 +392,10 @@ const refs_combine_array *refs_combine__piece(const refs_combine_member *member,
 refs_status refs_combine__without_fragments(const refs_json *attributes, refs_buf *text,
                                             refs_error *err);
 
-/** Whether a name is one of these, NULL-ended. */
-bool refs_combine__is_among(refs_str name, const char *const *names);
+/** Whether a document holds the attributes of a group, whose key with a slash behind it *group then
+ * is. */
+bool refs_combine__is_attributes(const refs_combine *combine, const refs_combine_document *document,
+                                 refs_str *group);
 
 /** Whether `path`, with slashes around it, is in the group of an array's fragments. */
 bool refs_combine__is_part_of(const refs_array_meta *container, const char *path);

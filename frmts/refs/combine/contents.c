@@ -102,9 +102,7 @@ static refs_status add_group_of_version_3(refs_part_reader *in, refs_str path, r
 }
 
 static refs_status add_document(refs_part_reader *in, refs_str key, refs_error *err) {
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
-    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    const refs_str folder = refs_path_parent(key), name = refs_path_last(key);
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
     if (is_of_fragments(in, folder) || is_of_instructions(in, folder)) return REFS_OK;
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||

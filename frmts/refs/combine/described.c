@@ -57,7 +57,7 @@ static refs_status number_path(refs_part_reader *in, const refs_array_meta *meta
     const refs_str path = refs_part__relative(in, whole != NULL ? whole->meta->path : meta->path);
     if (whole != NULL || !is_renamed(in, meta))
         return refs_part__number_text(in, path, &array->path, err);
-    const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
+    const refs_str group = refs_path_folder(path);
     in->scratch.size = 0;
     REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s%s", REFS_STR_WHOLE(group), meta->name));
     return refs_part__number_scratch(in, &array->path, err);

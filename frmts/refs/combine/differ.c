@@ -93,8 +93,8 @@ static refs_status append_differences_but(const char *const *ignored, const refs
     while (one.size > 0 && other.size > 0) {
         refs_str name, other_name;
         refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
-        if (refs_str_equal(a, b) || refs_combine__is_among(name, ignored) ||
-            (refs_combine__is_among(name, fills) && are_one_number(dtype, a, b)))
+        if (refs_str_equal(a, b) || refs_str_is_among(name, ignored) ||
+            (refs_str_is_among(name, fills) && are_one_number(dtype, a, b)))
             continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
                                  REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,

@@ -152,8 +152,7 @@ static refs_status point_at(const refs_buf *texts, const char ***list, size_t *n
     *n = 0;
     for (size_t i = 0; i < texts->size; i++) *n += texts->data[i] == '\0';
     REFS_NEW(*list, *n + 1, err);
-    const char *text = (const char *)texts->data;
-    for (size_t i = 0; i < *n; i++, text += strlen(text) + 1) (*list)[i] = text;
+    (void)refs_texts_point((const char *)texts->data, *n, *list);
     return REFS_OK;
 }
 

@@ -58,8 +58,8 @@ static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "nc
                                            "grb1", "grb2",  "gb1",  "gb2",   "dmrpp", NULL};
 
 static bool is_listed(const char *const *list, const char *text) {
-    while (*list != NULL && strcasecmp(*list, text) != 0) list++;
-    return *list != NULL;
+    size_t i;
+    return refs_word_find(text, list, &i);
 }
 
 static const char *ending_of(const char *path) {
@@ -260,13 +260,14 @@ static refs_status each_name(const expansion *all, const char *folder,
     size_t n = 0, capacity = 0;
     refs_status status =
         all->host->list(all->host->user, *folder != '\0' ? folder : ".", &names, err);
-    for (size_t at = 0; at < names.size && status == REFS_OK;
-         at += strlen((const char *)names.data + at) + 1) {
-        if (is_passed_over(all, folder, (const char *)names.data + at)) continue;
+    const char *name;
+    for (refs_str rest = refs_buf_text(&names);
+         status == REFS_OK && refs_str_next_text(&rest, &name);) {
+        if (is_passed_over(all, folder, name)) continue;
         if (!refs_grow((void **)&sorted, &capacity, n, sizeof *sorted))
             status = refs_fail_nomem(err);
         else
-            sorted[n++] = (const char *)names.data + at;
+            sorted[n++] = name;
     }
     if (n > 0) qsort(sorted, n, sizeof *sorted, by_name);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = take(all, user, sorted[i], err);

@@ -30,8 +30,8 @@ static attribute_role role_in_mapping(refs_str name, const refs_json *value) {
     static const char *const positions[] = {"GeoTransform",          "Westernmost_Easting",
                                             "Easternmost_Easting",   "Northernmost_Northing",
                                             "Southernmost_Northing", NULL};
-    if (refs_combine__is_among(name, positions)) return ROLE_POSITION;
-    if (refs_combine__is_among(name, words) || refs_combine__is_among(name, crs_strings))
+    if (refs_str_is_among(name, positions)) return ROLE_POSITION;
+    if (refs_str_is_among(name, words) || refs_str_is_among(name, crs_strings))
         return ROLE_REFERENCE;
     return !refs_str_starts(name, "_") && (refs_json_is_number(value) || refs_json_is_array(value))
                ? ROLE_REFERENCE
@@ -63,8 +63,8 @@ static attribute_role role_in_grib(refs_str name) {
                                             "GRIB_jScansPositively",
                                             "GRIB_jPointsAreConsecutive",
                                             NULL};
-    if (refs_combine__is_among(name, references)) return ROLE_REFERENCE;
-    return refs_combine__is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
+    if (refs_str_is_among(name, references)) return ROLE_REFERENCE;
+    return refs_str_is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
 }
 
 /* Citations are texts, not parameters. */
@@ -74,12 +74,12 @@ static attribute_role role_of(subject of, refs_str name, const refs_json *value)
                                             "ModelTransformation", "spatial:transform",
                                             "spatial:bbox",        NULL};
     if (of == A_MAPPING) return role_in_mapping(name, value);
-    if (refs_combine__is_among(name, positions)) return ROLE_POSITION;
+    if (refs_str_is_among(name, positions)) return ROLE_POSITION;
     if (refs_str_starts(name, "proj:") ||
         (refs_str_ends(name, "GeoKey") && !refs_str_ends(name, "CitationGeoKey")))
         return ROLE_REFERENCE;
     if (of == A_GROUP) return ROLE_NONE;
-    return refs_combine__is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
+    return refs_str_is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
 }
 
 /* Whether an attribute of only one part is a difference: some repeat other attributes, or have a
@@ -96,9 +96,8 @@ static bool is_said_once(subject of, refs_str name, const refs_json *value) {
                                            "GeoTransform",
                                            NULL};
     double number = 0;
-    if (of != A_MAPPING) return refs_combine__is_among(name, keys);
-    return !refs_combine__is_among(name, defaults) && refs_json_double(value, &number) &&
-           number != 0;
+    if (of != A_MAPPING) return refs_str_is_among(name, keys);
+    return !refs_str_is_among(name, defaults) && refs_json_double(value, &number) && number != 0;
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -291,11 +290,8 @@ typedef struct known {
 static refs_status check_group(comparing *at, const refs_combine_member *member,
                                const refs_combine_document *document, known *first,
                                refs_error *err) {
-    const refs_str key = refs_combine__text(at->combine, document->key);
-    const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
-    if (!refs_str_is(refs_combine__own_name(key), ".zattrs") ||
-        refs_str_starts(key, REFS_SOURCES_GROUP "/"))
-        return REFS_OK;
+    refs_str group;
+    if (!refs_combine__is_attributes(at->combine, document, &group)) return REFS_OK;
     if (first->member == NULL) *first = (known){member, document->text};
     if (first->text == document->text) return REFS_OK;
     const uint32_t strings[2] = {first->text, document->text};

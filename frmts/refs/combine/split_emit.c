@@ -24,7 +24,7 @@ static refs_status append_except(const refs_json *attributes, const char *const 
     size_t n = 0;
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        if (refs_combine__is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
+        if (refs_str_is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
             refs_aggregation_owns(attributes, name))
             continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));

@@ -14,7 +14,7 @@ static const refs_combine_array *bounded_by(const refs_combine *combine,
         if (axis->array == REFS_COMBINE_NONE) continue;
         const refs_combine_array *coordinate = &member->arrays[axis->array];
         const refs_str other = refs_combine__text(combine, coordinate->path);
-        const size_t group = other.size - refs_combine__own_name(other).size;
+        const size_t group = refs_path_folder(other).size;
         if (coordinate->bounds != REFS_COMBINE_NONE && group == path.size - name.size &&
             memcmp(other.data, path.data, group) == 0 &&
             refs_str_equal(refs_combine__text(combine, coordinate->bounds), name))

@@ -47,14 +47,11 @@ static bool can_grow(const listing *all, refs_str path) {
 }
 
 bool refs_combine__is_unlimited(const refs_buf *paths, refs_str group, refs_str name) {
-    for (size_t at = 0; at < paths->size;) {
-        const refs_str path = refs_str_from((const char *)paths->data + at);
-        const size_t n = path.size - refs_combine__own_name(path).size;
-        if (refs_str_equal(refs_str_part(path, 0, n), group) &&
-            refs_str_equal(refs_str_part(path, n, path.size), name))
+    const char *path;
+    for (refs_str rest = refs_buf_text(paths); refs_str_next_text(&rest, &path);)
+        if (refs_str_equal(refs_path_folder(refs_str_from(path)), group) &&
+            refs_str_is(name, refs_path_leaf(path)))
             return true;
-        at += path.size + 1;
-    }
     return false;
 }
 
@@ -69,8 +66,8 @@ static refs_status add(const listing *all, refs_str group, refs_str name, refs_e
 
 static refs_status list_of(const listing *all, const refs_combine_document *document,
                            refs_error *err) {
-    const refs_str key = refs_combine__text(all->combine, document->key);
-    const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
+    refs_str group;
+    if (!refs_combine__is_attributes(all->combine, document, &group)) return REFS_OK;
     REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(refs_combine__text(all->combine, document->text), &doc, err));
     const refs_json *names = refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS);
@@ -80,10 +77,6 @@ static refs_status list_of(const listing *all, const refs_combine_document *docu
             REFS_TRY(add(all, group, name, err));
     }
     return REFS_OK;
-}
-
-static bool is_attributes(const refs_combine *combine, const refs_combine_document *document) {
-    return is_named(combine, document->key, refs_str_from(".zattrs"));
 }
 
 refs_status refs_combine__list_unlimited(const refs_combine *combine, const refs_master *master,
@@ -96,7 +89,7 @@ refs_status refs_combine__list_unlimited(const refs_combine *combine, const refs
         for (size_t k = 0; k < combine->members[i].n_documents; k++) {
             const refs_combine_document *document = &combine->members[i].documents[k];
             uint32_t *last = &seen[document->key];
-            if (*last == document->text + 1 || !is_attributes(combine, document)) continue;
+            if (*last == document->text + 1) continue;
             *last = document->text + 1;
             REFS_TRY(list_of(&all, document, err));
         }

@@ -60,7 +60,7 @@ static refs_str id_of(const refs_codec_spec *codec) {
 static bool is_known(const refs_codec_spec *codec) {
     static const char *const names[] = {"gzip", "zstd", "blosc", "vlen-utf8", NULL};
     return refs_str_starts(refs_str_from(codec->id), "numcodecs.") ||
-           refs_combine__is_among(refs_str_from(codec->id), names);
+           refs_str_is_among(refs_str_from(codec->id), names);
 }
 
 /* What blosc does before it compresses is a word here, and a number there. */
@@ -81,8 +81,7 @@ static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, ref
     for (size_t i = 0; i < refs_json_size(codec->config); i++) {
         const refs_str name = refs_json_name_at(codec->config, i);
         const refs_json *value = refs_json_at(codec->config, i);
-        if ((is_of_zarr && refs_combine__is_among(name, unknown)) || refs_str_is(name, "id"))
-            continue;
+        if ((is_of_zarr && refs_str_is_among(name, unknown)) || refs_str_is(name, "id")) continue;
         REFS_TRY(refs_buf_append(text, ",", 1, err));
         REFS_TRY(refs_json_write_string(name, text, err));
         REFS_TRY(refs_buf_append(text, ":", 1, err));
@@ -96,7 +95,7 @@ static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, ref
 static bool is_compressor(const refs_codec_spec *codec) {
     static const char *const names[] = {"blosc", "bz2",  "gzip", "lz4",
                                         "lzma",  "zlib", "zstd", NULL};
-    return refs_combine__is_among(id_of(codec), names);
+    return refs_str_is_among(id_of(codec), names);
 }
 
 static refs_status write_codecs(const refs_array_meta *meta, refs_buf *text, refs_error *err) {

@@ -188,7 +188,7 @@ refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_text
     const char **list = (const char **)(made + 1);
     char *text = (char *)(list + n);
     if (strings->size > 0) memcpy(text, strings->data, strings->size);
-    for (size_t i = 0; i < n; i++, text += strlen(text) + 1) list[i] = text;
+    (void)refs_texts_point(text, n, list);
     *made = (refs_texts){n, list};
     *texts = made;
     return REFS_OK;

@@ -129,7 +129,7 @@ static refs_str folder_of(const char *location, refs_str *query) {
     if (end > path.size) end = path.size;
     *query = refs_str_part(path, end, path.size);
     path = refs_str_part(path, 0, end);
-    return refs_str_part(path, 0, path.size - refs_file_name_last(path).size);
+    return refs_path_folder(path);
 }
 
 /* Sets *id where there is a file of that name. */
@@ -232,7 +232,7 @@ static refs_status find_near(refs_scan_files *files, const refs_file_name *name,
     if (refs_str_starts(name->name, "/")) {
         const candidate absolute = {{"", 0}, name->name, {"", 0}, NULL};
         status = try_in(files, &absolute, id, err);
-        beside.name = refs_file_name_last(name->name);
+        beside.name = refs_path_last(name->name);
     } else {
         status = try_listed(files, name, beside.folder, id, err);
     }
@@ -251,7 +251,7 @@ static refs_status find_confined(refs_scan_files *files, const refs_file_name *n
     (void)refs_url_take_file(&beside.name);
     const refs_str path = beside.name;
     beside.folder = folder_of(from, &beside.query);
-    if (refs_str_starts(path, "/")) beside.name = refs_file_name_last(path);
+    if (refs_str_starts(path, "/")) beside.name = refs_path_last(path);
     refs_status status = try_in(files, &beside, id, err);
     if (status != REFS_NOT_FOUND || !refs_str_starts(path, "/")) return status;
     refs_error_clear(err);
@@ -269,7 +269,7 @@ refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *n
     if (may_be_remote && !name->options->remote_to_local)
         return find_confined(files, name, id, err);
     if (may_be_remote || refs_vfs_is_local(vfs, from)) return find_near(files, name, id, err);
-    if (refs_str_starts(base, "/")) base = refs_file_name_last(base);
+    if (refs_str_starts(base, "/")) base = refs_path_last(base);
     candidate beside = {.name = base};
     beside.folder = folder_of(from, &beside.query);
     return try_in(files, &beside, id, err);

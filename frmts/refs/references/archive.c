@@ -58,7 +58,7 @@ static refs_status add_member(const refs_set_input *input, const char *folder, c
     REFS_TRY(refs_buf_printf(&sets->urls, err, "zip://%s%s::", folder, name));
     REFS_TRY(refs_location_is_remote(location)
                  ? refs_url_append_shown(location, &sets->urls, err)
-                 : refs_buf_append_str(&sets->urls, refs_file_name_last(location), err));
+                 : refs_buf_append_str(&sets->urls, refs_path_last(location), err));
     return refs_buf_append(&sets->urls, "", 1, err);
 }
 

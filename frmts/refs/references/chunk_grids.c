@@ -79,9 +79,7 @@ static refs_status add(refs_chunk_grids *grids, size_t kind, refs_str prefix, re
 refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,
                                              refs_error *err) {
     if (refs_str_starts(key, "/")) key = refs_str_part(key, 1, key.size);
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str prefix = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash + 1);
-    refs_str name = refs_str_part(key, prefix.size, key.size);
+    const refs_str prefix = refs_path_folder(key), name = refs_path_last(key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (refs_str_is(name, kinds[i].name)) return add(grids, i, prefix, json, err);
     return REFS_OK;
@@ -92,11 +90,10 @@ refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str k
 /* The innermost array that `key` is in. */
 static uint32_t find_array(const refs_chunk_grids *grids, refs_str key, refs_str *prefix) {
     for (refs_str rest = key;;) {
-        size_t slash = refs_str_find_last(rest, '/');
-        *prefix = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash + 1);
+        *prefix = refs_path_folder(rest);
         uint32_t array = refs_intern_find(&grids->prefixes, *prefix);
-        if (array != REFS_INTERN_NONE || slash == SIZE_MAX) return array;
-        rest = refs_str_part(key, 0, slash);
+        if (array != REFS_INTERN_NONE || prefix->size == 0) return array;
+        rest = refs_path_parent(rest);
     }
 }
 

@@ -33,11 +33,8 @@ static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
     split->rank = 1;
     while (begin > 0 && split->rank < REFS_CHUNK_MAX_RANK) {
         refs_str before = refs_str_part(key, 0, begin - 1);
-        size_t slash = refs_str_find_last(before, '/');
-        size_t from = slash == SIZE_MAX ? 0 : slash + 1;
-        if (read_dotted(refs_str_part(before, from, before.size), 1, &reversed[split->rank]) == 0)
-            break;
-        begin = from;
+        if (read_dotted(refs_path_last(before), 1, &reversed[split->rank]) == 0) break;
+        begin = refs_path_folder(before).size;
         split->rank++;
     }
     for (size_t i = 0; i < split->rank; i++) split->index[i] = reversed[split->rank - 1 - i];
@@ -46,14 +43,11 @@ static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
 }
 
 bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split) {
-    size_t slash = refs_str_find_last(key, '/');
-    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
     split->text = key;
-    split->prefix = refs_str_part(key, 0, begin);
+    split->prefix = refs_path_folder(key);
     split->separator = '.';
-    split->rank =
-        read_dotted(refs_str_part(key, begin, key.size), REFS_CHUNK_MAX_RANK, split->index);
-    if (split->rank == 1) split_slashed(key, begin, split);
+    split->rank = read_dotted(refs_path_last(key), REFS_CHUNK_MAX_RANK, split->index);
+    if (split->rank == 1) split_slashed(key, split->prefix.size, split);
     return split->rank > 0;
 }
 

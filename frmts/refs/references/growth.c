@@ -131,10 +131,9 @@ static bool is_same(const refs_json *one, const refs_json *other) {
 static bool are_alike_but(const refs_json *was, const refs_json *is, const char *const *names) {
     for (size_t i = 0; i < refs_json_size(was); i++) {
         const refs_str name = refs_json_name_at(was, i);
-        bool is_named = false;
-        for (const char *const *other = names; *other != NULL; other++)
-            is_named = is_named || refs_str_is(name, *other);
-        if (!is_named && !is_same(refs_json_at(was, i), refs_json_get_str(is, name))) return false;
+        if (!refs_str_is_among(name, names) &&
+            !is_same(refs_json_at(was, i), refs_json_get_str(is, name)))
+            return false;
     }
     return true;
 }
@@ -211,7 +210,7 @@ refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes 
     grown array = {.prefix = NULL};
     REFS_SCOPED_JSON *doc = NULL;
     if (!refs_str_ends(key, ".zarray")) return REFS_OK;
-    const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
+    const refs_str prefix = refs_path_folder(key);
     const refs_json *was = refs_json_get_str(documents(growth), key);
     REFS_TRY(refs_json_parse(refs_bytes_text(document), &doc, err));
     const refs_json *is = refs_json_root(doc);
@@ -235,7 +234,7 @@ static void check_lost(refs_growth *growth) {
     const refs_json *all = documents(growth);
     for (size_t i = 0; i < refs_json_size(all) && !growth->is_rewritten; i++) {
         const refs_str key = refs_json_name_at(all, i);
-        const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
+        const refs_str prefix = refs_path_folder(key);
         if (refs_str_ends(key, ".zarray") && !has_array(growth, prefix))
             mark_rewritten(growth, prefix, " no longer exists");
     }

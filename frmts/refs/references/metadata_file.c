@@ -7,12 +7,12 @@
 #define NAME ".zmetadata"
 
 bool refs_references__is_metadata_file(refs_str location) {
-    return refs_str_is(refs_file_name_last(location), NAME);
+    return refs_str_is(refs_path_last(location), NAME);
 }
 
 refs_str refs_references__folder_of_metadata(refs_str location) {
-    size_t slash = refs_str_find_last(location, '/');
-    return slash == SIZE_MAX ? refs_str_from(".") : refs_str_part(location, 0, slash);
+    return refs_str_find(location, '/') == SIZE_MAX ? refs_str_from(".")
+                                                    : refs_path_parent(location);
 }
 
 /* -- candidates -------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ typedef enum likely {
 
 /* "v1.0", "1.v2": what has a version behind its dot has no ending. */
 static bool has_ending(refs_str name) {
-    const refs_str last = refs_file_name_last(name);
+    const refs_str last = refs_path_last(name);
     const size_t dot = refs_str_find_last(last, '.');
     size_t i = dot == SIZE_MAX ? last.size : dot + 1;
     if (i + 1 < last.size && last.data[i] == 'v') i++;

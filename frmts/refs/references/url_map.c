@@ -68,8 +68,7 @@ static refs_str folder_of(refs_str base) {
         if (query != SIZE_MAX) base = refs_str_part(base, 0, scheme + query);
     }
     while (base.size > 0 && base.data[base.size - 1] == '/') base.size--;
-    size_t slash = refs_str_find_last(base, '/');
-    return refs_str_part(base, 0, slash == SIZE_MAX ? 0 : slash + 1);
+    return refs_path_folder(base);
 }
 
 /* Bytes of a folder's name that ".." may not take away: "/", a host, a bucket, an archive. */
@@ -93,11 +92,8 @@ static refs_status step_up(refs_buf *location, size_t root, size_t protected, re
     if (name.size <= protected)
         return protected > 0 ? REFS_OK : refs_buf_append(location, "../", 3, err);
     refs_str parent = refs_str_part(name, 0, name.size - 1);
-    size_t slash = refs_str_find_last(parent, '/');
-    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
-    if (refs_str_is(refs_str_part(parent, begin, parent.size), ".."))
-        return refs_buf_append(location, "../", 3, err);
-    location->size = root + begin;
+    if (refs_str_is(refs_path_last(parent), "..")) return refs_buf_append(location, "../", 3, err);
+    location->size = root + refs_path_folder(parent).size;
     return REFS_OK;
 }
 

@@ -24,8 +24,7 @@ typedef struct walk {
 
 /* By its name: APIs have items at ".../collections/c/items/i". */
 static bool may_be_document(refs_str name) {
-    const size_t slash = refs_str_find_last(name, '/');
-    const refs_str folder = refs_str_part(name, 0, slash == SIZE_MAX ? 0 : slash);
+    const refs_str folder = refs_path_parent(name);
     return refs_str_ends(name, ".json") || refs_str_ends(name, ".geojson") ||
            refs_str_ends(folder, "/items") || refs_str_ends(folder, "/collections") ||
            (refs_str_ends(name, "/items") && refs_url_authority_begin(name) != SIZE_MAX);
@@ -101,17 +100,16 @@ static refs_status visit_contents(walk *all, const char *name, refs_error *err) 
         status = refs_stac_read(refs_buf_text(&text), &found, err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", name);
     }
-    for (size_t at = 0; status == REFS_OK && at < assets.size;) {
-        const char *asset = (const char *)assets.data + at;
+    const char *asset, *link;
+    for (refs_str rest = refs_buf_text(&assets);
+         status == REFS_OK && refs_str_next_text(&rest, &asset);) {
         refs_error problem = REFS_ERROR_INIT;
         if (visit_asset(all, name, asset, &problem) != REFS_OK) status = skip(all, &problem, err);
-        at += strlen(asset) + 1;
     }
-    for (size_t at = 0; status == REFS_OK && at < links.size;) {
-        const char *link = (const char *)links.data + at;
+    for (refs_str rest = refs_buf_text(&links);
+         status == REFS_OK && refs_str_next_text(&rest, &link);) {
         refs_error problem = REFS_ERROR_INIT;
         if (visit_link(all, name, link, &problem) != REFS_OK) status = skip(all, &problem, err);
-        at += strlen(link) + 1;
     }
     return status;
 }

@@ -67,9 +67,10 @@ static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_err
     if (status == REFS_OK) typed->values = refs_alloc(n * sizeof(char *) + strings.size);
     if (status == REFS_OK && typed->values == NULL) status = refs_fail_nomem(err);
     if (status == REFS_OK) {
-        char **pointers = typed->values, *text = (char *)(pointers + n);
+        const char **pointers = typed->values;
+        char *text = (char *)(pointers + n);
         if (strings.size > 0) memcpy(text, strings.data, strings.size);
-        for (size_t i = 0; i < n; i++, text += strlen(text) + 1) pointers[i] = text;
+        (void)refs_texts_point(text, n, pointers);
     }
     return status;
 }

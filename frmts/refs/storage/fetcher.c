@@ -94,13 +94,12 @@ void refs_fetcher_cancel(refs_fetcher *fetcher) {
 bool refs_changed_parse(const char *word, refs_changed *changed) {
     static const char *const words[] = {[REFS_CHANGED_ERROR] = "ERROR",
                                         [REFS_CHANGED_WARN] = "WARN",
-                                        [REFS_CHANGED_IGNORE] = "IGNORE"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcasecmp(word, words[i]) != 0) continue;
-        *changed = (refs_changed)i;
-        return true;
-    }
-    return false;
+                                        [REFS_CHANGED_IGNORE] = "IGNORE",
+                                        NULL};
+    size_t i;
+    if (!refs_word_find(word, words, &i)) return false;
+    *changed = (refs_changed)i;
+    return true;
 }
 
 /* -- failures ---------------------------------------------------------------------------------- */

@@ -49,17 +49,12 @@ static refs_str without_slash(refs_str path) {
     return refs_str_part(path, refs_str_starts(path, "/") ? 1 : 0, path.size);
 }
 
-static refs_str parent_of(refs_str group) {
-    const size_t slash = refs_str_find_last(group, '/');
-    return refs_str_part(group, 0, slash != SIZE_MAX ? slash : 0);
-}
-
 /* Writers of sets from HDF5 put the group before the name: "forecast/lat". */
 static written written_of(const refs_array_meta *array, size_t dim) {
     const refs_json *names = refs_json_get(array->attributes, "_ARRAY_DIMENSIONS");
     const refs_str name = refs_json_text(refs_json_at(names, dim));
     const bool has_group = array->named_dims && refs_str_find(name, '/') != SIZE_MAX;
-    return (written){has_group ? parent_of(without_slash(name))
+    return (written){has_group ? refs_path_parent(without_slash(name))
                                : without_slash(refs_str_from(array->group)),
                      refs_str_from(array->dims[dim]), array->shape[dim]};
 }
@@ -112,7 +107,7 @@ static refs_status find_home(refs_dimensions *dimensions, const written *dim, re
                              refs_error *err) {
     written outer = *dim;
     *home = dim->group;
-    for (;; outer.group = parent_of(outer.group)) {
+    for (;; outer.group = refs_path_parent(outer.group)) {
         REFS_TRY(make_use(dimensions, &outer, err));
         if (refs_intern_find(&dimensions->uses, text_of(dimensions)) != REFS_INTERN_NONE) {
             const refs_array_meta *variable;

@@ -53,11 +53,6 @@ static bool names_fit(const refs_json *names, size_t rank, int zarr_format) {
 }
 
 /* HDF5's names of nested groups come with the group: "grp/lat". */
-static refs_str basename_of(refs_str name) {
-    size_t slash = refs_str_find_last(name, '/');
-    return slash == SIZE_MAX ? name : refs_str_part(name, slash + 1, name.size);
-}
-
 refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_json *names,
                                  refs_array_meta *meta, refs_error *err) {
     bool given = refs_json_kind_of(names) != REFS_JSON_KIND_NULL;
@@ -69,7 +64,7 @@ refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_jso
     const char **dims = refs_zarr__arena_take(source->arena, meta->rank, sizeof *dims);
     if (dims == NULL) return refs_fail_nomem(err);
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        refs_str name = basename_of(refs_json_text(refs_json_at(names, dim)));
+        refs_str name = refs_path_last(refs_json_text(refs_json_at(names, dim)));
         dims[dim] = meta->named_dims && name.size > 0
                         ? name.data
                         : refs_zarr__arena_printf(source->arena, "dim%zu", dim);

@@ -253,8 +253,7 @@ static struct place find(const refs_hierarchy *hierarchy, refs_str path) {
 /* Finds `path` with the prefix before its last name, without memory that may run out. */
 static struct place find_hidden(const refs_hierarchy *hierarchy, refs_str path) {
     char hidden[REFS_MAX_PATH_BYTES + sizeof hidden_prefix];
-    size_t slash = refs_str_find_last(path, '/'), prefix = strlen(hidden_prefix);
-    size_t name = slash == SIZE_MAX ? 0 : slash + 1;
+    const size_t prefix = strlen(hidden_prefix), name = refs_path_folder(path).size;
     if (path.size == 0 || path.size > REFS_MAX_PATH_BYTES) return (struct place){NONE, NONE};
     memcpy(hidden, path.data, name);
     memcpy(hidden + name, hidden_prefix, prefix);

@@ -60,8 +60,7 @@ const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, c
     if (refs_str_starts(name, "/")) return array_at(hierarchy, refs_str_from(""), name);
     for (;;) {
         const refs_array_meta *found = array_at(hierarchy, seen_from, name);
-        size_t slash = refs_str_find_last(seen_from, '/');
-        if (found != NULL || slash == SIZE_MAX) return found;
-        seen_from = refs_str_part(seen_from, 0, slash);
+        if (found != NULL || refs_str_find(seen_from, '/') == SIZE_MAX) return found;
+        seen_from = refs_path_parent(seen_from);
     }
 }

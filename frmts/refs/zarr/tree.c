@@ -49,9 +49,8 @@ static bool path_is_sane(refs_str path) {
 
 /* Splits "forecast/t2m/.zarray"; false where that is not a metadata key. */
 static bool split_key(refs_str key, refs_str *path, refs_document_kind *kind) {
-    size_t slash = refs_str_find_last(key, '/');
-    refs_str name = slash == SIZE_MAX ? key : refs_str_part(key, slash + 1, key.size);
-    *path = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
+    const refs_str name = refs_path_last(key);
+    *path = refs_path_parent(key);
     for (int i = 0; i < REFS_DOCUMENT_KINDS; i++) {
         *kind = (refs_document_kind)i;
         if (refs_str_is(name, document_names[i])) return path_is_sane(*path);

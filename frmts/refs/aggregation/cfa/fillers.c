@@ -86,8 +86,7 @@ static bool take_end(refs_str *text) {
 
 /* Splits "m/m.v.fill.3x4" into "m.v" and ".3x4". */
 static bool split_mark(refs_str text, refs_str *owner, refs_str *shape) {
-    const size_t slash = refs_str_find_last(text, '/');
-    const refs_str name = refs_str_part(text, slash == SIZE_MAX ? 0 : slash + 1, text.size);
+    const refs_str name = refs_path_last(text);
     size_t end = name.size;
     while (end > 0 && !refs_str_ends(refs_str_part(name, 0, end), ".fill")) end--;
     if (end == 0) return false;
@@ -134,10 +133,7 @@ bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shap
 
 /* "/folder/stem" */
 static refs_status append_folder(const refs_master *master, refs_buf *path, refs_error *err) {
-    const refs_str whole = refs_str_from(master->place.wanted);
-    const size_t slash = refs_str_find_last(whole, '/');
-    REFS_TRY(
-        refs_buf_append_str(path, refs_str_part(whole, 0, slash == SIZE_MAX ? 0 : slash + 1), err));
+    REFS_TRY(refs_buf_append_str(path, refs_path_folder(refs_str_from(master->place.wanted)), err));
     return refs_buf_append_str(path, refs_cfa__stem(master->place.wanted), err);
 }
 
@@ -145,19 +141,13 @@ static refs_status append_folder(const refs_master *master, refs_buf *path, refs
 
 static refs_status define(nc_file *file, const refs_cfa_variable *variable, const char *identifier,
                           const uint64_t *count, refs_error *err) {
-    const refs_str path = refs_str_from(identifier);
-    const size_t slash = refs_str_find_last(path, '/');
-    const size_t size = slash == SIZE_MAX ? 0 : slash;
-    nc_shape shape = {0,
-                      identifier + (slash == SIZE_MAX ? 0 : slash + 1),
-                      variable->dtype,
-                      variable->rank,
-                      variable->dims,
-                      0};
+    const refs_str group = refs_path_parent(refs_str_from(identifier));
+    nc_shape shape = {
+        0, refs_path_leaf(identifier), variable->dtype, variable->rank, variable->dims, 0};
     nc_place place;
     int root;
     REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &root, err));
-    REFS_TRY(refs_cfa__file_group(file, refs_str_part(path, 0, size), &shape.group, err));
+    REFS_TRY(refs_cfa__file_group(file, group, &shape.group, err));
     for (size_t d = 0; d < variable->rank; d++) {
         const nc_dimension added = {refs_str_from(variable->dims[d]), count[d], REFS_CFA_FIXED};
         REFS_TRY(refs_cfa__file_dimension(file, root, &added, err));

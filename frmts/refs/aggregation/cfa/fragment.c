@@ -138,12 +138,6 @@ static refs_status see_field(cfa_open_part *open, size_t i, cfa_seen *seen, refs
 
 /* -- definitions ------------------------------------------------------------------------------- */
 
-static refs_str parent_of(const char *path) {
-    refs_str text = refs_str_from(path);
-    size_t slash = refs_str_find_last(text, '/');
-    return refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash);
-}
-
 static refs_cfa_growth growth_of(const cfa_open_part *open, const refs_cfa_dimension *dim) {
     if (is_all(open)) return dim->growth;
     /* One without values has no coordinates. */
@@ -160,7 +154,8 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
         if (dim == NULL)
             return refs_fail(err, REFS_INVALID, "%s: no dimension %s of %s", open->writing->shown,
                              array->variable.dims[d], array->variable.path);
-        REFS_TRY(refs_cfa__file_group(open->file, parent_of(dim->path), &group, err));
+        REFS_TRY(refs_cfa__file_group(open->file, refs_path_parent(refs_str_from(dim->path)),
+                                      &group, err));
         const nc_dimension added = {refs_str_from(refs_path_leaf(dim->path)), box.count[d],
                                     growth_of(open, dim)};
         REFS_TRY(refs_cfa__file_dimension(open->file, group, &added, err));
@@ -186,7 +181,8 @@ static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) 
     nc_shape shape = {
         0, refs_path_leaf(variable->path), variable->dtype, variable->rank, variable->dims, 0};
     REFS_TRY(define_dims(open, i, err));
-    REFS_TRY(refs_cfa__file_group(open->file, parent_of(variable->path), &shape.group, err));
+    REFS_TRY(refs_cfa__file_group(open->file, refs_path_parent(refs_str_from(variable->path)),
+                                  &shape.group, err));
     if (!open->writing->is_field[i]) return define_values(open, i, &shape, err);
     REFS_TRY(see_field(open, i, &seen, err));
     shape.deflate = open->part->is_empty ? 0 : open->writing->options->deflate;
@@ -200,7 +196,8 @@ static bool is_group_in(const cfa_open_part *open, const char *group) {
     refs_str above = refs_str_from(group);
     if (is_all(open)) return true;
     if (open->part->is_empty) return false;
-    refs_str path = parent_of(array_at(open, open->part->field)->variable.path);
+    refs_str path =
+        refs_path_parent(refs_str_from(array_at(open, open->part->field)->variable.path));
     return above.size <= path.size && memcmp(above.data, path.data, above.size) == 0 &&
            (above.size == path.size || path.data[above.size] == '/');
 }

@@ -175,9 +175,7 @@ static refs_status choose_names(cfa_generation *generation, refs_str folder, con
 
 refs_status refs_cfa__generation_open(const char *path, const char *stem,
                                       cfa_generation *generation, refs_error *err) {
-    const refs_str text = refs_str_from(path);
-    const size_t slash = refs_str_find_last(text, '/');
-    const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
+    const refs_str folder = refs_path_folder(refs_str_from(path));
     char *last = print_name(folder, stem, 0);
     if (last == NULL) return refs_fail_nomem(err);
     refs_status status = refs_staged_open(last, REFS_STAGED_FOLDER, &generation->linked, err);
@@ -233,10 +231,10 @@ bool refs_cfa__generation_link(cfa_generation *generation) {
 }
 
 void refs_cfa__generation_end(cfa_generation *generation) {
-    const char *path = (const char *)generation->old.data;
-    for (size_t at = 0; at < generation->old.size; at += strlen(path + at) + 1)
-        if (!generation->has_moved || strcmp(path + at, generation->last_path) != 0)
-            refs_staged_retire(path + at);
+    const char *path;
+    for (refs_str rest = refs_buf_text(&generation->old); refs_str_next_text(&rest, &path);)
+        if (!generation->has_moved || strcmp(path, generation->last_path) != 0)
+            refs_staged_retire(path);
     if (generation->has_moved) refs_staged_retire(generation->parts.wanted);
     generation->old.size = 0;
 }

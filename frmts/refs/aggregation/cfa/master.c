@@ -111,13 +111,11 @@ void refs_master_free(refs_master *master) {
 
 static refs_status split_path(refs_master *master, const char *path, int *group, refs_str *name,
                               refs_error *err) {
-    refs_str text = refs_str_from(path);
-    size_t slash = refs_str_find_last(text, '/');
-    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
-    *name = refs_str_part(text, begin, text.size);
+    const refs_str text = refs_str_from(path);
+    *name = refs_path_last(text);
     if (name->size == 0)
         return refs_fail(err, REFS_INVALID, "%s: invalid name \"%s\"", master->place.wanted, path);
-    return refs_cfa__file_group(master->file, refs_str_part(text, 0, begin), group, err);
+    return refs_cfa__file_group(master->file, refs_path_folder(text), group, err);
 }
 
 refs_cfa_format refs_master_format(const refs_master *master) {

@@ -115,8 +115,7 @@ static refs_status put_strings(const moving_file *file, const names_variable *na
                                refs_bytes renamed, refs_error *err) {
     const char **strings = refs_calloc(names->n, sizeof *strings);
     if (strings == NULL) return refs_fail_nomem(err);
-    const char *text = (const char *)renamed.data;
-    for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1) strings[i] = text;
+    (void)refs_texts_point((const char *)renamed.data, names->n, strings);
     int code = NC(nc_put_var_string(names->group, names->id, strings));
     refs_free(strings);
     return check(file, code, err);

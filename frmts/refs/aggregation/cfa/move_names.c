@@ -5,10 +5,9 @@
 #include "refs/file_name.h"
 
 static size_t end_of_folder(refs_str name) {
-    size_t slash = refs_str_find_last(name, '/');
     /* CFA-0.6: "${BASE}name" */
     size_t brace = refs_str_find_last(name, '}');
-    size_t end = slash == SIZE_MAX ? 0 : slash + 1;
+    const size_t end = refs_path_folder(name).size;
     return brace != SIZE_MAX && brace + 1 > end ? brace + 1 : end;
 }
 

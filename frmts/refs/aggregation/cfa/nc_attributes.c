@@ -24,10 +24,10 @@ static bool is_told_elsewhere(nc_place place, refs_str name) {
                                         "_Netcdf4Coordinates",
                                         "_NCProperties",
                                         "_nc3_strict",
-                                        REFS_CFA_COMBINED};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return place.id != NC_GLOBAL && refs_str_is(name, "_FillValue");
+                                        REFS_CFA_COMBINED,
+                                        NULL};
+    return refs_str_is_among(name, names) ||
+           (place.id != NC_GLOBAL && refs_str_is(name, "_FillValue"));
 }
 
 /* CF 1.11, section 2.5.1 and appendix A: those whose type is that of their variable. */

@@ -513,8 +513,7 @@ static refs_status put_strings(nc_file *file, const nc_kept *kept, const nc_box 
                                refs_error *err) {
     const char **strings = refs_calloc(kept->n_strings, sizeof *strings);
     if (strings == NULL) return refs_fail_nomem(err);
-    const char *text = (const char *)kept->values.data;
-    for (size_t i = 0; i < kept->n_strings; i++, text += strlen(text) + 1) strings[i] = text;
+    (void)refs_texts_point((const char *)kept->values.data, kept->n_strings, strings);
     int code = NC(nc_put_vara(kept->place.group, kept->place.id, box->start, box->count, strings));
     refs_free(strings);
     return check(file, code, "", err);

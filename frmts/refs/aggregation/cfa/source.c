@@ -9,15 +9,11 @@ bool refs_cfa__is_text(const refs_dtype *dtype) {
 }
 
 static refs_str name_of(const refs_cfa_array *array) {
-    refs_str path = refs_str_from(array->variable.path);
-    size_t slash = refs_str_find_last(path, '/');
-    return slash == SIZE_MAX ? path : refs_str_part(path, slash + 1, path.size);
+    return refs_path_last(refs_str_from(array->variable.path));
 }
 
 static refs_str group_of(const char *path) {
-    refs_str text = refs_str_from(path);
-    size_t slash = refs_str_find_last(text, '/');
-    return refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash);
+    return refs_path_parent(refs_str_from(path));
 }
 
 bool refs_cfa__is_coordinate(const refs_cfa_array *array) {

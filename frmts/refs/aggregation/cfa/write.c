@@ -38,13 +38,10 @@ static char *join(const char *a, const char *between, const char *b) {
 }
 
 static refs_status name_files(cfa_files *files, const char *path, refs_error *err) {
-    refs_str text = refs_str_from(path);
-    size_t slash = refs_str_find_last(text, '/');
-    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
     const refs_str name = refs_cfa__stem(path);
     if (name.size == 0)
         return refs_fail(err, REFS_INVALID, "\"%s\": expected the name of a file", path);
-    files->folder = refs_str_copy(refs_str_part(text, 0, begin));
+    files->folder = refs_str_copy(refs_path_folder(refs_str_from(path)));
     files->stem = refs_str_copy(name);
     return files->folder != NULL && files->stem != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -92,11 +89,9 @@ static refs_status deliver(cfa_files *files, const char *path, const char *name,
 
 static void withdraw_all(cfa_files *files) {
     const refs_cfa_delivery *delivery = delivery_of(files);
-    for (size_t at = 0; delivery != NULL && at < files->delivered.size;) {
-        const char *name = (const char *)files->delivered.data + at;
+    const char *name;
+    for (refs_str rest = refs_buf_text(&files->delivered); refs_str_next_text(&rest, &name);)
         delivery->withdraw(delivery->self, name);
-        at += strlen(name) + 1;
-    }
 }
 
 /* -- fragments --------------------------------------------------------------------------------- */
@@ -108,11 +103,9 @@ static const char *folder_of(const cfa_files *files) {
 
 /* Whether a file of this name was written: one that several fragments are. */
 static bool is_there(const cfa_files *files, const char *path, const char *within) {
-    for (size_t at = 0; at < files->delivered.size;) {
-        const char *name = (const char *)files->delivered.data + at;
+    const char *name;
+    for (refs_str rest = refs_buf_text(&files->delivered); refs_str_next_text(&rest, &name);)
         if (strcmp(name, within) == 0) return true;
-        at += strlen(name) + 1;
-    }
     return access(path, F_OK) == 0;
 }
 

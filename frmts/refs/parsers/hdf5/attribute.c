@@ -271,12 +271,12 @@ static refs_status value_of(const refs_hdf5_values *values, const refs_hdf5_attr
 }
 
 static bool is_hidden(const char *name) {
-    static const char *const hidden[] = {"CLASS",          "NAME",          "REFERENCE_LIST",
-                                         "DIMENSION_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates",
-                                         "_NCProperties",  "_nc3_strict",   "_NCCOPY"};
-    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
-        if (strcmp(name, hidden[i]) == 0) return true;
-    return false;
+    static const char *const hidden[] = {"CLASS",          "NAME",
+                                         "REFERENCE_LIST", "DIMENSION_LIST",
+                                         "_Netcdf4Dimid",  "_Netcdf4Coordinates",
+                                         "_NCProperties",  "_nc3_strict",
+                                         "_NCCOPY",        NULL};
+    return refs_str_is_among(refs_str_from(name), hidden);
 }
 
 static void set_member(json_t *object, const char *name, json_t *value) {

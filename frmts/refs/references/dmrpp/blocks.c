@@ -57,7 +57,7 @@ refs_status refs_references__blocks_file(refs_blocks *blocks, refs_str url, uint
 
 /* Takes note of a new key of its array. */
 static refs_status add_to_array(refs_blocks *blocks, refs_str key, uint32_t id, refs_error *err) {
-    const refs_str prefix = refs_str_part(key, 0, refs_str_find_last(key, '/') + 1);
+    const refs_str prefix = refs_path_folder(key);
     const size_t n_known = blocks->prefixes.count;
     uint32_t array;
     REFS_GROW(blocks->last, blocks->last_capacity, n_known, err);

@@ -156,8 +156,7 @@ static const refs_dmrpp_declared *find(const refs_dmrpp_scope *scope, const char
         id = find_in(group, name, names);
         if (id != REFS_INTERN_NONE) return &items[id];
         if (group.size == 0) return NULL;
-        size_t slash = refs_str_find_last(group, '/');
-        group.size = slash == SIZE_MAX ? 0 : slash;
+        group = refs_path_parent(group);
     }
 }
 

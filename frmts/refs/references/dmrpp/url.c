@@ -11,11 +11,6 @@ static const struct {
                     {"OPeNDAP_DMRpp_SC_DATA_ACCESS_URL", "_mvs.h5"},
                     {"OPeNDAP_DMRpp_MISSING_DATA_ACCESS_URL", ".missing"}};
 
-static refs_str folder_of(refs_str path) {
-    size_t slash = refs_str_find_last(path, '/');
-    return refs_str_part(path, 0, slash == SIZE_MAX ? 0 : slash);
-}
-
 /* "https://…", "/vsis3/…"; all else is a path of the server. */
 static bool is_full(refs_str href) {
     return refs_str_starts(href, "/vsi") || refs_file_name_is_url(href);
@@ -26,14 +21,14 @@ refs_dmrpp_names refs_references__dmrpp_names(const char *location, const char *
     refs_str path = refs_str_from(location), whole = refs_str_from(href != NULL ? href : "");
     if (!refs_str_starts(path, "/vsicurl?"))
         path = refs_str_part(path, 0, refs_str_find(path, '?'));
-    refs_dmrpp_names names = {refs_file_name_last(path), target, false, {"", 0}};
+    refs_dmrpp_names names = {refs_path_last(path), target, false, {"", 0}};
     if (refs_str_ends(names.file, SUFFIX))
         names.file.size -= strlen(SUFFIX);
     else
         names.file.size = 0;
-    names.has_folder = names.file.size > 0 && !is_full(whole) &&
-                       refs_str_equal(refs_file_name_last(whole), names.file);
-    names.folder = folder_of(whole);
+    names.has_folder =
+        names.file.size > 0 && !is_full(whole) && refs_str_equal(refs_path_last(whole), names.file);
+    names.folder = refs_path_parent(whole);
     return names;
 }
 
@@ -59,6 +54,6 @@ refs_status refs_references__dmrpp_url(const refs_dmrpp_names *names, const char
         if (refs_str_is(text, placeholders[i].text))
             return append_beside(names, placeholders[i].suffix, url, err);
     if (is_full(text)) return append(url, text, "", err);
-    bool lies_beside = names->has_folder && refs_str_equal(folder_of(text), names->folder);
-    return append(url, lies_beside ? refs_file_name_last(text) : text, "", err);
+    bool lies_beside = names->has_folder && refs_str_equal(refs_path_parent(text), names->folder);
+    return append(url, lies_beside ? refs_path_last(text) : text, "", err);
 }

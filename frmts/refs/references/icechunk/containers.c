@@ -171,10 +171,8 @@ refs_status refs_icechunk__containers_locate(refs_containers *containers, refs_s
 refs_status refs_icechunk__containers_source(refs_containers *containers, refs_str url,
                                              refs_error *err) {
     if (!is_local(url)) return REFS_OK;
-    if (containers->folder == NULL) {
-        const size_t slash = refs_str_find_last(url, '/');
-        return refs_str_keep(refs_str_part(url, 0, slash + 1), &containers->folder, err);
-    }
+    if (containers->folder == NULL)
+        return refs_str_keep(refs_path_folder(url), &containers->folder, err);
     size_t common = 0;
     for (size_t i = 0; i < url.size && containers->folder[i] == url.data[i]; i++)
         if (url.data[i] == '/') common = i + 1;

@@ -230,8 +230,7 @@ static bool comes_behind(refs_str path, refs_str before) {
 static refs_status check_path(const refs_icechunk_snapshot *snapshot, refs_str before,
                               refs_str path, refs_error *err) {
     const refs_str name = refs_str_part(path, 1, path.size);
-    const size_t slash = refs_str_find_last(name, '/');
-    const refs_str parent = refs_str_part(name, 0, slash == SIZE_MAX ? 0 : slash);
+    const refs_str parent = refs_path_parent(name);
     if (before.size > 0 && !comes_behind(path, before))
         return refs_fail(err, REFS_CORRUPT,
                          "its path is not in ascending order: it follows node %.*s",

@@ -320,7 +320,7 @@ static refs_status list_all(const needed *all, const refs_unused_visitor *visito
         if (status != REFS_OK && status != REFS_NOT_FOUND)
             return refs_fail(err, status, "%s", problem.message);
     }
-    listing beside = {all, NULL, refs_file_name_last(folder), visitor};
+    listing beside = {all, NULL, refs_path_last(folder), visitor};
     const refs_folder_visitor each = {show_unfinished, &beside};
     REFS_SCOPED char *parent = refs_str_copy(refs_file_name_folder(folder));
     if (parent == NULL) return refs_fail_nomem(err);

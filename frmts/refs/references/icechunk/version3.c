@@ -154,11 +154,9 @@ static refs_status write_fill(const refs_json *value, const numpy_type *type, re
 
 /* Filters of numcodecs that make arrays of arrays; all others make bytes of bytes. */
 static bool is_of_arrays(refs_str id) {
-    static const char *const ids[] = {"delta",    "fixedscaleoffset", "quantize",
-                                      "bitround", "astype",           "packbits"};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        if (refs_str_is(id, ids[i])) return true;
-    return false;
+    static const char *const ids[] = {"delta",  "fixedscaleoffset", "quantize", "bitround",
+                                      "astype", "packbits",         NULL};
+    return refs_str_is_among(id, ids);
 }
 
 static bool is_of_strings(refs_str id) {
@@ -336,14 +334,12 @@ static refs_status write_attributes(const refs_json *attributes, char kind, refs
 /* Members of version 2 as they stood, so that what is made of this set is what was made of those
  * before it: the extension that refs/write.h describes. */
 static refs_status write_others(const refs_json *array, refs_buf *v3, refs_error *err) {
-    static const char *const said[] = {"zarr_format", "shape", "chunks", "dimension_separator"};
+    static const char *const said[] = {"zarr_format", "shape", "chunks", "dimension_separator",
+                                       NULL};
     REFS_TRY(refs_buf_printf(v3, err, ",\"" REFS_V2_MEMBER "\":{\"must_understand\":false"));
     for (size_t i = 0; i < refs_json_size(array); i++) {
         const refs_str name = refs_json_name_at(array, i);
-        bool is_said = false;
-        for (size_t k = 0; k < sizeof said / sizeof *said; k++)
-            is_said = is_said || refs_str_is(name, said[k]);
-        if (is_said) continue;
+        if (refs_str_is_among(name, said)) continue;
         REFS_TRY(refs_buf_append(v3, ",", 1, err));
         REFS_TRY(refs_json_write_string(name, v3, err));
         REFS_TRY(write_member(":", refs_json_at(array, i), v3, err));

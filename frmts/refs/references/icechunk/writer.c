@@ -294,8 +294,7 @@ static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t r
     writer->node = REFS_INTERN_NONE;
     for (unsigned i = 0; i < 2 && writer->node == REFS_INTERN_NONE; i++) {
         refs_str text = refs_buf_text(&path);
-        const size_t slash = refs_str_find_last(text, '/');
-        path.size = slash == SIZE_MAX ? 0 : slash;
+        path.size = refs_path_parent(text).size;
         text.size = path.size > 0 ? path.size : 1;
         const uint32_t found = refs_intern_find(&writer->nodes.paths, text);
         if (found != REFS_INTERN_NONE && writer->nodes.items[found].is_array &&

@@ -46,9 +46,9 @@ void refs_icechunk__nodes_clear(refs_written_nodes *nodes) {
 /* -- documents --------------------------------------------------------------------------------- */
 
 /* "/t2m" of "t2m/.zarray". */
-static refs_status append_path(refs_str key, size_t slash, refs_buf *path, refs_error *err) {
+static refs_status append_path(refs_str key, refs_buf *path, refs_error *err) {
     REFS_TRY(refs_buf_append(path, "/", 1, err));
-    return refs_buf_append_str(path, refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash), err);
+    return refs_buf_append_str(path, refs_path_parent(key), err);
 }
 
 static refs_status take_document(refs_written_node *node, refs_str name, refs_bytes document,
@@ -68,14 +68,11 @@ static refs_status take_document(refs_written_node *node, refs_str name, refs_by
 
 refs_status refs_icechunk__nodes_document(refs_written_nodes *nodes, refs_str key,
                                           refs_bytes document, refs_error *err) {
-    const size_t slash = refs_str_find_last(key, '/');
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_written_node *node = NULL;
-    refs_status status = append_path(key, slash, &path, err);
+    refs_status status = append_path(key, &path, err);
     if (status == REFS_OK) status = refs_icechunk__node_at(nodes, refs_buf_text(&path), &node, err);
-    if (status == REFS_OK)
-        status = take_document(
-            node, refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size), document, err);
+    if (status == REFS_OK) status = take_document(node, refs_path_last(key), document, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
     return status;
 }

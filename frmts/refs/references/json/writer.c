@@ -46,8 +46,7 @@ static bool is_template_name(refs_str name) {
     static const char *const words[] = {"and", "else", "elif", "False", "false", "for",
                                         "if",  "in",   "is",   "None",  "none",  "not",
                                         "or",  "True", "true", "self",  NULL};
-    for (const char *const *word = words; *word != NULL; word++)
-        if (refs_str_is(name, *word)) return false;
+    if (refs_str_is_among(name, words)) return false;
     for (size_t i = 0; i < name.size; i++) {
         const char c = name.data[i];
         const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -88,7 +88,7 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
 /* URLs are relative to where the folder lies; "." and ".." lie where they do not say. */
 static char *base_of(refs_str folder) {
     REFS_SCOPED_BUF base = REFS_BUF_INIT;
-    const refs_str last = refs_file_name_last(folder);
+    const refs_str last = refs_path_last(folder);
     bool unnamed = refs_str_is(last, ".") || refs_str_is(last, "..");
     refs_status status = refs_buf_append_str(&base, folder, NULL);
     if (status == REFS_OK && unnamed) status = refs_buf_append(&base, "/../.", 5, NULL);
