@@ -533,6 +533,7 @@ TEST(ValidRange, OfPackedValuesIsOfTheTypeItHas) {
         {"<i2", R"("valid_range":[0.0,60000.0],"_Unsigned":"true","scale_factor":2)", 0, 30000},
         {"|i1", R"("valid_range":[0.0,255.0],"scale_factor":1.5)", 0, 170},
         {"<f4", R"("valid_range":[0.0,2.0],"scale_factor":0.5)", 0, 2},
+        {"<f4", R"("valid_max":0.1)", -HUGE_VAL, static_cast<double>(0.1f)},
     };
     for (const auto &c : cases) {
         Dataset set;
