@@ -48,7 +48,8 @@ refs_cf_missing refs_cf__missing_as(const refs_dtype *dtype, const refs_dtype *a
                                     const refs_json *element, double number) {
     const refs_cf_missing stored = refs_cf__missing_of(dtype, element, number);
     refs_cf_missing missing = refs_cf__missing_of(as, element, number);
-    if (as->type == dtype->type || missing.kind != REFS_CF_NODATA_DOUBLE) return missing;
+    const bool is_signed = dtype->type == REFS_TYPE_INT && as->type == REFS_TYPE_UINT;
+    if (!is_signed || missing.kind != REFS_CF_NODATA_DOUBLE) return missing;
     missing.number = refs_cf__to_unsigned(dtype, number);
     if (stored.kind != REFS_CF_NODATA_INT64) return missing;
     return (refs_cf_missing){REFS_CF_NODATA_UINT64, 0, 0, (uint64_t)stored.int64};
