@@ -5,14 +5,10 @@
     v/bin/python generate_blosc2.py
 """
 
-import base64
-import json
-import os
-
 import numpy as np
 from imagecodecs import numcodecs
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+from samples import write
 
 numbers = ((np.arange(480) * 7 // 3) % 90).astype("<i4").reshape(20, 24)
 for name, options in (("", {}), ("-blosclz", {"compressor": "blosclz", "shuffle": "bitshuffle"}),
@@ -22,8 +18,4 @@ for name, options in (("", {}), ("-blosclz", {"compressor": "blosclz", "shuffle"
     encoded = bytes(codec.encode(numbers))
     assert bytes(codec.decode(encoded)) == numbers.tobytes()
     config = {key: value for key, value in codec.get_config().items() if value is not None}
-    with open(os.path.join(FOLDER, f"blosc2{name}.json"), "w") as file:
-        json.dump({"codec": config, "dtype": "<i4", "shape": [20, 24],
-                   "encoded": base64.b64encode(encoded).decode(),
-                   "decoded": base64.b64encode(numbers.tobytes()).decode()}, file, indent=1)
-        file.write("\n")
+    write(f"blosc2{name}", config, encoded, numbers)

@@ -8,26 +8,13 @@ Values of gribberish-* are those of gribberish, of the others those of ecCodes, 
 gribscan and grib2io have them (grib2io computes in single precision).
 """
 
-import base64
-import json
-import os
-
 import eccodes
 import gribberish
 import numpy as np
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+from samples import write
+
 NX, NY = 12, 7
-
-
-def write(name, codec, encoded, decoded):
-    decoded = np.asarray(decoded)
-    sample = {"codec": codec, "dtype": decoded.dtype.str, "shape": list(decoded.shape),
-              "encoded": base64.b64encode(bytes(encoded)).decode(),
-              "decoded": base64.b64encode(decoded.tobytes()).decode()}
-    with open(os.path.join(FOLDER, name + ".json"), "w") as file:
-        json.dump(sample, file, indent=1)
-        file.write("\n")
 
 
 def message(packing="grid_simple", missing=False, west=0, upwards=False, to_and_fro=False):
@@ -115,7 +102,7 @@ def gribberish_samples():
         if name in ("both", "rolled-from-180"):
             axes = gribberish.parse_grib_message_metadata(content, 0).latlng(adjust, north)
             for var, axis in zip(("latitude", "longitude"), axes):
-                write(f"gribberish-{name}-{var}", {**config, "var": var}, content, axis)
+                write(f"gribberish-{name}-{var}", {**config, "var": var}, content, np.asarray(axis))
 
 
 def other_samples():

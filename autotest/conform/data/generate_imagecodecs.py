@@ -6,48 +6,34 @@ brotli, byteshuffle-*, zfp-no-header-*, rounded.
     v/bin/python generate_imagecodecs.py
 """
 
-import base64
-import json
-import os
-
 import numpy as np
 from imagecodecs import numcodecs
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+from samples import ramp, write
 
 
-def write(name, codec, numbers):
+def encode(name, codec, numbers):
     encoded = codec.encode(numbers)
     if name.startswith("zfp"):  # zeros up to a whole word, which not all builds of zfp write
         encoded = encoded.rstrip(b"\0")
     decoded = np.asarray(codec.decode(encoded))
     assert decoded.tobytes() == numbers.tobytes() or name == "rounded", name
     config = {key: value for key, value in codec.get_config().items() if value is not None}
-    sample = {"codec": config, "dtype": numbers.dtype.str, "shape": list(numbers.shape),
-              "encoded": base64.b64encode(bytes(encoded)).decode(),
-              "decoded": base64.b64encode(decoded.tobytes()).decode()}
-    with open(os.path.join(FOLDER, name + ".json"), "w") as file:
-        json.dump(sample, file, indent=1)
-        file.write("\n")
+    write(name, config, encoded, decoded.tobytes(), numbers.dtype.str, numbers.shape)
 
 
-def ramp(dtype, shape=(16, 24)):
-    n = int(np.prod(shape))
-    return ((np.arange(n) * 7 // 3) % 90 + (np.arange(n) % 11 == 0) * 5).astype(dtype).reshape(shape)
-
-
-write("lz4-block", numcodecs.Lz4(), ramp("<i4"))
-write("lz4-header", numcodecs.Lz4(header=True), ramp("<i4"))
-write("lz4f", numcodecs.Lz4f(), ramp("<i4"))
-write("lz4f-checked", numcodecs.Lz4f(level=9, contentchecksum=True, blockchecksum=True), ramp("<i4"))
-write("snappy", numcodecs.Snappy(), ramp("<i4"))
-write("brotli", numcodecs.Brotli(), ramp("<i4"))
+encode("lz4-block", numcodecs.Lz4(), ramp("<i4"))
+encode("lz4-header", numcodecs.Lz4(header=True), ramp("<i4"))
+encode("lz4f", numcodecs.Lz4f(), ramp("<i4"))
+encode("lz4f-checked", numcodecs.Lz4f(level=9, contentchecksum=True, blockchecksum=True), ramp("<i4"))
+encode("snappy", numcodecs.Snappy(), ramp("<i4"))
+encode("brotli", numcodecs.Brotli(), ramp("<i4"))
 for name, dtype, options in (("u2", "<u2", {}), ("f4", "<f4", {"reorder": True}), ("f8", "<f8", {"delta": True}),
                              ("i4-delta", "<i4", {"delta": True, "reorder": True, "dist": 2}),
                              ("u2-big", ">u2", {}), ("f4-big", ">f4", {"delta": True, "reorder": True}),
                              ("samples", "<u2", {"axis": -2, "delta": True})):
     shape = (8, 6, 3) if name == "samples" else (9, 8)
-    write("byteshuffle-" + name, numcodecs.Byteshuffle(shape=shape, dtype=dtype, **options), ramp(dtype, shape))
+    encode("byteshuffle-" + name, numcodecs.Byteshuffle(shape=shape, dtype=dtype, **options), ramp(dtype, shape))
 for name, dtype, shape in (("1", "<i8", (90,)), ("2", "<f4", (16, 24)), ("3", "<f8", (5, 9, 7)), ("4", "<i4", (3, 5, 4, 6))):
-    write("zfp-no-header-" + name, numcodecs.Zfp(header=False, shape=shape, dtype=dtype), ramp(dtype, shape))
-write("rounded", numcodecs.Quantize(mode="bitround", nsd=5), ramp("<f4") / 7)
+    encode("zfp-no-header-" + name, numcodecs.Zfp(header=False, shape=shape, dtype=dtype), ramp(dtype, shape))
+encode("rounded", numcodecs.Quantize(mode="bitround", nsd=5), ramp("<f4") / 7)

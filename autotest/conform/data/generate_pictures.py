@@ -6,37 +6,28 @@ hdf5plugin for jpegls-fcidecomp*.
     v/bin/python generate_pictures.py
 """
 
-import base64
-import json
-import os
-
 import h5py
 import hdf5plugin
 import imagecodecs
 import numpy as np
 from imagecodecs import numcodecs
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+import samples
+from samples import write
 
 
 def ramp(dtype, shape, top=250):
-    rows = np.arange(int(np.prod(shape)))
-    return (rows * 7 // 3 % top + (rows % 11 == 0) * 5).astype(dtype).reshape(shape)
+    return samples.ramp(dtype, shape, top)
 
 
-def write(name, config, numbers, encoded, decoded):
+def check_and_write(name, config, numbers, encoded, decoded):
     assert decoded.dtype == numbers.dtype and decoded.size == numbers.size, name
-    sample = {"codec": config, "dtype": numbers.dtype.str, "shape": list(numbers.shape),
-              "encoded": base64.b64encode(bytes(encoded)).decode(),
-              "decoded": base64.b64encode(decoded.tobytes()).decode()}
-    with open(os.path.join(FOLDER, name + ".json"), "w") as file:
-        json.dump(sample, file, indent=1)
-        file.write("\n")
+    write(name, config, encoded, decoded.tobytes(), numbers.dtype.str, numbers.shape)
 
 
 def jpegls(name, numbers, **options):
     encoded = imagecodecs.jpegls_encode(numbers, **options)
-    write(name, numcodecs.Jpegls(**options).get_config(), numbers, encoded, imagecodecs.jpegls_decode(encoded))
+    check_and_write(name, numcodecs.Jpegls(**options).get_config(), numbers, encoded, imagecodecs.jpegls_decode(encoded))
 
 
 def fcidecomp(name, numbers):
@@ -44,7 +35,7 @@ def fcidecomp(name, numbers):
     with h5py.File("memory", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("v", data=numbers, chunks=numbers.shape, **hdf5plugin.FciDecomp())
         _, encoded = dataset.id.read_direct_chunk((0,) * numbers.ndim)
-        write(name, {"id": "imagecodecs_jpegls"}, numbers, encoded, dataset[...])
+        check_and_write(name, {"id": "imagecodecs_jpegls"}, numbers, encoded, dataset[...])
 
 
 def jpegxl(name, numbers, config=None, **options):
@@ -52,7 +43,7 @@ def jpegxl(name, numbers, config=None, **options):
     decoded = imagecodecs.jpegxl_decode(encoded, **(config or {}))
     assert options.get("lossless") is False or config or (decoded == numbers).all(), name
     chunk = numbers[config["index"]] if config else numbers
-    write(name, {"id": "imagecodecs_jpegxl", **(config or {})}, chunk, encoded, decoded)
+    check_and_write(name, {"id": "imagecodecs_jpegxl", **(config or {})}, chunk, encoded, decoded)
 
 
 jpegls("jpegls", ramp("u1", (16, 24)))
