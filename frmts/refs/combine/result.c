@@ -690,24 +690,28 @@ static bool may_fill(const refs_combine *combine, const refs_combine_result *res
            !theirs->is_v3 && are_of_one_type(mine, theirs);
 }
 
-/* The first element of which two parts have different values; UINT64_MAX: none. One that only one
- * of them lacks has the value of the other: then the result has values of its own. */
-static uint64_t find_conflict(const refs_combine *combine, refs_combine_result *result,
-                              const refs_combine_array *theirs, const refs_values *one,
-                              const refs_values *other) {
-    const refs_combine_array *mine = result->like;
-    const bool fills = may_fill(combine, result, theirs) && one->bytes.size == other->bytes.size;
-    uint64_t conflict = UINT64_MAX, i = refs_combine__first_difference(one, other);
-    if (!fills) return i;
+/* How the values of two parts differ. */
+typedef struct differences {
+    uint64_t conflict; /* the first element with two values; UINT64_MAX: none */
+    bool fills;        /* the second part has some that the first one lacks */
+} differences;
+
+/* An element that only one of them lacks has the value of the other. */
+static differences find_differences(const refs_combine *combine, const refs_combine_result *result,
+                                    const refs_combine_array *theirs, const refs_values *one,
+                                    const refs_values *other) {
+    const bool may = may_fill(combine, result, theirs) && one->bytes.size == other->bytes.size;
+    differences found = {UINT64_MAX, false};
+    uint64_t i = refs_combine__first_difference(one, other);
+    if (!may) return (differences){i, false};
     for (; i != UINT64_MAX; i = refs_combine__next_difference(one, other, i + 1)) {
-        const bool lacks = is_missing_at(combine, mine, i),
-                   they_lack = is_missing_at(combine, theirs, i);
-        if (lacks != they_lack)
-            result->is_loaded = result->is_loaded || lacks;
-        else if (conflict == UINT64_MAX)
-            conflict = i;
+        const bool lacks = is_missing_at(combine, result->like, i);
+        if (lacks != is_missing_at(combine, theirs, i))
+            found.fills = found.fills || lacks;
+        else if (found.conflict == UINT64_MAX)
+            found.conflict = i;
     }
-    return conflict;
+    return found;
 }
 
 /* An array without concat dimensions is that of the first part, and has values of others where that
@@ -726,10 +730,12 @@ static refs_status compare_values(const refs_combine *combine, refs_combine_resu
     const bool is_known = convert_units(combine, mine, theirs, &other);
     if (!is_known && !mine->gets_new && result->rank == 0)
         return fail_other_units(combine, result, at, err);
-    const uint64_t i = is_known ? find_conflict(combine, result, theirs, &one, &other) : 0;
-    if (i == UINT64_MAX || *has_warned) return REFS_OK;
+    const differences found = is_known ? find_differences(combine, result, theirs, &one, &other)
+                                       : (differences){0, false};
+    result->is_loaded = result->is_loaded || found.fills; /* it has values of its own then */
+    if (found.conflict == UINT64_MAX || *has_warned) return REFS_OK;
     *has_warned = result->has_warned_of_values = true;
-    return tell_difference(combine, result, at, i, err);
+    return tell_difference(combine, result, at, found.conflict, err);
 }
 
 /* Intervals 0-6 h and 0-12 h share the start, 0-6 h and 6-12 h the length: each attribute is
