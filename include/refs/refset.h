@@ -356,6 +356,9 @@ typedef struct refs_source_state {
 
 #define REFS_SOURCE_UNKNOWN UINT64_MAX
 
+/** That of a source which is seen to be `now`; borrows both. */
+refs_source_state refs_source_state_of(refs_str url, const refs_vfs_validators *now);
+
 /** Receives states of sources, which are borrowed for the call. */
 typedef struct refs_source_visitor {
     refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);

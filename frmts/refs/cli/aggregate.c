@@ -291,13 +291,8 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
 /* Existing fragments keep their recorded states, which may be older than the files. */
 static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
     const source *of = &all->sources[number];
-    const refs_vfs_validators *now = &of->now;
     refs_expected was = {.etag = NULL};
-    refs_source_state state = {.url = refs_str_from(of->named),
-                               .size = now->size,
-                               .modified_s = now->modified_s,
-                               .etag = refs_str_from(now->etag),
-                               .modified_ns = now->modified_ns};
+    refs_source_state state = refs_source_state_of(refs_str_from(of->named), &of->now);
     if (all->target->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
     if (was.size > 0)
         state = (refs_source_state){.url = refs_str_from(of->named),

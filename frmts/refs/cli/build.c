@@ -110,8 +110,7 @@ static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_err
         refs_vfs_validators seen;
         const char *location = refs_set_seen_file(set, id, &seen);
         if (location == NULL) continue;
-        const refs_source_state state = {refs_str_from(location), seen.size, seen.modified_s,
-                                         refs_str_from(seen.etag), seen.modified_ns};
+        const refs_source_state state = refs_source_state_of(refs_str_from(location), &seen);
         REFS_TRY(refs_writer_source(writer, &state, err));
     }
     return REFS_OK;
@@ -141,8 +140,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     if (status == REFS_OK) status = refs_combine_add(copy, part, err);
     if (status == REFS_OK)
         status = refs_writer_open((const char *)name.data, &writing, &writer, err);
-    const refs_source_state state = {refs_str_from(location), now->size, now->modified_s,
-                                     refs_str_from(now->etag), now->modified_ns};
+    const refs_source_state state = refs_source_state_of(refs_str_from(location), now);
     if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
     if (status == REFS_OK) status = write_seen(part->set, writer, err);
     const refs_combine_sink sink = refs_combine_sink_of_writer(writer);

@@ -88,8 +88,7 @@ refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const 
                                            const refs_vfs_validators *now, refs_error *err) {
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
     REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
-    const refs_source_state state = {refs_buf_text(&url), now->size, now->modified_s,
-                                     refs_str_from(now->etag), now->modified_ns};
+    const refs_source_state state = refs_source_state_of(refs_buf_text(&url), now);
     return record(sources, &state, err);
 }
 

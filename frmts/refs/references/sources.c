@@ -19,6 +19,11 @@ static refs_status check_list(const refs_json *list, const char *key, const char
     return REFS_OK;
 }
 
+refs_source_state refs_source_state_of(refs_str url, const refs_vfs_validators *now) {
+    return (refs_source_state){url, now->size, now->modified_s, refs_str_from(now->etag),
+                               now->modified_ns};
+}
+
 static refs_status show(const refs_json *list, const refs_source_visitor *visitor,
                         refs_error *err) {
     REFS_TRY(check_list(list, "sources", "url", err));
