@@ -180,6 +180,14 @@ refs_status refs_json_write(const refs_json *value, refs_buf *text, refs_error *
 /** Appends `text` as a JSON string, quotes included. */
 refs_status refs_json_write_string(refs_str text, refs_buf *json, refs_error *err);
 
+/** Appends the name of a member with its colon, and before it the comma that it needs behind
+ * another one: not at the beginning, behind a brace, a comma or the end of a line. */
+refs_status refs_json_write_name(refs_str name, refs_buf *json, refs_error *err);
+
+/** Appends the name, and the value as refs_json_write does. */
+refs_status refs_json_write_member(refs_str name, const refs_json *value, refs_buf *json,
+                                   refs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

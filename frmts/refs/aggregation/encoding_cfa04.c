@@ -499,8 +499,7 @@ static refs_status write_member(rewriting *job, const refs_json *object, size_t 
                                 refs_error *err) {
     const refs_str name = refs_json_name_at(object, i);
     const refs_json *value = refs_json_at(object, i);
-    REFS_TRY(refs_json_write_string(name, job->text, err));
-    REFS_TRY(refs_buf_append(job->text, ":", 1, err));
+    REFS_TRY(refs_json_write_name(name, job->text, err));
     if (depth == SUBARRAY && refs_str_is(name, "file") && refs_json_is_string(value))
         return write_name(job, value, err);
     const bool is_walked = (depth == ROOT && refs_str_is(name, "Partitions")) ||

@@ -365,15 +365,25 @@ refs_status refs_json_write_string(refs_str text, refs_buf *json, refs_error *er
     return refs_buf_append(json, "\"", 1, err);
 }
 
+refs_status refs_json_write_name(refs_str name, refs_buf *json, refs_error *err) {
+    const bool is_first = json->size == 0 || strchr("{,\n", json->data[json->size - 1]) != NULL;
+    REFS_TRY(refs_buf_append(json, ",", !is_first, err));
+    REFS_TRY(refs_json_write_string(name, json, err));
+    return refs_buf_append(json, ":", 1, err);
+}
+
+refs_status refs_json_write_member(refs_str name, const refs_json *value, refs_buf *json,
+                                   refs_error *err) {
+    REFS_TRY(refs_json_write_name(name, json, err));
+    return refs_json_write(value, json, err);
+}
+
 static refs_status write_container(const refs_json *value, refs_buf *text, refs_error *err) {
     bool object = refs_json_is_object(value);
     REFS_TRY(refs_buf_append(text, object ? "{" : "[", 1, err));
     for (size_t i = 0; i < value->size; i++) {
         if (i > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
-        if (object) {
-            REFS_TRY(refs_json_write_string(refs_json_name_at(value, i), text, err));
-            REFS_TRY(refs_buf_append(text, ":", 1, err));
-        }
+        if (object) REFS_TRY(refs_json_write_name(refs_json_name_at(value, i), text, err));
         REFS_TRY(refs_json_write(refs_json_at(value, i), text, err));
     }
     return refs_buf_append(text, object ? "}" : "]", 1, err);

@@ -276,17 +276,13 @@ static bool is_of_stored(refs_str name) {
 static refs_status replace_units(const aggregating *at, refs_str attributes, refs_buf *text,
                                  refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;
-    size_t n = 0;
     REFS_TRY(refs_json_parse(attributes, &doc, err));
     const refs_json *all = refs_json_root(doc);
     refs_status status = refs_buf_append(text, "{", 1, err);
     for (size_t i = 0; i < refs_json_size(all) && status == REFS_OK; i++) {
         const refs_str name = refs_json_name_at(all, i);
         if (is_of_stored(name)) continue;
-        status = refs_buf_append(text, ",", n++ > 0, err);
-        if (status == REFS_OK) status = refs_json_write_string(name, text, err);
-        if (status == REFS_OK) status = refs_buf_append(text, ":", 1, err);
-        if (status != REFS_OK) continue;
+        REFS_TRY(refs_json_write_name(name, text, err));
         status =
             refs_str_is(name, "units")
                 ? refs_json_write_string(refs_str_from(at->combine->options.time_units), text, err)

@@ -346,13 +346,10 @@ static bool infers_fill(const refs_part_reader *in, const refs_array_meta *meta)
 static refs_status write_with_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     const refs_json *attributes = meta->attributes;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
-    for (size_t i = 0; i < refs_json_size(attributes); i++) {
-        REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
-        REFS_TRY(refs_buf_append(text, ",", 1, err));
-    }
-    REFS_TRY(refs_buf_printf(text, err, "\"_FillValue\":"));
+    for (size_t i = 0; i < refs_json_size(attributes); i++)
+        REFS_TRY(refs_json_write_member(refs_json_name_at(attributes, i),
+                                        refs_json_at(attributes, i), text, err));
+    REFS_TRY(refs_json_write_name(refs_str_from("_FillValue"), text, err));
     REFS_TRY(refs_combine__write_fill_number(meta, text, err));
     return refs_buf_append(text, "}", 1, err);
 }

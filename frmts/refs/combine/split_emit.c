@@ -21,16 +21,12 @@ static const char *const no_names[] = {NULL};
 /* Appends attributes, except those of aggregations, those in `names`, and those of some classes. */
 static refs_status append_except(const refs_json *attributes, const char *const *names,
                                  unsigned classes, refs_buf *text, refs_error *err) {
-    size_t n = 0;
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
         if (refs_str_is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
             refs_aggregation_owns(attributes, name))
             continue;
-        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
-        REFS_TRY(refs_json_write_string(name, text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+        REFS_TRY(refs_json_write_member(name, refs_json_at(attributes, i), text, err));
     }
     return REFS_OK;
 }

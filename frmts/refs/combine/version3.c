@@ -82,9 +82,7 @@ static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, ref
         const refs_str name = refs_json_name_at(codec->config, i);
         const refs_json *value = refs_json_at(codec->config, i);
         if ((is_of_zarr && refs_str_is_among(name, unknown)) || refs_str_is(name, "id")) continue;
-        REFS_TRY(refs_buf_append(text, ",", 1, err));
-        REFS_TRY(refs_json_write_string(name, text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write_name(name, text, err));
         const bool is_word = is_of_zarr && refs_str_is(name, "shuffle");
         REFS_TRY(is_word ? write_shuffle(refs_json_text(value), text, err)
                          : refs_json_write(value, text, err));
@@ -154,13 +152,11 @@ refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(meta->attributes); i++) {
         const refs_str name = refs_json_name_at(meta->attributes, i);
-        if (refs_str_is(name, "_ARRAY_DIMENSIONS")) continue;
-        REFS_TRY(refs_json_write_string(name, text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(meta->attributes, i), text, err));
-        REFS_TRY(refs_buf_append(text, ",", 1, err));
+        if (!refs_str_is(name, "_ARRAY_DIMENSIONS"))
+            REFS_TRY(refs_json_write_member(name, refs_json_at(meta->attributes, i), text, err));
     }
-    REFS_TRY(refs_buf_printf(text, err, "\"_ARRAY_DIMENSIONS\":["));
+    REFS_TRY(refs_json_write_name(refs_str_from("_ARRAY_DIMENSIONS"), text, err));
+    REFS_TRY(refs_buf_append(text, "[", 1, err));
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (dim > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
         REFS_TRY(refs_json_write_string(refs_combine__own_name(refs_str_from(meta->dims[dim])),

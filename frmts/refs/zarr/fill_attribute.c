@@ -42,18 +42,12 @@ static refs_status write_number(double number, refs_buf *text, refs_error *err) 
     return refs_buf_printf(text, err, "%se%s%s", digits, exponent[1] == '-' ? "-" : "", power);
 }
 
-static refs_status begin_member(refs_str name, refs_buf *text, refs_error *err) {
-    if (text->data[text->size - 1] != '{') REFS_TRY(refs_buf_append(text, ",", 1, err));
-    REFS_TRY(refs_json_write_string(name, text, err));
-    return refs_buf_append(text, ":", 1, err);
-}
-
 static refs_status write_attributes(const refs_json *attributes, double fill, refs_buf *text,
                                     refs_error *err) {
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        REFS_TRY(begin_member(name, text, err));
+        REFS_TRY(refs_json_write_name(name, text, err));
         REFS_TRY(refs_str_is(name, FILL) ? write_number(fill, text, err)
                                          : refs_json_write(refs_json_at(attributes, i), text, err));
     }
@@ -72,7 +66,7 @@ refs_status refs_zarr__decode_fill_attribute(const refs_json *document, refs_buf
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(document); i++) {
         const refs_str name = refs_json_name_at(document, i);
-        REFS_TRY(begin_member(name, text, err));
+        REFS_TRY(refs_json_write_name(name, text, err));
         REFS_TRY(refs_str_is(name, "attributes")
                      ? write_attributes(attributes, fill, text, err)
                      : refs_json_write(refs_json_at(document, i), text, err));

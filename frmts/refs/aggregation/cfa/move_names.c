@@ -56,11 +56,9 @@ static refs_status write_source(const refs_json *source, refs_str url, refs_buf 
     REFS_TRY(refs_buf_printf(text, err, "%s{\"url\":", text->size > 0 ? "," : ""));
     REFS_TRY(refs_json_write_string(url, text, err));
     for (size_t i = 0; i < refs_json_size(source); i++) {
-        if (refs_str_is(refs_json_name_at(source, i), "url")) continue;
-        REFS_TRY(refs_buf_append(text, ",", 1, err));
-        REFS_TRY(refs_json_write_string(refs_json_name_at(source, i), text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(source, i), text, err));
+        const refs_str name = refs_json_name_at(source, i);
+        if (!refs_str_is(name, "url"))
+            REFS_TRY(refs_json_write_member(name, refs_json_at(source, i), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
 }

@@ -17,15 +17,11 @@ static bool is_of_packed(const refs_json *attributes, refs_str name) {
 
 static refs_status append_others(const refs_json *attributes, refs_cfa__name_test *is_left_out,
                                  refs_buf *text, refs_error *err) {
-    size_t n = 0;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        if (is_left_out(attributes, name)) continue;
-        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
-        REFS_TRY(refs_json_write_string(name, text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+        if (!is_left_out(attributes, name))
+            REFS_TRY(refs_json_write_member(name, refs_json_at(attributes, i), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
 }

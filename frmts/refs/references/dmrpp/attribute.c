@@ -33,17 +33,10 @@ refs_status refs_references__attribute_value(refs_dmrpp_attribute *attribute, re
     return refs_references__dmrpp_value(attribute->type, text, &attribute->values, err);
 }
 
-static refs_status append_name(refs_str name, refs_buf *members, refs_error *err) {
-    if (members->size > 0 && members->data[members->size - 1] != '{')
-        REFS_TRY(refs_buf_append(members, ",", 1, err));
-    REFS_TRY(refs_json_write_string(name, members, err));
-    return refs_buf_append(members, ":", 1, err);
-}
-
 refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
                                            refs_error *err) {
     bool is_list = attribute->n > 1;
-    REFS_TRY(append_name(text_of(&attribute->name), members, err));
+    REFS_TRY(refs_json_write_name(text_of(&attribute->name), members, err));
     if (attribute->n == 0) return refs_buf_append(members, "\"\"", 2, err);
     if (is_list) REFS_TRY(refs_buf_append(members, "[", 1, err));
     REFS_TRY(refs_buf_append(members, attribute->values.data, attribute->values.size, err));
@@ -51,6 +44,6 @@ refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute
 }
 
 refs_status refs_references__container_begin(const char *name, refs_buf *members, refs_error *err) {
-    REFS_TRY(append_name(refs_str_from(name), members, err));
+    REFS_TRY(refs_json_write_name(refs_str_from(name), members, err));
     return refs_buf_append(members, "{", 1, err);
 }

@@ -220,9 +220,7 @@ static refs_status write_others(const refs_json *object, const char *but, refs_b
     for (size_t i = 0; i < refs_json_size(object); i++) {
         const refs_str name = refs_json_name_at(object, i);
         if (refs_str_is(name, but)) continue;
-        REFS_TRY(refs_json_write_string(name, json, err));
-        REFS_TRY(refs_buf_append(json, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(object, i), json, err));
+        REFS_TRY(refs_json_write_member(name, refs_json_at(object, i), json, err));
         REFS_TRY(refs_buf_append(json, ",", 1, err));
     }
     return REFS_OK;

@@ -70,8 +70,7 @@ static refs_status write_members(const refs_flex_value *value, unsigned depth, r
         if (i > 0) REFS_TRY(refs_buf_append(json, ",", 1, err));
         if (is_map) {
             REFS_TRY(refs_icechunk__flex_name_at(value, i, &name, err));
-            REFS_TRY(refs_json_write_string(name, json, err));
-            REFS_TRY(refs_buf_append(json, ":", 1, err));
+            REFS_TRY(refs_json_write_name(name, json, err));
         }
         REFS_TRY(refs_icechunk__flex_at(value, i, &element, err));
         REFS_TRY(write_value(&element, depth + 1, json, err));

@@ -31,27 +31,19 @@ bool refs_icechunk__has_holes(refs_bytes metadata) {
     return false;
 }
 
-static refs_status put_member(refs_str name, const refs_json *value, refs_buf *text,
-                              refs_error *err) {
-    if (text->data[text->size - 1] != '{') REFS_TRY(refs_buf_append(text, ",", 1, err));
-    REFS_TRY(refs_json_write_string(name, text, err));
-    REFS_TRY(refs_buf_append(text, ":", 1, err));
-    return value != NULL ? refs_json_write(value, text, err) : REFS_OK;
-}
-
 /* The members of version 2, with this seal; NULL: without holes. */
 static refs_status put_sealed(const refs_json *members, const char *seal, refs_buf *text,
                               refs_error *err) {
-    REFS_TRY(put_member(refs_str_from(REFS_V2_MEMBER), NULL, text, err));
+    REFS_TRY(refs_json_write_name(refs_str_from(REFS_V2_MEMBER), text, err));
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(members); i++) {
         const refs_str name = refs_json_name_at(members, i);
         if (refs_str_is(name, REFS_SEAL_MEMBER)) continue;
         if (seal == NULL && refs_str_is(name, REFS_HOLES_MEMBER)) continue;
-        REFS_TRY(put_member(name, refs_json_at(members, i), text, err));
+        REFS_TRY(refs_json_write_member(name, refs_json_at(members, i), text, err));
     }
     if (seal != NULL) {
-        REFS_TRY(put_member(refs_str_from(REFS_SEAL_MEMBER), NULL, text, err));
+        REFS_TRY(refs_json_write_name(refs_str_from(REFS_SEAL_MEMBER), text, err));
         REFS_TRY(refs_json_write_string(refs_str_from(seal), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
@@ -64,7 +56,7 @@ static refs_status put_all(const refs_json *root, const char *seal, refs_buf *te
         const refs_str name = refs_json_name_at(root, i);
         REFS_TRY(refs_str_is(name, REFS_V2_MEMBER)
                      ? put_sealed(refs_json_at(root, i), seal, text, err)
-                     : put_member(name, refs_json_at(root, i), text, err));
+                     : refs_json_write_member(name, refs_json_at(root, i), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
 }

@@ -170,17 +170,14 @@ static refs_status begin_codec(refs_str name, refs_buf *v3, refs_error *err) {
 }
 
 static refs_status write_configuration(const refs_json *codec, refs_buf *v3, refs_error *err) {
-    const char *before = ",\"configuration\":{";
+    size_t n = 0;
     for (size_t i = 0; i < refs_json_size(codec); i++) {
         const refs_str name = refs_json_name_at(codec, i);
         if (refs_str_is(name, "id")) continue;
-        REFS_TRY(refs_buf_printf(v3, err, "%s", before));
-        REFS_TRY(refs_json_write_string(name, v3, err));
-        REFS_TRY(refs_buf_append(v3, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(codec, i), v3, err));
-        before = ",";
+        if (n++ == 0) REFS_TRY(refs_buf_printf(v3, err, ",\"configuration\":{"));
+        REFS_TRY(refs_json_write_member(name, refs_json_at(codec, i), v3, err));
     }
-    return refs_buf_printf(v3, err, *before == ',' && before[1] == '\0' ? "}}" : "}");
+    return refs_buf_printf(v3, err, n > 0 ? "}}" : "}");
 }
 
 static refs_status write_codec(const refs_json *codec, refs_buf *v3, refs_error *err) {
@@ -314,19 +311,15 @@ static bool names_attribute(const refs_json *attributes, char kind, const refs_j
 
 static refs_status write_attributes(const refs_json *attributes, char kind, refs_buf *v3,
                                     refs_error *err) {
-    const char *before = "";
     REFS_TRY(refs_buf_printf(v3, err, ",\"attributes\":{"));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_json *value = refs_json_at(attributes, i);
         refs_str name = refs_json_name_at(attributes, i);
         if (!names_attribute(attributes, kind, value, &name)) continue;
-        REFS_TRY(refs_buf_printf(v3, err, "%s", before));
-        REFS_TRY(refs_json_write_string(name, v3, err));
-        REFS_TRY(refs_buf_append(v3, ":", 1, err));
+        REFS_TRY(refs_json_write_name(name, v3, err));
         REFS_TRY(kind != '\0' && refs_str_is(name, "_FillValue")
                      ? write_fill_attribute(kind, only_value(value), v3, err)
                      : refs_json_write(value, v3, err));
-        before = ",";
     }
     return refs_buf_append(v3, "}", 1, err);
 }
@@ -339,10 +332,8 @@ static refs_status write_others(const refs_json *array, refs_buf *v3, refs_error
     REFS_TRY(refs_buf_printf(v3, err, ",\"" REFS_V2_MEMBER "\":{\"must_understand\":false"));
     for (size_t i = 0; i < refs_json_size(array); i++) {
         const refs_str name = refs_json_name_at(array, i);
-        if (refs_str_is_among(name, said)) continue;
-        REFS_TRY(refs_buf_append(v3, ",", 1, err));
-        REFS_TRY(refs_json_write_string(name, v3, err));
-        REFS_TRY(write_member(":", refs_json_at(array, i), v3, err));
+        if (!refs_str_is_among(name, said))
+            REFS_TRY(refs_json_write_member(name, refs_json_at(array, i), v3, err));
     }
     return refs_buf_append(v3, "}", 1, err);
 }

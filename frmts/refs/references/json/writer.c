@@ -93,8 +93,7 @@ static refs_status write_templates(json_writer *json, refs_error *err) {
     json->text.size = 0;
     for (size_t i = 0; i < json->n_templates; i++) {
         REFS_TRY(refs_buf_printf(&json->text, err, "%s", i == 0 ? "\"templates\":{" : ","));
-        REFS_TRY(refs_json_write_string(json->templates[i].name, &json->text, err));
-        REFS_TRY(refs_buf_append(&json->text, ":", 1, err));
+        REFS_TRY(refs_json_write_name(json->templates[i].name, &json->text, err));
         REFS_TRY(refs_json_write_string(json->templates[i].beginning, &json->text, err));
     }
     REFS_TRY(refs_buf_append(&json->text, "},\n", 3, err));
@@ -173,8 +172,7 @@ static refs_status append_document(const json_writer *json, refs_bytes document,
 static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
     json_writer *json = self;
     REFS_TRY(next_member(json, err));
-    REFS_TRY(refs_json_write_string(key, &json->text, err));
-    REFS_TRY(refs_buf_append(&json->text, ":", 1, err));
+    REFS_TRY(refs_json_write_name(key, &json->text, err));
     REFS_TRY(append_document(json, document, &json->text, err));
     return append_buf(json, &json->text, err);
 }

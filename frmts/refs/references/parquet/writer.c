@@ -86,8 +86,7 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
         REFS_TRY(refs_growth__document(parquet->growth, key, document, err));
     bool is_first = text->data[text->size - 1] == '{';
     REFS_TRY(refs_buf_append(text, ",\n", is_first ? 0 : 2, err));
-    REFS_TRY(refs_json_write_string(key, text, err));
-    REFS_TRY(refs_buf_append(text, ":", 1, err));
+    REFS_TRY(refs_json_write_name(key, text, err));
     return refs_buf_append(text, document.data, document.size, err);
 }
 
