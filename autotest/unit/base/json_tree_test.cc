@@ -127,6 +127,19 @@ TEST(JsonTree, IsWrittenCompactly) {
     EXPECT_EQ(Written(refs_json_root(Parse(" [ 1 , { \"a\" : 2 } ] ").get())), R"([1,{"a":2}])");
 }
 
+TEST(JsonTree, IsWrittenByMembers) {
+    const auto one = Parse("[1]");
+    Buf text;
+    ASSERT_EQ(refs_buf_append(&text, "{", 1, nullptr), REFS_OK);
+    ASSERT_EQ(refs_json_write_member(View("a"), refs_json_root(one.get()), &text, nullptr),
+              REFS_OK);
+    ASSERT_EQ(refs_json_write_member(View("b{"), refs_json_root(one.get()), &text, nullptr),
+              REFS_OK);
+    ASSERT_EQ(refs_buf_append(&text, ",", 1, nullptr), REFS_OK);
+    ASSERT_EQ(refs_json_write_name(View("\""), &text, nullptr), REFS_OK);
+    EXPECT_EQ(text.Text(), R"({"a":[1],"b{":[1],"\"":)");
+}
+
 TEST(JsonTree, SurvivesWritingAndReading) {
     const std::string bytes("\"\\/\b\f\n\r\t\0\x1f\x7f\xc3\xa9\xff", 14);
     Buf text;

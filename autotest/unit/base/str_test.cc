@@ -27,6 +27,45 @@ TEST(Str, FindsTheFirstAndTheLast) {
     EXPECT_EQ(refs_str_find_last(View(""), '/'), SIZE_MAX);
 }
 
+TEST(Str, IsAPathWithAFolderAndALastPart) {
+    const char *const parts[][4] = {{"a/b/c", "a/b/", "a/b", "c"},
+                                    {"/c", "/", "", "c"},
+                                    {"c", "", "", "c"},
+                                    {"a/", "a/", "a", ""}};
+    for (const auto &part : parts) {
+        const refs_str path = refs_str_from(part[0]);
+        EXPECT_EQ(Text(refs_path_folder(path)), part[1]) << part[0];
+        EXPECT_EQ(Text(refs_path_parent(path)), part[2]) << part[0];
+        EXPECT_EQ(Text(refs_path_last(path)), part[3]) << part[0];
+    }
+}
+
+TEST(Str, IsFoundInLists) {
+    const char *const words[] = {"ERROR", "WARN", nullptr};
+    size_t i = 7;
+    EXPECT_TRUE(refs_str_is_among(View("WARN"), words));
+    EXPECT_FALSE(refs_str_is_among(View("warn"), words));
+    EXPECT_TRUE(refs_word_find("warn", words, &i));
+    EXPECT_EQ(i, 1u);
+    EXPECT_FALSE(refs_word_find("", words, &i));
+    EXPECT_EQ(i, 1u);
+}
+
+TEST(Str, IsAListOfTexts) {
+    const std::string list("a\0\0bc\0", 6);
+    refs_str rest = View(list);
+    const char *text = nullptr, *texts[3];
+    EXPECT_TRUE(refs_str_next_text(&rest, &text));
+    EXPECT_STREQ(text, "a");
+    EXPECT_TRUE(refs_str_next_text(&rest, &text));
+    EXPECT_STREQ(text, "");
+    EXPECT_TRUE(refs_str_next_text(&rest, &text));
+    EXPECT_STREQ(text, "bc");
+    EXPECT_FALSE(refs_str_next_text(&rest, &text));
+    EXPECT_EQ(refs_texts_point(list.data(), 3, texts), list.data() + list.size());
+    EXPECT_STREQ(texts[2], "bc");
+}
+
 TEST(Str, ClampsItsParts) {
     EXPECT_EQ(Text(refs_str_part(View("abcdef"), 2, 4)), "cd");
     EXPECT_EQ(Text(refs_str_part(View("abcdef"), 4, 99)), "ef");
