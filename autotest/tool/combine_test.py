@@ -640,7 +640,7 @@ class Times(InFolder):
                 said = run("index", *names[:2], "--along", "time", "-o", output, status=1)
                 self.assertIn(f"other: differs between {names[0]} and {names[1]}, element 0 of other is 3 and 6, but they are combined along time "
                               "alone: name all dimensions (--along time --along other)", said)
-            both = ["--along", "other", "--along", "time"]
+            both = ["--along", "other", "--along", "time"] if kind == "number" else ["--along", "time", "--along", "other"]
             for of in (names[:2], [*names[:2], part(48, 12, kind, values)]):  # no two have the same value
                 n = len(of) ** 2
                 self.assertIn(f"({n - len(of)} of {n} tiles): values are missing there", run("index", *of, "-o", "all.json"))
@@ -832,7 +832,7 @@ class Times(InFolder):
         run("index", part(0, 0, 1000), part(24, 6, 1000), "-o", "all.json")
         self.assertEqual(read("all.json", "time").tolist(), [0, 24])
         said = run("append", "all.json", part(24, 0, 500), status=1)
-        self.assertIn("time: differs between r24_0_500.json and all.json, step 0 of step (0), but they are combined along level, step alone: name all dimensions", said)
+        self.assertIn("time: differs between r24_0_500.json and all.json, step 0 of step (0), but they are combined along step, level alone: name all dimensions", said)
         run("append", "all.json", part(0, 0, 500))
         self.assertEqual(read("all.json", "time").tolist(), [0, 24])
 
@@ -1036,9 +1036,9 @@ class Times(InFolder):
                      array("valid_time", [], np.float64(24 * time + step), units="hours since 2020-01-01", standard_name="time"),
                      array("v", ["y", "x"], np.full((2, 3), 100 * time + step + number, "<f4"), coordinates="number time step valid_time"))
 
-    def check_growth(self, before, added, *along):
+    def check_growth(self, before, added):
         """What is added, whichever way, makes the same set as all at once."""
-        run("index", *before, *added, "-q", "-o", "once.json", *(word for dim in along for word in ("--along", dim)))
+        run("index", *before, *added, "-q", "-o", "once.json")
         for groups in ([added], [added[::-1]], [[name] for name in added]):
             run("index", *before, "-o", "grown.json")
             for group in groups:
@@ -1048,18 +1048,18 @@ class Times(InFolder):
                 np.testing.assert_array_equal(read("grown.json", variable), read("once.json", variable))
 
     def test_of_the_next_member_are_added_to_a_set_of_one_member(self):
-        self.check_growth([self.member(0, step, 0) for step in (0, 6)], [self.member(0, step, 1) for step in (0, 6)], "number", "step")
-        self.check_growth([self.member(time, 6, 0) for time in (0, 1)], [self.member(time, 6, 1) for time in (0, 1)], "number", "time")
+        self.check_growth([self.member(0, step, 0) for step in (0, 6)], [self.member(0, step, 1) for step in (0, 6)])
+        self.check_growth([self.member(time, 6, 0) for time in (0, 1)], [self.member(time, 6, 1) for time in (0, 1)])
 
     def test_of_the_next_run_are_added_to_a_set_of_members(self):
-        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(1, 6, number) for number in (0, 1)], "time", "number")
-        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(0, 12, number) for number in (0, 1)], "step", "number")
+        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(1, 6, number) for number in (0, 1)])
+        self.check_growth([self.member(0, 6, number) for number in (0, 1)], [self.member(0, 12, number) for number in (0, 1)])
 
     def test_of_the_next_lead_time_are_added_to_a_set_of_one_lead_time(self):
         names = [[self.forecast(time, step) for time in range(2)] for step in (6, 12)]
         run("index", *names[0], "-o", "all.json")
         run("append", "all.json", *names[1])
-        self.assertEqual(read("all.json", "valid_time").tolist(), [[6, 30], [12, 36]])
+        self.assertEqual(read("all.json", "valid_time").tolist(), [[6, 12], [30, 36]], "in the order of all at once")
 
     def test_of_the_next_run_are_no_dimension_of_a_master_and_the_message_says_how(self):
         run("index", *[self.forecast(0, step) for step in (0, 6)], "-o", "all.nc")

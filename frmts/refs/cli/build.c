@@ -665,12 +665,18 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
-/* Records how the result was combined. */
+/* Records how the result was combined. Masters do not get dimensions. */
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
+    refs_status status = REFS_OK;
     how.along = all->own_dims; /* append cuts its sources along the others */
     if (all->selected.n > 0) how.variables = all->selected;
-    return refs_combine_common_how_print(all->parts, &how, text, err);
+    how.added = (refs_name_list){NULL, 0, 0};
+    if (!is_aggregation(all->output))
+        status = refs_combine_list_added(all->combine, &how.added, err);
+    if (status == REFS_OK) status = refs_combine_common_how_print(all->parts, &how, text, err);
+    refs_free(how.added.items);
+    return status;
 }
 
 /* The commit message of a repository. */

@@ -208,6 +208,77 @@ static refs_status put_coordinate(refs_part_reader *in, size_t concat,
     return put_documents(in, array, name, err);
 }
 
+/* -- dimensions between those of a set ------------------------------------------------------------
+ */
+
+/* Whether dimension `dim` of an array is one that it got when its set was combined, and stands
+ * before the concat dimension. */
+static bool is_added_before(const refs_part_reader *in, const refs_combine_array *array, size_t dim,
+                            size_t concat) {
+    size_t own;
+    return refs_combine__is_dim(
+               in->combine, refs_combine__own_name(refs_intern_get(in->strings, array->dims[dim])),
+               &own) &&
+           own < concat && (in->member->axes[own].is_added || (array->inserted >> own & 1) != 0);
+}
+
+/* Inserts a dimension of one step. */
+static refs_status insert_dim(refs_part_reader *in, refs_combine_array *array, size_t dim,
+                              size_t concat, refs_error *err) {
+    const size_t rank = array->rank + 1;
+    REFS_SCOPED uint64_t *shape = refs_calloc(rank + 1, 3 * sizeof *shape);
+    REFS_SCOPED uint32_t *dims = refs_calloc(rank + 1, sizeof *dims);
+    if (shape == NULL || dims == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0, own = 0; i < rank; i++) {
+        shape[i] = i == dim ? 1 : array->shape[own];
+        shape[rank + i] = i == dim ? 1 : array->chunk[own];
+        shape[2 * rank + i] = i == dim ? 1 : array->n[own];
+        dims[i] = i == dim ? 0 : array->dims[own];
+        own += i != dim;
+    }
+    REFS_TRY(refs_part__number_text(in, refs_str_from(in->combine->options.dims[concat]),
+                                    &dims[dim], err));
+    refs_free(array->shape);
+    refs_free(array->dims);
+    array->shape = shape;
+    array->dims = dims;
+    shape = NULL;
+    dims = NULL;
+    array->chunk = array->shape + rank;
+    array->n = array->chunk + rank;
+    array->rank = rank;
+    array->inserted |= (uint8_t)(1U << concat);
+    return REFS_OK;
+}
+
+/* Variables get all concat dimensions that sources lack in one order, also if a set of some sources
+ * had got others before. */
+static refs_status insert_new(refs_part_reader *in, refs_combine_array *array, refs_error *err) {
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+        size_t dim = 0;
+        if (!in->member->axes[concat].is_new || array->rank == REFS_MAX_RANK) continue;
+        while (dim < array->rank && is_added_before(in, array, dim, concat)) dim++;
+        if (dim > 0) REFS_TRY(insert_dim(in, array, dim, concat, err));
+    }
+    return REFS_OK;
+}
+
+static bool is_coordinate(const refs_part_reader *in, size_t number) {
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++)
+        if (in->member->axes[concat].array == number) return true;
+    return false;
+}
+
+static refs_status insert_all(refs_part_reader *in, refs_error *err) {
+    if (refs_combine__is_aggregated(in->combine) || in->how.added.n == 0) return REFS_OK;
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        if (array->gets_new && !array->is_v3 && !is_coordinate(in, i))
+            REFS_TRY(insert_new(in, array, err));
+    }
+    return REFS_OK;
+}
+
 refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
     refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
     if (in->combine->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
@@ -217,7 +288,10 @@ refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
                                          refs_str_from(in->combine->options.dims[concat]), err));
         if (in->member->axes[concat].is_new) refs_part__count_steps_of_pieces(in, concat);
         if (values[concat].is_set) REFS_TRY(put_coordinate(in, concat, &values[concat], err));
+        in->member->axes[concat].is_added =
+            refs_name_list_has(&in->how.added, in->combine->options.dims[concat]);
     }
     widen_times(in);
+    REFS_TRY(insert_all(in, err));
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
 }

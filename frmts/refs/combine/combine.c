@@ -183,6 +183,7 @@ static refs_status translate_array(const translation *strings, refs_combine_arra
 
 static refs_status translate_all(const translation *strings, refs_combine_member *member,
                                  refs_error *err) {
+    REFS_TRY(translate(strings, &member->along, err));
     for (size_t i = 0; i < member->n_entries; i++)
         REFS_TRY(translate_array(strings, &member->entries[i].array, err));
     for (size_t i = 0; i < member->n_arrays; i++)
@@ -258,7 +259,7 @@ static refs_status add(refs_combine *combine, const refs_combine_part *part,
 
 refs_status refs_combine_add(refs_combine *combine, const refs_combine_part *part,
                              refs_error *err) {
-    refs_combine_member member = {.number = part->number};
+    refs_combine_member member = {.number = part->number, .along = REFS_COMBINE_NONE};
     return add(combine, part, &member, err);
 }
 
@@ -269,7 +270,8 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
 
 refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err) {
-    refs_combine_member member = {.number = part->number, .role = fragment->role};
+    refs_combine_member member = {
+        .number = part->number, .role = fragment->role, .along = REFS_COMBINE_NONE};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(combine, part, &member, err);

@@ -30,10 +30,11 @@ static refs_status print_list(const char *name, const char *const *items, refs_b
     return refs_buf_append(text, "]", 1, err);
 }
 
-static refs_status print_options(const refs_combine_options *options, refs_buf *how,
-                                 refs_error *err) {
+static refs_status print_options(const refs_combine_options *options, const char *const *added,
+                                 refs_buf *how, refs_error *err) {
     how->size = 0;
     REFS_TRY(print_list("along", options->dims, how, err));
+    REFS_TRY(print_list("added", added, how, err));
     REFS_TRY(print_text("pattern", options->pattern, how, err));
     REFS_TRY(print_text("group", options->group, how, err));
     REFS_TRY(print_list("variables", options->variables, how, err));
@@ -44,11 +45,28 @@ static refs_status print_options(const refs_combine_options *options, refs_buf *
     return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
 }
 
+refs_status refs_combine_list_added(const refs_combine *combine, refs_name_list *added,
+                                    refs_error *err) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        bool is_added = false;
+        for (size_t i = 0; i < combine->n_members && !is_added; i++)
+            is_added = combine->members[i].axes[concat].is_new ||
+                       combine->members[i].axes[concat].is_added;
+        if (is_added && !refs_name_list_append(added, combine->options.dims[concat]))
+            return refs_fail_nomem(err);
+    }
+    return REFS_OK;
+}
+
 refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *writer,
                                    refs_error *err) {
     REFS_SCOPED_BUF how = REFS_BUF_INIT;
-    REFS_TRY(print_options(&combine->options, &how, err));
-    return refs_writer_joined(writer, refs_buf_text(&how), err);
+    refs_name_list added = {NULL, 0, 0};
+    refs_status status = refs_combine_list_added(combine, &added, err);
+    if (status == REFS_OK) status = print_options(&combine->options, added.items, &how, err);
+    if (status == REFS_OK) status = refs_writer_joined(writer, refs_buf_text(&how), err);
+    refs_free(added.items);
+    return status;
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -98,11 +116,13 @@ refs_status refs_combine_how_read(refs_str text, refs_combine_how *how, refs_err
     REFS_TRY(read_text(root, "group", &how->group, err));
     REFS_TRY(read_size(root, "inline", &how->inline_bytes, err));
     REFS_TRY(read_list(root, "along", &how->along, err));
+    REFS_TRY(read_list(root, "added", &how->added, err));
     return read_list(root, "variables", &how->variables, err);
 }
 
 void refs_combine_how_clear(refs_combine_how *how) {
     refs_free(how->along.items);
+    refs_free(how->added.items);
     refs_free(how->variables.items);
     refs_json_doc_free(how->doc);
     *how = (refs_combine_how){.pattern = NULL};
@@ -115,10 +135,10 @@ refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, 
     options.group = how->group;
     options.variables = how->variables.n > 0 ? how->variables.items : NULL;
     options.inline_bytes = how->inline_bytes;
-    return print_options(&options, text, err);
+    return print_options(&options, how->added.n > 0 ? how->added.items : NULL, text, err);
 }
 
-static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
+refs_status refs_combine_how_read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_joined_read(set, &text, err));
     return refs_combine_how_read(refs_buf_text(&text), how, err);
@@ -232,8 +252,8 @@ refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const re
         refs_unlock(&parts->lock);
         return REFS_OK;
     }
-    refs_status status = read_set(set, &how, err);
-    if (dims->n > 0) how.along.n = 0;
+    refs_status status = refs_combine_how_read_set(set, &how, err);
+    if (dims->n > 0) how.along.n = how.added.n = 0;
     if (status == REFS_OK) status = refs_combine_how_print(&how, &text, err);
     if (status == REFS_OK) status = add(parts, &text, err);
     refs_combine_how_clear(&how);
@@ -297,6 +317,7 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
         result.variables = narrowed;
     }
     result.along = how->along.n > 0 ? how->along : said.along;
+    result.added = how->along.n > 0 ? how->added : said.added;
     if (status == REFS_OK) status = refs_combine_how_print(&result, text, err);
     refs_combine_how_clear(&said);
     for (size_t i = 0; i < narrowed.n; i++) refs_free((void *)(uintptr_t)narrowed.items[i]);
@@ -310,7 +331,7 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
  * reported when it is combined. */
 static bool has_values_of_names(const refs_set *set) {
     REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
-    return read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
+    return refs_combine_how_read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
 }
 
 /* The search for the variable of a dimension. */

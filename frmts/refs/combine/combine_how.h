@@ -2,7 +2,8 @@
  * way.
  *
  * It is the member "joined" of what is recorded of sources (refset.h):
- * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline".
+ * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline", and "added",
+ * the dimensions of "along" that sources lacked.
  *
  * Read before this: combine.h, name_list.h.
  */
@@ -22,6 +23,7 @@ struct refs_master;
 /** Zeroed says nothing. Strings are borrowed. */
 typedef struct refs_combine_how {
     refs_name_list along, variables;
+    refs_name_list added;        /**< of `along`: those that variables got, as they had none */
     const char *pattern, *group; /**< or NULL */
     uint64_t inline_bytes;
     bool has_inline_bytes; /**< they are requested, even none */
@@ -35,6 +37,14 @@ void refs_combine_how_clear(refs_combine_how *how);
 
 /** Sets `text` to it as JSON; to nothing where it says nothing. */
 refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, refs_error *err);
+
+/** The same of what a set says. */
+refs_status refs_combine_how_read_set(const refs_set *set, refs_combine_how *how, refs_error *err);
+
+/** Appends the dimensions that some variables got, as sources lacked them. Names are borrowed
+ * from the options. */
+refs_status refs_combine_list_added(const refs_combine *combine, refs_name_list *added,
+                                    refs_error *err);
 
 /** Sets *chosen to what is requested, and where that says nothing, to how `set` was combined.
  * REFS_INVALID where other dimensions are requested. */

@@ -129,6 +129,7 @@ typedef struct refs_combine_array {
     bool gets_new;    /**< concat dimensions that the part lacks are added before its own */
     bool is_time;     /**< it counts since an instant */
     uint8_t repeats;  /**< these dimensions, as bits: bit 0 is the first */
+    uint8_t inserted; /**< likewise, those that it got between its own, with one step */
     bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
     bool are_texts;   /**< values are strings of variable length, each with a NUL */
     uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
@@ -161,6 +162,7 @@ typedef struct refs_combine_axis {
     uint32_t array;        /**< number of the coordinate among the part's arrays; or NONE */
     uint64_t n;            /**< steps; 1 where the part has no such dimension */
     bool is_new;           /**< the part has no such dimension */
+    bool is_added;         /**< a set whose variables got it when it was combined */
     uint64_t *position;    /**< of each step in the result, once planned */
     uint64_t *by_position; /**< steps sorted by position; NULL: they are sorted */
     uint64_t begin;        /**< position of the first step, where names have numbers */
@@ -201,6 +203,8 @@ typedef struct refs_combine_member {
     uint64_t *by_path; /**< path and number of each array, sorted; once it is added */
     refs_combine_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
+    uint32_t along;   /**< of a set: the dimensions that it was combined along, each with a NUL; or
+                         NONE */
     uint32_t *others; /**< keys that belong to no array, as the part has them */
     size_t n_others, other_capacity;
     refs_combine_left_out *left_out;

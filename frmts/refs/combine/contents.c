@@ -415,17 +415,31 @@ static refs_status read_coordinates(refs_part_reader *in, refs_error *err) {
     return refs_part__load_values(in, err);
 }
 
+/* How a set was combined; data files say nothing. */
+static refs_status take_how(refs_part_reader *in, refs_error *err) {
+    if (refs_set_is_file(in->part->set)) return REFS_OK;
+    REFS_TRY(refs_combine_how_read_set(in->part->set, &in->how, err));
+    in->scratch.size = 0;
+    for (size_t i = 0; i < in->how.along.n; i++)
+        REFS_TRY(refs_buf_append(&in->scratch, in->how.along.items[i],
+                                 strlen(in->how.along.items[i]) + 1, err));
+    return in->how.along.n > 0 ? refs_part__number_scratch(in, &in->member->along, err) : REFS_OK;
+}
+
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err) {
     refs_part_reader in = {.combine = combine, .part = part, .member = member, .strings = strings};
-    refs_status status =
-        refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err) : read_part(&in, err);
+    refs_status status = take_how(&in, err);
+    if (status == REFS_OK)
+        status = refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err)
+                                                          : read_part(&in, err);
     refs_combine__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);
     for (size_t i = 0; i < in.n_containers; i++)
         refs_set_fragments_free(in.containers[i].fragments);
     refs_free(in.containers);
+    refs_combine_how_clear(&in.how);
     refs_intern_clear(&in.wanted);
     refs_intern_clear(&in.fields);
     refs_intern_clear(&in.urls);

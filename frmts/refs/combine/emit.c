@@ -169,7 +169,7 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
                               ? refs_combine__text(at->combine, result->like->attributes)
                               : refs_str_from("{}");
     REFS_SCOPED_BUF dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    const bool is_new = result->rank != result->like->rank;
+    const bool is_new = result->rank != result->like->rank || result->like->inserted != 0;
     if (!is_new && !result->tells_hole_fill && !result->drops_range && !result->drops_flags &&
         !result->drops_stored && !result->drops_actual && !result->drops_start &&
         !result->drops_length)

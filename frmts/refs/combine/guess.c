@@ -85,9 +85,10 @@ typedef struct dim_list {
 
 typedef struct dim_search {
     const refs_combine *combine;
-    dim_list base, more; /* base: recorded dimensions, or those that differ; more: coordinates that
-                            differ in addition */
-    bool is_recorded;    /* base was recorded in the set */
+    refs_intern *strings; /* of it */
+    dim_list base, more;  /* base: recorded dimensions, or those that differ; more: coordinates that
+                             differ in addition */
+    bool is_recorded;     /* base was recorded in the set */
     bool has_instant, has_valid_time, has_lead_time; /* base has a dimension of this kind */
     bool has_variable;                               /* two parts have a variable in common */
     size_t n_axes; /* coordinate axes that two parts have in common */
@@ -839,60 +840,136 @@ static refs_status fail_for(const dim_search *all, const char *along, refs_error
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static refs_status append_names(const dim_search *all, const dim_list *list, refs_buf *dims,
-                                refs_error *err) {
+/* Kinds in the order in which dimensions stand: members, runs, times, lead times, levels, others. */
+static unsigned rank_of(refs_combine_coordinate coordinate) {
+    static const unsigned ranks[] = {[REFS_COMBINE_COORDINATE_MEMBER] = 0,
+                                     [REFS_COMBINE_COORDINATE_REFERENCE_TIME] = 1,
+                                     [REFS_COMBINE_COORDINATE_TIME] = 2,
+                                     [REFS_COMBINE_COORDINATE_VALID_TIME] = 3,
+                                     [REFS_COMBINE_COORDINATE_LEAD_TIME] = 4,
+                                     [REFS_COMBINE_COORDINATE_LEVEL] = 5,
+                                     [REFS_COMBINE_COORDINATE_OTHER] = 6};
+    return ranks[coordinate];
+}
+
+static unsigned rank_of_dim(const refs_combine *combine, uint32_t name) {
+    unsigned least = rank_of(REFS_COMBINE_COORDINATE_OTHER);
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
+            if (array->name == name && rank_of(array->coordinate) < least)
+                least = rank_of(array->coordinate);
+        }
+    return least;
+}
+
+static bool stands_before(const refs_combine *combine, uint32_t one, uint32_t other) {
+    const unsigned rank = rank_of_dim(combine, one), other_rank = rank_of_dim(combine, other);
+    if (rank != other_rank) return rank < other_rank;
+    return strcmp(refs_combine__text(combine, one).data, refs_combine__text(combine, other).data) <
+           0;
+}
+
+/* Adds names where they stand, so that the order does not depend on how parts were combined. */
+static refs_status insert(const dim_search *all, const dim_list *list, dim_list *to,
+                          refs_error *err) {
     for (size_t i = 0; i < list->n; i++) {
-        const refs_str name = refs_combine__text(all->combine, list->names[i]);
+        const uint32_t name = list->names[i];
+        const size_t n = to->n;
+        size_t at = 0;
+        REFS_TRY(add_dim(to, name, err));
+        while (at < n && !stands_before(all->combine, name, to->names[at])) at++;
+        if (to->n == n) continue;
+        memmove(&to->names[at + 1], &to->names[at], (n - at) * sizeof *to->names);
+        to->names[at] = name;
+    }
+    return REFS_OK;
+}
+
+/* Appends all dimensions that were found; recorded ones keep their order. */
+static refs_status append_names(const dim_search *all, refs_buf *dims, refs_error *err) {
+    dim_list list = {.n = 0};
+    if (all->is_recorded) list = all->base;
+    REFS_TRY(insert(all, &all->base, &list, err));
+    REFS_TRY(insert(all, &all->more, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const refs_str name = refs_combine__text(all->combine, list.names[i]);
         REFS_TRY(refs_buf_append(dims, name.data, name.size + 1, err));
     }
     return REFS_OK;
 }
 
-static refs_status take_recorded(dim_search *all, refs_intern *strings,
-                                 const refs_combine_found_dims *dims, refs_error *err) {
+static refs_status take_recorded(dim_search *all, const refs_combine_found_dims *dims,
+                                 refs_error *err) {
     const char *const *recorded = dims->recorded;
     for (; recorded != NULL && *recorded != NULL; recorded++) {
         uint32_t name;
-        REFS_TRY(refs_intern_add(strings, refs_str_from(*recorded), &name, err));
+        REFS_TRY(refs_intern_add(all->strings, refs_str_from(*recorded), &name, err));
         REFS_TRY(add_dim(&all->base, name, err));
     }
     all->is_recorded = all->base.n > 0;
     return REFS_OK;
 }
 
+static bool has_known_axis(const refs_combine *combine, const refs_combine_member *member,
+                           uint32_t name) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        if (member->arrays[i].name == name && is_known(&member->arrays[i]) &&
+            is_axis(combine, &member->arrays[i]))
+            return true;
+    return false;
+}
+
+/* Adds names, each with a NUL, that are not in the base; with a member, only those of its axes. */
+static refs_status add_names(const dim_search *all, const refs_combine_member *member,
+                             uint32_t names, dim_list *list, refs_error *err) {
+    REFS_SCOPED_BUF texts = REFS_BUF_INIT; /* the strings move as they grow */
+    REFS_TRY(refs_buf_append_str(&texts, refs_combine__text(all->combine, names), err));
+    for (size_t at = 0; at < texts.size;) {
+        const refs_str text = refs_str_from((const char *)texts.data + at);
+        uint32_t name;
+        REFS_TRY(refs_intern_add(all->strings, text, &name, err));
+        if ((member == NULL || has_known_axis(all->combine, member, name)) &&
+            !has_name(&all->base, name))
+            REFS_TRY(add_dim(list, name, err));
+        at += text.size + 1;
+    }
+    return REFS_OK;
+}
+
 /* Adds the dimensions along which parts record holes. Other parts may fill these, and combined
  * along other dimensions alone, missing values would stay as if they were values. */
-static refs_status add_hole_dims(const dim_search *all, refs_intern *strings, dim_list *list,
-                                 refs_error *err) {
+static refs_status add_hole_dims(const dim_search *all, dim_list *list, refs_error *err) {
     const refs_combine *combine = all->combine;
     for (size_t i = 0; i < combine->n_members; i++)
-        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
-            const uint32_t dims = combine->members[i].arrays[k].hole_dims;
-            REFS_SCOPED_BUF names = REFS_BUF_INIT; /* the strings move as they grow */
-            REFS_TRY(refs_buf_append_str(&names, refs_combine__text(combine, dims), err));
-            for (size_t at = 0; at < names.size;) {
-                const refs_str text = refs_str_from((const char *)names.data + at);
-                uint32_t name;
-                REFS_TRY(refs_intern_add(strings, text, &name, err));
-                if (!has_name(&all->base, name)) REFS_TRY(add_dim(list, name, err));
-                at += text.size + 1;
-            }
-        }
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++)
+            REFS_TRY(add_names(all, NULL, combine->members[i].arrays[k].hole_dims, list, err));
+    return REFS_OK;
+}
+
+/* Adds the dimensions that sets were combined along, even if all have the same steps: so does a set
+ * of all their sources. */
+static refs_status add_former_dims(const dim_search *all, dim_list *list, refs_error *err) {
+    const refs_combine *combine = all->combine;
+    for (size_t i = 0; i < combine->n_members; i++)
+        REFS_TRY(add_names(all, &combine->members[i], combine->members[i].along, list, err));
     return REFS_OK;
 }
 
 /* If parts were left out since the last search, the rest need not differ: dimensions that were
  * found before are kept. */
-static refs_status find_dims(dim_search *all, refs_intern *strings,
-                             const refs_combine_found_dims *dims, refs_error *err) {
+static refs_status find_dims(dim_search *all, const refs_combine_found_dims *dims,
+                             refs_error *err) {
     if (!all->is_recorded) REFS_TRY(find_base(all, err));
-    if (!all->is_recorded && all->has_variable)
-        REFS_TRY(add_hole_dims(all, strings, &all->base, err));
+    if (!all->is_recorded && all->has_variable) REFS_TRY(add_hole_dims(all, &all->base, err));
     if (all->base.n == 0) return dims->names.size > 0 ? REFS_OK : fail_for(all, dims->along, err);
+    if (!all->is_recorded) REFS_TRY(add_former_dims(all, &all->base, err));
     describe_base(all);
     REFS_TRY(search(all, is_beside_base, &all->more, err));
     drop_valid_time(all, &all->more);
-    return all->is_recorded ? add_hole_dims(all, strings, &all->more, err) : REFS_OK;
+    if (!all->is_recorded) return REFS_OK;
+    REFS_TRY(add_hole_dims(all, &all->more, err));
+    return add_former_dims(all, &all->more, err);
 }
 
 static bool are_same_names(const refs_buf *a, const refs_buf *b) {
@@ -901,13 +978,12 @@ static bool are_same_names(const refs_buf *a, const refs_buf *b) {
 
 refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dims *dims,
                                    refs_error *err) {
-    dim_search all = {.combine = combine};
+    dim_search all = {.combine = combine, .strings = &combine->strings};
     refs_buf found = REFS_BUF_INIT;
     refs_combine__sort_members(combine);
-    REFS_TRY(take_recorded(&all, &combine->strings, dims, err));
-    REFS_TRY(find_dims(&all, &combine->strings, dims, err));
-    refs_status status = append_names(&all, &all.more, &found, err);
-    if (status == REFS_OK) status = append_names(&all, &all.base, &found, err);
+    REFS_TRY(take_recorded(&all, dims, err));
+    REFS_TRY(find_dims(&all, dims, err));
+    const refs_status status = append_names(&all, &found, err);
     const bool is_first = all.is_recorded && dims->names.size == 0;
     dims->are_other = status == REFS_OK && all.base.n > 0 &&
                       (is_first ? all.more.n > 0 : !are_same_names(&found, &dims->names));

@@ -5,6 +5,7 @@
 #ifndef REFS_COMBINE_PART_READER_H
 #define REFS_COMBINE_PART_READER_H
 
+#include "combine_how.h"
 #include "combine_internal.h"
 
 /** Units of times that names of parts tell. */
@@ -33,8 +34,9 @@ typedef struct refs_part_reader {
     struct wanted_values *values;
     size_t n_values, value_capacity;
     struct refs_aggregations *aggregations;
-    refs_intern fields; /**< paths of the arrays that make up fields */
-    size_t most_dims;   /**< of a field */
+    refs_intern fields;   /**< paths of the arrays that make up fields */
+    size_t most_dims;     /**< of a field */
+    refs_combine_how how; /**< a set was combined */
 } refs_part_reader;
 
 /* -- contents.c ---------------------------------------------------------------------------------

@@ -24,7 +24,9 @@ static size_t list_new(const refs_combine *combine, const refs_combine_member *m
             return array->rank == 0;
     }
     for (size_t concat = 0; concat < combine->n_dims; concat++)
-        if ((array->gets_new && member->axes[concat].is_new) || (array->repeats >> concat & 1) != 0)
+        if (((array->gets_new && member->axes[concat].is_new) ||
+             (array->repeats >> concat & 1) != 0) &&
+            (array->inserted >> concat & 1) == 0)
             concat_dims[n++] = concat;
     return n;
 }
@@ -47,42 +49,36 @@ static bool has_one_for_all(const refs_combine *combine, const refs_combine_memb
 
 /* -- layouts of arrays that get dimensions ----------------------------------------------------- */
 
-/* Appends "[1,6,8]" with ones before it. */
-static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
-                                refs_error *err) {
-    uint64_t wider[REFS_MAX_RANK + REFS_COMBINE_MAX_DIMS], *own = wider + n_new;
-    for (size_t i = 0; i < n_new; i++) wider[i] = 1;
-    for (size_t i = 0; i < refs_json_size(chunks); i++)
-        if (i == REFS_MAX_RANK || !refs_json_u64(refs_json_at(chunks, i), &own[i]))
-            return refs_fail(err, REFS_INVALID, "\"chunks\" are not numbers");
-    REFS_TRY(refs_combine__write_list(wider, n_new + refs_json_size(chunks), text, err));
-    return refs_buf_append(text, "", 1, err);
+/* Sets a layout to that of a document with other chunks. */
+static refs_status widen(refs_intern *strings, uint32_t document, const refs_buf *chunks,
+                         uint32_t *layout, refs_error *err) {
+    const char *const pairs[] = {"chunks", (const char *)chunks->data, NULL};
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_combine__replace(refs_intern_get(strings, document), pairs, &text, err));
+    return refs_combine__describe_layout(strings, refs_buf_text(&text), layout, err);
 }
 
-static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
-                         refs_error *err) {
-    const refs_str narrow = refs_intern_get(strings, document);
-    REFS_SCOPED_JSON *doc = NULL;
-    REFS_SCOPED_BUF chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_status status = refs_json_parse(narrow, &doc, err);
-    if (status == REFS_OK)
-        status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
-    const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
-    if (status == REFS_OK) status = refs_combine__replace(narrow, pairs, &text, err);
-    if (status == REFS_OK)
-        status = refs_combine__describe_layout(strings, refs_buf_text(&text), layout, err);
-    return status;
+static refs_status widen_layouts(refs_intern *strings, refs_combine_array *array, size_t n_new,
+                                 refs_error *err) {
+    uint64_t chunks[REFS_MAX_RANK + REFS_COMBINE_MAX_DIMS];
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    for (size_t i = 0; i < n_new; i++) chunks[i] = 1;
+    memcpy(chunks + n_new, array->chunk, array->rank * sizeof *chunks);
+    REFS_TRY(refs_combine__write_list(chunks, n_new + array->rank, &text, err));
+    REFS_TRY(refs_buf_append(&text, "", 1, err));
+    REFS_TRY(widen(strings, array->document, &text, &array->layout, err));
+    return array->holes != NULL
+               ? widen(strings, array->holes->document, &text, &array->holes->layout, err)
+               : REFS_OK;
 }
 
 refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combine_member *member,
                                         refs_intern *strings, refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         refs_combine_array *array = &member->arrays[i];
-        const size_t n_new = array->is_v3 ? 0 : count_new(combine, member, array);
-        if (n_new == 0) continue;
-        REFS_TRY(widen(strings, array->document, n_new, &array->layout, err));
-        if (array->holes != NULL)
-            REFS_TRY(widen(strings, array->holes->document, n_new, &array->holes->layout, err));
+        const size_t n_new = count_new(combine, member, array);
+        if (!array->is_v3 && (n_new > 0 || array->inserted != 0))
+            REFS_TRY(widen_layouts(strings, array, n_new, err));
     }
     return REFS_OK;
 }

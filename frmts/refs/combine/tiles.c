@@ -126,21 +126,83 @@ static refs_status open_tiling(const refs_combine *combine, const refs_combine_p
     return status;
 }
 
-/* Whether each cell has exactly one part. */
-static refs_status fill_all(const refs_combine *combine, const tiling *concat_dims, bool *do_fill,
-                            refs_error *err) {
-    uint64_t n_places = 1;
-    for (size_t concat = 0; concat < combine->n_dims; concat++)
-        if (!refs_mul_u64(n_places, concat_dims[concat].n_rows, &n_places)) n_places = UINT64_MAX;
-    *do_fill = n_places == combine->n_parts;
-    REFS_SCOPED uint8_t *taken = refs_calloc(combine->n_parts, 1);
-    if (taken == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; *do_fill && i < combine->n_parts; i++) {
-        size_t place = 0;
-        for (size_t concat = 0; concat < combine->n_dims; concat++)
-            place = place * concat_dims[concat].n_rows + concat_dims[concat].row[i];
-        *do_fill = taken[place]++ == 0;
+/* Whether the steps of a part follow each other along a dimension, or may have others between them.
+ */
+static bool is_unbroken(const refs_combine *combine, const refs_combine_plan *plan, size_t concat,
+                        const refs_combine_member *member) {
+    const refs_combine_steps extent = refs_combine__extent(&member->axes[concat]);
+    return extent.end - extent.begin == member->axes[concat].n || is_free(combine, plan, concat);
+}
+
+/* The places of a part; of an array, without its holes. */
+static double count_places(const refs_combine *combine, const refs_combine_member *member,
+                           const refs_combine_array *array) {
+    const refs_combine_holes *holes = array != NULL ? array->holes : NULL;
+    uint64_t one[REFS_COMBINE_MAX_DIMS];
+    double n = 1, of_hole = 1;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        one[concat] = 1;
+        n *= (double)member->axes[concat].n;
+        of_hole *= (double)member->axes[concat].n;
+        for (size_t k = 0; holes != NULL && k < holes->n_along; k++)
+            if (holes->concat[k] == concat) of_hole /= (double)member->axes[concat].n;
     }
+    for (size_t i = 0; holes != NULL && i < holes->n; i++)
+        n -= of_hole * refs_combine__box_places(holes, i, one);
+    return n;
+}
+
+/* Whether parts are boxes that together have as many places as the grid; with the path of an array,
+ * by what parts have of it. */
+static bool are_boxes(const refs_combine *combine, const refs_combine_plan *plan, uint32_t path) {
+    double n = 0, n_all = 1;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        n_all *= (double)plan->concat_dims[concat].n;
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_array *array =
+            path != REFS_COMBINE_NONE ? refs_combine__find(member, path) : NULL;
+        for (size_t concat = 0; concat < combine->n_dims; concat++)
+            if (!is_unbroken(combine, plan, concat, member)) return false;
+        if (path == REFS_COMBINE_NONE || array != NULL) n += count_places(combine, member, array);
+    }
+    return n == n_all;
+}
+
+/* The cells of a grid that parts may fill. */
+typedef struct filling {
+    size_t n_rows[REFS_COMBINE_MAX_DIMS]; /* intervals along each dimension */
+    bool is_full;
+} filling;
+
+/* Whether parts fill the grid, each place once: boxes of any size, as sets of several sources are.
+ */
+static refs_status fill_by(const refs_combine *combine, const refs_combine_plan *plan,
+                           uint32_t path, filling *found, refs_error *err) {
+    REFS_SCOPED_BY(refs_combine__cells_clear)
+    refs_combine_cells all = {.combine = combine, .n_concat = combine->n_dims};
+    found->is_full = false;
+    if (!are_boxes(combine, plan, path)) return REFS_OK;
+    for (size_t concat = 0; concat < combine->n_dims; concat++) all.concat[concat] = concat;
+    REFS_TRY(refs_combine__cells_open(&all, plan, path, err));
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        found->n_rows[concat] = all.cuts[concat].n - 1;
+    found->is_full = all.covered != NULL && all.n_missing == 0;
+    return REFS_OK;
+}
+
+/* Whether parts fill the grid, or the holes of each other. */
+static refs_status fill_all(const refs_combine *combine, const refs_combine_plan *plan,
+                            filling *found, refs_error *err) {
+    bool has_holes = false;
+    REFS_TRY(fill_by(combine, plan, REFS_COMBINE_NONE, found, err));
+    for (size_t i = 0; !found->is_full && !has_holes && i < combine->n_parts; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
+            if (array->holes == NULL || (has_holes && !found->is_full)) continue;
+            has_holes = true;
+            REFS_TRY(fill_by(combine, plan, array->path, found, err));
+        }
     return REFS_OK;
 }
 
@@ -171,17 +233,24 @@ static refs_status fail_gaps(const refs_combine *combine, const tiling *concat_d
     return fail_pair(combine, concat, members, err);
 }
 
-static refs_status tell(const refs_combine *combine, const tiling *concat_dims, refs_error *err) {
+/* Warns if sources differ along several dimensions. */
+static refs_status tell(const refs_combine *combine, const size_t *n_rows, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    for (size_t i = 0; i < combine->n_dims; i++)
+    size_t n = 0, n_told = 0;
+    for (size_t i = 0; i < combine->n_dims; i++) n += n_rows[i] > 1;
+    for (size_t i = 0; i < combine->n_dims && n > 1; i++) {
+        if (n_rows[i] <= 1) continue;
         REFS_TRY(refs_buf_printf(&text, err, "%s%s (%zu)",
-                                 i == 0                     ? ""
-                                 : i + 1 == combine->n_dims ? " and "
-                                                            : ", ",
-                                 combine->options.dims[i], concat_dims[i].n_rows));
-    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "the sources are treated as tiles, and combined along %.*s", (int)text.size,
-              (const char *)text.data);
+                                 n_told == 0       ? ""
+                                 : n_told + 1 == n ? " and "
+                                                   : ", ",
+                                 combine->options.dims[i], n_rows[i]));
+        n_told++;
+    }
+    if (n > 1)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "the sources are treated as tiles, and combined along %.*s", (int)text.size,
+                  (const char *)text.data);
     return REFS_OK;
 }
 
@@ -220,24 +289,26 @@ static refs_status may_have_gaps(const refs_combine *combine, const refs_combine
     return REFS_OK;
 }
 
-refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
-                                      refs_error *err) {
+/* Checks parts that do not fill a grid, or lie along one dimension. */
+static refs_status check_gaps(const refs_combine *combine, const refs_combine_plan *plan,
+                              refs_error *err) {
     tiling concat_dims[REFS_COMBINE_MAX_DIMS] = {{NULL, 0, false}};
-    bool do_fill = true, are_free = false;
+    bool may = combine->n_dims == 1;
     refs_status status = REFS_OK;
-    if (combine->n_dims == 1 && is_free(combine, plan, 0)) return REFS_OK;
     for (size_t i = 0; i < combine->n_dims && status == REFS_OK; i++)
         status = open_tiling(combine, plan, i, &concat_dims[i], err);
-    if (status == REFS_OK && combine->n_dims > 1) {
-        status = fill_all(combine, concat_dims, &do_fill, err);
-        if (status == REFS_OK && !do_fill)
-            status = may_have_gaps(combine, plan, concat_dims, &are_free, err);
-        if (status == REFS_OK && do_fill) status = tell(combine, concat_dims, err);
-        if (status == REFS_OK && !do_fill && !are_free)
-            status = fail_gaps(combine, concat_dims, err);
-    }
+    if (status == REFS_OK && !may) status = may_have_gaps(combine, plan, concat_dims, &may, err);
+    if (status == REFS_OK && !may) status = fail_gaps(combine, concat_dims, err);
     for (size_t i = 0; i < combine->n_dims; i++) refs_free(concat_dims[i].row);
     return status;
+}
+
+refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
+                                      refs_error *err) {
+    filling found = {.is_full = false};
+    if (combine->n_dims == 1 && is_free(combine, plan, 0)) return REFS_OK;
+    if (combine->n_dims > 1) REFS_TRY(fill_all(combine, plan, &found, err));
+    return found.is_full ? tell(combine, found.n_rows, err) : check_gaps(combine, plan, err);
 }
 
 /* -- tiles that are not there ------------------------------------------------------------------ */
