@@ -289,6 +289,12 @@ static bool are_sparse(const refs_combine *combine, const refs_combine_result *r
     return false;
 }
 
+/* Whether absent chunks and holes read as one value. */
+static bool fills_holes(const refs_combine_result *result) {
+    const refs_combine_array *like = result->like;
+    return like->has_fill && memcmp(result->hole, like->fill, like->dtype.size) == 0;
+}
+
 static void tell_lacking(const refs_combine *combine, const refs_combine_plan *plan,
                          const refs_combine_result *result) {
     const lacking lacks = find_lacking(combine, plan, result);
@@ -309,7 +315,7 @@ refs_status refs_combine__fill_holes(refs_combine *combine, const refs_combine_p
         return REFS_OK;
     REFS_TRY(choose_fill(combine, result, result->like, err));
     if (result->lacks_fill) return widen(combine, result, splits, err);
-    if (!result->has_hole_fill || result->is_loaded || is_untold_default(result->like) ||
+    if (!result->has_hole_fill || result->is_loaded || fills_holes(result) ||
         !are_sparse(combine, result))
         return REFS_OK;
     result->is_loaded = result->is_thin;

@@ -156,13 +156,30 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
     return refs_cfa__describe(file, place, variable, err);
 }
 
+/* Without a fill value, elements get the first value that missing_value names: netCDF's default
+ * would be a value beside it. */
+static refs_status choose_fill(refs_cfa_variable *variable, uint8_t fill[16], refs_error *err) {
+    const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
+    const refs_json *value = refs_json_get(variable->attributes, "missing_value");
+    bool has_fill = false;
+    if (variable->fill != NULL || value == NULL || !refs_dtype_is_numeric(&variable->dtype))
+        return REFS_OK;
+    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
+    REFS_TRY(refs_cf_read_element(&meta, value, fill, &has_fill, err));
+    if (has_fill) variable->fill = fill;
+    return REFS_OK;
+}
+
 static refs_status write_filler(const cfa_job *job, const char *identifier, const uint64_t *count,
                                 const refs_staged *place, refs_error *err) {
     const nc_creation creation = {
         .path = place->written, .shown = place->wanted, .format = refs_cfa__file_format(job->file)};
+    refs_cfa_variable variable = *job->variable;
+    uint8_t fill[16];
     nc_file *file = NULL;
+    REFS_TRY(choose_fill(&variable, fill, err));
     refs_status status = refs_cfa__file_create(&creation, &file, err);
-    if (status == REFS_OK) status = define(file, job->variable, identifier, count, err);
+    if (status == REFS_OK) status = define(file, &variable, identifier, count, err);
     if (status == REFS_OK) status = refs_cfa__file_ready(file, err);
     if (status == REFS_OK) status = refs_cfa__file_close(file, err);
     refs_cfa__file_free(file);
