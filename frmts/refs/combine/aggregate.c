@@ -853,13 +853,16 @@ static refs_status put_unused_of(aggregating *at, const refs_combine_document *d
 
 static refs_status put_unused(aggregating *at, refs_error *err) {
     const refs_combine *combine = at->combine;
-    REFS_SCOPED uint8_t *seen = refs_calloc(combine->strings.count + 1, 1);
-    if (seen == NULL) return refs_fail_nomem(err);
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern seen = {0};
     for (size_t i = combine->n_members; i-- > 0;)
         for (size_t k = 0; k < combine->members[i].n_documents; k++) {
             const refs_combine_document *document = &combine->members[i].documents[k];
-            if (seen[document->text] != 0) continue;
-            seen[document->text] = 1;
+            const uint32_t pair[2] = {document->key, document->text}; /* groups may share texts */
+            const uint64_t n = seen.count;
+            uint32_t id;
+            REFS_TRY(
+                refs_intern_add(&seen, refs_str_view((const char *)pair, sizeof pair), &id, err));
+            if (seen.count == n) continue;
             REFS_TRY(put_unused_of(at, document, err));
         }
     return REFS_OK;
