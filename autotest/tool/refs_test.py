@@ -1206,6 +1206,22 @@ class Unlike(Folder):
             said = run("index", first, second, "--along", "time", "-o", output, status=1)
             self.assertIn('plev: cannot convert its units "hPa" (a.nc) and "m" (b.nc)', said)
 
+    def test_sources_whose_values_are_in_the_set_stay_recorded(self):
+        """Those of a variable of few bytes for each step, although only another one, which is not selected, refers to them."""
+        for step in range(2):
+            with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                for dim, n in (("time", 1), ("x", 400)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                file.createVariable("small", "f8", ("time",))[:] = step
+                file.createVariable("large", "f4", ("time", "x"))[:] = step
+        run("index", "0.nc", "1.nc", "-q", "-o", "all.json")
+        for variable, wanted in (("small", ["0.nc", "1.nc"]), ("time", ["0.nc", "1.nc"]), ("large", ["0.nc", "1.nc"])):
+            run("convert", "all.json", "--variables", variable, "-o", "part.json")
+            with open("part.json", encoding="utf-8") as file:
+                recorded = json.loads(json.load(file)["refs"][".zsources/.zattrs"])["sources"]
+            self.assertEqual([os.path.basename(source["url"]) for source in recorded], wanted, variable)
+
     def test_sources_of_arrays_that_are_not_selected_are_left_out(self):
         """Those whose values are in the set alone are kept."""
         for name, step in (("t", 0), ("t", 1), ("p", 0), ("p", 1)):

@@ -192,14 +192,36 @@ refs_status refs_combine_sources_each(refs_combine_sources *sources,
 typedef struct used_locations {
     uint8_t *is_used; /* for each location of the set */
     uint32_t n;
+    bool is_of_all;    /* the array has values of all sources, if it has any in the set */
+    bool needs_all;    /* such values are there */
+    bool has_location; /* any is used */
 } used_locations;
 
 static refs_status use(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
     used_locations *at = user;
     (void)index;
     (void)err;
-    if (ref->kind != REFS_REF_INLINE && ref->location_id < at->n) at->is_used[ref->location_id] = 1;
+    if (ref->kind == REFS_REF_INLINE) {
+        at->needs_all = at->needs_all || at->is_of_all;
+    } else if (ref->location_id < at->n) {
+        at->is_used[ref->location_id] = 1;
+        at->has_location = true;
+    }
     return REFS_OK;
+}
+
+/* Whether an array lies along a dimension that sources were combined along, and is not its
+ * coordinate: other sources of the same steps have that, too. */
+static bool is_of_all(const refs_combine *combine, const refs_combine_member *member,
+                      const refs_combine_array *array) {
+    const refs_str along = refs_combine__text(combine, member->along);
+    if (refs_combine__is_own_axis(&combine->strings, array)) return false;
+    for (size_t dim = 0; dim < array->rank; dim++)
+        for (size_t at = 0; at < along.size; at += strlen(along.data + at) + 1)
+            if (refs_str_is(refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
+                            along.data + at))
+                return true;
+    return false;
 }
 
 static refs_status use_member(const refs_combine *combine, const refs_combine_member *member,
@@ -209,8 +231,10 @@ static refs_status use_member(const refs_combine *combine, const refs_combine_me
         const refs_combine_array *array = &member->arrays[i];
         refs_chunk_keys keys = refs_combine__keys(&combine->strings, array);
         keys.prefix = refs_combine__text(combine, array->part_prefix);
+        at->is_of_all = is_of_all(combine, member, array);
         REFS_TRY(refs_set_each_chunk(member->set, &keys, &visitor, err));
     }
+    at->is_of_all = false;
     for (size_t i = 0; i < member->n_others; i++) {
         refs_ref ref = {0};
         REFS_TRY(
@@ -246,6 +270,7 @@ refs_status refs_combine__leave_sources_out(const refs_combine *combine,
     REFS_NEW(is_used, (size_t)at.n + 1, err);
     at.is_used = is_used;
     REFS_TRY(use_member(combine, member, &at, err));
+    if (at.needs_all || !at.has_location) return REFS_OK;
     sort(sources);
     for (uint32_t id = 0; id < at.n; id++) {
         const char *location = refs_set_location_at(member->set, id);
