@@ -213,6 +213,24 @@ class Grouping(Property):
                     np.testing.assert_array_equal(values, expected, f"{name}, {size}")
                     np.testing.assert_array_equal(missing, expected == -99, f"{name}, {size}")
 
+    def test_files_of_several_variables_come_in_any_order(self):
+        """Also if the first and the last have the same coordinates, or no variable in common."""
+        names = []
+        for name, time in (("u", 0), ("u", 1), ("v", 1), ("v", 0)):
+            names.append(write_file(f"{name}{time}.nc", ("time", "x"), {"time": [time], "x": X}, time))
+            with netCDF4.Dataset(names[-1], "a") as file:
+                file.renameVariable("t", name)
+                file.createVariable("crs", "i4", ()).grid_mapping_name = "latitude_longitude"
+        for order in itertools.permutations(names):
+            self.refs("index", *order, "-q", "-o", "all.json")
+            for name in "uv":
+                self.assertEqual(read("all.json", "/" + name)[0][:, 0].tolist(), [0, 1], order)
+        with open("all.txt", "w", encoding="utf-8") as file:
+            file.write("\n".join(names))
+        self.assertEqual(read("all.txt", "/v")[0][:, 0].tolist(), [0, 1])
+        self.assertIn("no variable in common: u0.nc has u, v0.nc has v: combine files of one data set",
+                      self.attempt("index", "u0.nc", "v0.nc", "-o", "two.json").stderr)
+
     def test_groups_of_a_master_keep_dimensions_that_no_variable_has(self):
         write_file("whole.nc", ("time", "x"), {"time": [0, 1], "x": np.arange(40.)}, 1)
         with netCDF4.Dataset("whole.nc", "a") as file:

@@ -57,7 +57,7 @@ typedef enum refs_combine_kind {
     REFS_COMBINE_OF_CHUNKS, /**< chunks of arrays */
     REFS_COMBINE_OF_FILES, /**< files, or sets: each of their arrays is a fragment of an aggregation
                            (refs_combine_aggregate), and no chunk is looked at */
-    REFS_COMBINE_OF_COORDINATES, /**< as of refs_combine_open_coordinates */
+    REFS_COMBINE_OF_COORDINATES, /**< coordinates alone, for refs_combine_find_dims_first */
     REFS_COMBINE_OF_FIELDS /**< the same of fields; what serves fields is put into the master. No
                            dimensions need be named: they are those along which parts differ */
 } refs_combine_kind;
@@ -152,10 +152,6 @@ typedef struct refs_combine refs_combine;
 refs_status refs_combine_open(const refs_combine_options *options, refs_combine **combine,
                               refs_error *err);
 void refs_combine_free(refs_combine *combine);
-
-/** The same for parts of which only coordinates are read, as refs_combine_find_dims needs them. */
-refs_status refs_combine_open_coordinates(const refs_combine_options *options,
-                                          refs_combine **combine, refs_error *err);
 
 /** The source of the values of dimensions in the options' pattern. */
 typedef enum refs_combine_values_from {
@@ -370,14 +366,29 @@ typedef struct refs_combine_found_dims {
 } refs_combine_found_dims;
 
 /** Finds the dimensions along which the parts that were added are combined, as all their
- * coordinates tell. Those that are recorded are the last ones: of others there may then be times,
+ * coordinates tell. Those that are recorded keep their order: of others there may then be times,
  * lead times, members and levels of which parts have one each, or axes. Without any, these are the
  * dimensions whose coordinates differ between any two parts or, where none do, such single values.
  * REFS_INVALID where there is none, or parts have no variable in common unless only one dimension
- * differs of a grid that they share, with the reason and what to do. Some of the parts, the first
- * and the last, mostly give what all do; else all are read again. */
+ * differs of a grid that they share, with the reason and what to do. */
 refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dims *dims,
                                    refs_error *err);
+
+/** Sources of which coordinates are read. */
+typedef struct refs_combine_coordinate_sources {
+    void *user;
+    size_t n; /**< at least one */
+    /** Adds a source; *is_added: false for one that is left out, as it cannot be read. */
+    refs_status (*add)(void *user, refs_combine *coordinates, size_t number, bool *is_added,
+                       refs_error *err);
+} refs_combine_coordinate_sources;
+
+/** Finds the dimensions before sources are read, by the coordinates of the first and the last that
+ * can be read: these mostly differ in all, and else all are read again. If they show none, the
+ * coordinates of all sources are read. Of one source, there are none. */
+refs_status refs_combine_find_dims_first(const refs_combine_options *options,
+                                         const refs_combine_coordinate_sources *sources,
+                                         refs_combine_found_dims *dims, refs_error *err);
 
 /** Fails with REFS_INVALID where one name is given twice: to join a source with itself, its
  * dimension has to be said. */

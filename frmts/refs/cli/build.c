@@ -55,7 +55,8 @@ typedef struct build {
     refs_name_list dims;
     refs_name_list own_dims; /* those of them that are not cut by a selection alone */
     bool finds_dims;         /* nobody names all of them */
-    refs_set **open; /* of each source: the set, if only its coordinates were read; or NULL */
+    refs_set **open;   /* of each source: the set, if only its coordinates were read; or NULL */
+    size_t n_compared; /* sources whose coordinates were read */
     tool_stored_repository stored; /* the output, where it is in a store */
     tool_selection selection;
     refs_name_list selected;            /* variables with their selections, as they were given */
@@ -473,45 +474,34 @@ static refs_status add_sources(build *all, refs_error *err) {
 
 /* -- along what -------------------------------------------------------------------------------- */
 
-/* Reads the coordinates of the first source from number *at on, by steps of `by`, that can be read;
- * others are left out later, with the reason, where that is asked for. */
-static refs_status read_end(build *all, refs_combine *coordinates, size_t *at, size_t by,
-                            refs_error *err) {
+/* Adds the coordinates of a source. One that cannot be read is left out later, with the reason,
+ * where that is asked for; if none can be, the last one is an error. The first two stay open, as
+ * mostly all are read next. */
+static refs_status add_coordinates(void *user, refs_combine *coordinates, size_t number,
+                                   bool *is_added, refs_error *err) {
+    build *all = user;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    refs_status status;
-    for (;; *at += by) {
-        refs_error problem = REFS_ERROR_INIT;
-        refs_set *set = NULL;
-        status = open_source(all, *at, &location, &set, &problem);
-        if (status == REFS_OK) {
-            const refs_combine_part part = part_of(all, *at, all->names.items[*at], set);
-            status = refs_combine_add(coordinates, &part, &problem);
-        }
-        if (status == REFS_OK && set != all->grown) all->open[*at] = set;
-        if (status == REFS_OK) break;
-        close_source(all, set);
-        const bool is_last = *at + by >= all->names.n; /* by may be -1 */
-        if (may_skip(all, *at, status) && !is_last) continue;
-        (void)refs_fail(err, status, "%s", problem.message);
-        break;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_set *set = NULL;
+    refs_status status = open_source(all, number, &location, &set, &problem);
+    if (status == REFS_OK) {
+        const refs_combine_part part = part_of(all, number, all->names.items[number], set);
+        status = refs_combine_add(coordinates, &part, &problem);
     }
-    return status;
+    *is_added = status == REFS_OK;
+    if (*is_added && all->n_compared++ < 2 && set != all->grown)
+        all->open[number] = set;
+    else
+        close_source(all, set);
+    const bool is_last = number + 1 == all->names.n && all->n_compared == 0;
+    if (*is_added || (may_skip(all, number, status) && !is_last)) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
 }
 
-/* The first source and the last tell along what, mostly: so that all are read once. If only one can
- * be read, it is joined with nothing. */
-static refs_status compare_ends(build *all, refs_error *err) {
-    refs_combine *coordinates = NULL;
-    size_t begin = 0, end = all->names.n - 1;
-    all->open = refs_calloc(all->names.n, sizeof *all->open);
-    refs_status status = all->open != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_combine_open_coordinates(&all->options, &coordinates, err);
-    if (status == REFS_OK) status = read_end(all, coordinates, &begin, 1, err);
-    if (status == REFS_OK && begin < end) status = read_end(all, coordinates, &end, SIZE_MAX, err);
-    if (status == REFS_OK && begin < end)
-        status = refs_combine_find_dims(coordinates, &all->found, err);
-    refs_combine_free(coordinates);
-    return status;
+static refs_status guess_dims(build *all, refs_error *err) {
+    const refs_combine_coordinate_sources sources = {all, all->names.n, add_coordinates};
+    REFS_NEW(all->open, all->names.n, err);
+    return refs_combine_find_dims_first(&all->options, &sources, &all->found, err);
 }
 
 static refs_status check_master(const build *all, refs_error *err) {
@@ -609,7 +599,7 @@ static refs_status choose_dims(build *all, refs_error *err) {
     if (!all->finds_dims || all->how.along.n > 0) return REFS_OK;
     all->options.dims_are = REFS_COMBINE_GUESSED;
     REFS_TRY(refs_combine_check_names(names, all->names.n, err));
-    REFS_TRY(compare_ends(all, err));
+    REFS_TRY(guess_dims(all, err));
     return list_dims(all, err);
 }
 

@@ -59,17 +59,6 @@ refs_status refs_combine_open(const refs_combine_options *options, refs_combine 
     return status;
 }
 
-refs_status refs_combine_open_coordinates(const refs_combine_options *options,
-                                          refs_combine **combine, refs_error *err) {
-    refs_combine_options of_coordinates = *options;
-    of_coordinates.parts_are = REFS_COMBINE_OF_COORDINATES;
-    of_coordinates.dims = NULL;
-    of_coordinates.pattern = NULL;
-    of_coordinates.cuts = NULL;
-    of_coordinates.kept = (refs_combine_kept_values){NULL, NULL, NULL};
-    return refs_combine_open(&of_coordinates, combine, err);
-}
-
 void refs_combine_free(refs_combine *combine) {
     if (combine == NULL) return;
     for (size_t i = 0; i < combine->n_members; i++)

@@ -124,26 +124,29 @@ static refs_status find_dims(many_files *all, refs_combine *combine, refs_error 
     return status;
 }
 
-static refs_status read_end(many_files *all, refs_combine *coordinates, size_t number,
-                            refs_error *err) {
-    if (all->open[number] != NULL) return REFS_OK;
-    REFS_TRY(open_file(all, number, &all->open[number], err));
-    const refs_combine_part part = {number, all->names[number], all->open[number],
-                                    REFS_COMBINE_FROM_NAME};
-    return refs_combine_add(coordinates, &part, err);
+/* The first and the last file stay open, as mostly all are read next. */
+static refs_status add_coordinates(void *user, refs_combine *coordinates, size_t number,
+                                   bool *is_added, refs_error *err) {
+    many_files *all = user;
+    refs_set *set = NULL;
+    REFS_TRY(open_file(all, number, &set, err));
+    const refs_combine_part part = {number, all->names[number], set, REFS_COMBINE_FROM_NAME};
+    const refs_status status = refs_combine_add(coordinates, &part, err);
+    *is_added = status == REFS_OK;
+    if (number == 0 || number == all->n - 1)
+        all->open[number] = set;
+    else
+        refs_set_free(set);
+    return status;
 }
 
-/* Mostly the first and the last file show the concat dimensions: then all files are read once. */
-static refs_status compare_ends(many_files *all, refs_error *err) {
-    refs_combine *coordinates = NULL;
+static refs_status guess_dims(many_files *all, refs_error *err) {
+    const refs_combine_coordinate_sources sources = {all, all->n, add_coordinates};
     all->options.dims_are = REFS_COMBINE_GUESSED;
     refs_status status = refs_combine_check_names(all->names, all->n, err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", all->files->location);
-    if (status == REFS_OK) status = refs_combine_open_coordinates(&all->options, &coordinates, err);
-    if (status == REFS_OK) status = read_end(all, coordinates, 0, err);
-    if (status == REFS_OK) status = read_end(all, coordinates, all->n - 1, err);
-    if (status == REFS_OK) status = find_dims(all, coordinates, err);
-    refs_combine_free(coordinates);
+    if (status == REFS_OK)
+        status = refs_combine_find_dims_first(&all->options, &sources, &all->dims, err);
+    if (status == REFS_INVALID) refs_error_prefix(err, "%s", all->files->location);
     return status;
 }
 
@@ -168,7 +171,7 @@ static refs_status choose_dims(many_files *all, refs_error *err) {
     if (all->options.dims != NULL && all->options.dims[0] != NULL) return REFS_OK;
     if (all->options.pattern != NULL)
         REFS_TRY(refs_combine_pattern_dims(all->options.pattern, &all->dims.names, err));
-    if (all->dims.names.size == 0) REFS_TRY(compare_ends(all, err));
+    if (all->dims.names.size == 0) REFS_TRY(guess_dims(all, err));
     return list_dims(all, err);
 }
 

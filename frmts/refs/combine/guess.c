@@ -742,13 +742,17 @@ refs_status refs_combine__check_scalars(const refs_combine *combine, refs_error 
 /* Most names in a message. */
 #define MAX_SHOWN 5
 
-static refs_status list_variables(const refs_combine *combine, const refs_combine_member *member,
-                                  refs_buf *text, refs_error *err) {
+/* Lists the variables that another part lacks. */
+static refs_status list_variables(const refs_combine *combine,
+                                  const refs_combine_member *const members[2], refs_buf *text,
+                                  refs_error *err) {
     size_t n = 0;
-    REFS_TRY(refs_buf_printf(text, err, "%s has ", member->name));
-    for (size_t i = 0; i < member->n_arrays; i++) {
-        const refs_combine_array *array = &member->arrays[i];
-        if (is_axis(combine, array) || ++n > MAX_SHOWN) continue;
+    REFS_TRY(refs_buf_printf(text, err, "%s has ", members[0]->name));
+    for (size_t i = 0; i < members[0]->n_arrays; i++) {
+        const refs_combine_array *array = &members[0]->arrays[i];
+        if (is_axis(combine, array) || refs_combine__find(members[1], array->path) != NULL ||
+            ++n > MAX_SHOWN)
+            continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s", n > 1 ? ", " : "",
                                  REFS_STR_ARG(refs_combine__text(combine, array->path))));
     }
@@ -811,13 +815,28 @@ static refs_status fail_without_variable(const refs_combine *combine,
                                          const refs_combine_member *const members[2],
                                          const char *along, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    REFS_TRY(list_variables(combine, members[0], &text, err));
+    const refs_combine_member *const other_way[2] = {members[1], members[0]};
+    REFS_TRY(list_variables(combine, members, &text, err));
     REFS_TRY(refs_buf_printf(&text, err, ", "));
-    REFS_TRY(list_variables(combine, members[1], &text, err));
+    REFS_TRY(list_variables(combine, other_way, &text, err));
     return refs_fail(err, REFS_INVALID,
                      "no variable in common: %.*s: combine files of one data set, or, if "
                      "they share a grid, name the concat dimension (%s)",
                      (int)text.size, (const char *)text.data, along);
+}
+
+/* Whether both have variables with dimensions, and none of them in common: scalars that they share,
+ * such as grid mappings, only describe others. */
+static bool share_none(const refs_combine *combine, const refs_combine_member *const members[2]) {
+    size_t n[2] = {0, 0};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < members[k]->n_arrays; i++) {
+            const refs_combine_array *array = &members[k]->arrays[i];
+            if (array->rank == 0 || is_axis(combine, array)) continue;
+            if (refs_combine__find(members[1 - k], array->path) != NULL) return false;
+            n[k]++;
+        }
+    return n[0] > 0 && n[1] > 0;
 }
 
 static refs_status fail_for(const dim_search *all, const char *along, refs_error *err) {
@@ -826,7 +845,8 @@ static refs_status fail_for(const dim_search *all, const char *along, refs_error
                                                 &combine->members[combine->n_members - 1]};
     compared lists = {REFS_BUF_INIT, REFS_BUF_INIT, 0};
     refs_status status = REFS_OK;
-    if (!all->has_variable) return fail_without_variable(combine, ends, along, err);
+    if (!all->has_variable || share_none(combine, ends))
+        return fail_without_variable(combine, ends, along, err);
     for (size_t i = 0; i < ends[0]->n_arrays && status == REFS_OK; i++) {
         const refs_combine_array *one = &ends[0]->arrays[i];
         const refs_combine_array *other = refs_combine__find(ends[1], one->path);
@@ -840,15 +860,14 @@ static refs_status fail_for(const dim_search *all, const char *along, refs_error
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-/* Kinds in the order in which dimensions stand: members, runs, times, lead times, levels, others. */
+/* Kinds in the order in which dimensions stand: members, runs, times, lead times, levels, others.
+ */
 static unsigned rank_of(refs_combine_coordinate coordinate) {
-    static const unsigned ranks[] = {[REFS_COMBINE_COORDINATE_MEMBER] = 0,
-                                     [REFS_COMBINE_COORDINATE_REFERENCE_TIME] = 1,
-                                     [REFS_COMBINE_COORDINATE_TIME] = 2,
-                                     [REFS_COMBINE_COORDINATE_VALID_TIME] = 3,
-                                     [REFS_COMBINE_COORDINATE_LEAD_TIME] = 4,
-                                     [REFS_COMBINE_COORDINATE_LEVEL] = 5,
-                                     [REFS_COMBINE_COORDINATE_OTHER] = 6};
+    static const unsigned ranks[] = {
+        [REFS_COMBINE_COORDINATE_MEMBER] = 0,    [REFS_COMBINE_COORDINATE_REFERENCE_TIME] = 1,
+        [REFS_COMBINE_COORDINATE_TIME] = 2,      [REFS_COMBINE_COORDINATE_VALID_TIME] = 3,
+        [REFS_COMBINE_COORDINATE_LEAD_TIME] = 4, [REFS_COMBINE_COORDINATE_LEVEL] = 5,
+        [REFS_COMBINE_COORDINATE_OTHER] = 6};
     return ranks[coordinate];
 }
 
@@ -989,6 +1008,84 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
                       (is_first ? all.more.n > 0 : !are_same_names(&found, &dims->names));
     refs_buf_clear(dims->are_other ? &dims->names : &found);
     if (dims->are_other) dims->names = found;
+    return status;
+}
+
+static refs_status open_coordinates(const refs_combine_options *options, refs_combine **combine,
+                                    refs_error *err) {
+    refs_combine_options of_coordinates = *options;
+    of_coordinates.parts_are = REFS_COMBINE_OF_COORDINATES;
+    of_coordinates.dims = NULL;
+    of_coordinates.pattern = NULL;
+    of_coordinates.cuts = NULL;
+    of_coordinates.kept = (refs_combine_kept_values){NULL, NULL, NULL};
+    return refs_combine_open(&of_coordinates, combine, err);
+}
+
+/* Adds the ends, and sets *begin and *end to their numbers; equal: there is one. */
+static refs_status add_ends(const refs_combine_coordinate_sources *sources,
+                            refs_combine *coordinates, size_t *begin, size_t *end,
+                            refs_error *err) {
+    bool is_added = false;
+    for (*begin = 0; *begin < sources->n; ++*begin) {
+        REFS_TRY(sources->add(sources->user, coordinates, *begin, &is_added, err));
+        if (is_added) break;
+    }
+    is_added = false;
+    for (*end = sources->n - 1; *end > *begin; --*end) {
+        REFS_TRY(sources->add(sources->user, coordinates, *end, &is_added, err));
+        if (is_added) break;
+    }
+    return REFS_OK;
+}
+
+static refs_status add_between(const refs_combine_coordinate_sources *sources,
+                               refs_combine *coordinates, size_t begin, size_t end,
+                               refs_error *err) {
+    bool is_added;
+    for (size_t i = begin + 1; i < end; i++) {
+        REFS_TRY(refs_combine__go_on(coordinates, err));
+        REFS_TRY(sources->add(sources->user, coordinates, i, &is_added, err));
+    }
+    return REFS_OK;
+}
+
+/* Whether a part has no array of any other. */
+static bool is_alone(const refs_combine *combine, const refs_combine_member *member) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < member->n_arrays; k++)
+            if (&combine->members[i] != member &&
+                refs_combine__find(&combine->members[i], member->arrays[k].path) != NULL)
+                return false;
+    return true;
+}
+
+static refs_status find_first(refs_combine *coordinates,
+                              const refs_combine_coordinate_sources *sources,
+                              refs_combine_found_dims *dims, refs_error *err) {
+    size_t begin, end;
+    refs_error problem = REFS_ERROR_INIT;
+    REFS_TRY(add_ends(sources, coordinates, &begin, &end, err));
+    if (begin >= end) return REFS_OK;
+    const refs_status status = refs_combine_find_dims(coordinates, dims, &problem);
+    if (status != REFS_INVALID || end - begin < 2)
+        return refs_fail(err, status, "%s", problem.message);
+    REFS_TRY(add_between(sources, coordinates, begin, end, err));
+    REFS_TRY(refs_combine_find_dims(coordinates, dims, err));
+    const refs_combine_member *members = coordinates->members;
+    return is_alone(coordinates, &members[0]) ||
+                   is_alone(coordinates, &members[coordinates->n_members - 1])
+               ? refs_fail(err, status, "%s", problem.message)
+               : REFS_OK;
+}
+
+refs_status refs_combine_find_dims_first(const refs_combine_options *options,
+                                         const refs_combine_coordinate_sources *sources,
+                                         refs_combine_found_dims *dims, refs_error *err) {
+    refs_combine *coordinates = NULL;
+    REFS_TRY(open_coordinates(options, &coordinates, err));
+    const refs_status status = find_first(coordinates, sources, dims, err);
+    refs_combine_free(coordinates);
     return status;
 }
 
