@@ -154,6 +154,22 @@ class FillMasks(MaskTest):
                 missing = [number for row in rows(self.make(form, "0.nc", "1.nc")) for number in row if number is None]
                 self.assertEqual(missing, [], f"{attributes} {form}")
 
+    def test_missing_value_alone_stands_for_what_a_source_lacks(self):
+        """In masters of CF-1.13, files stand for sources that lack the variable: netCDF's default would be a value in them."""
+        for dtype, missing in (*((dtype, 98) for dtype in ("i1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")), ("u2", [98, 97])):
+            names = ["0.nc", "1.nc"]
+            row = np.array([98, 97, 0, 7] * (PADDING // 4), dtype)
+            expected = [write(name, step, row, fill) for step, (name, fill) in enumerate(zip(names, (LACKING, None)))]
+            with netCDF4.Dataset("1.nc", "a") as file:
+                file["v"].missing_value = np.array(missing, dtype)
+            expected[1] = shown(row, np.isin(row, missing))
+            for form in ("o.json", "o.nc", "o.nca"):
+                self.assertEqual(rows(self.make(form, *names)), expected, f"{dtype} {missing} {form}")
+                for file in glob.glob("o/o.v.fill.*.nc"):
+                    with netCDF4.Dataset(file) as opened:
+                        self.assertEqual(np.ma.masked_array(opened["v"][0]).compressed().tolist(), [], f"{dtype} {missing} {file}")
+                        self.assertEqual(np.unique(opened["v"][0].data).tolist(), [98], f"{dtype} {missing} {file}")
+
     def test_integers_of_64_bits_are_right(self):
         """There are no wider ones that would have room for a missing value: where netCDF's default is a value, another one is missing."""
         for dtype, pair, lacking in itertools.product(("i8", "u8"), PAIRS, ((), (LACKING,))):
