@@ -384,8 +384,7 @@ void refs_combine__missing_element(const refs_common_type *type, uint8_t *fill) 
 }
 
 static bool holds_wide_default(const refs_combine_array *array) {
-    return array->dtype.size == 8 && array->dtype.type != REFS_TYPE_FLOAT &&
-           array->keeps_default;
+    return array->dtype.size == 8 && array->dtype.type != REFS_TYPE_FLOAT && array->keeps_default;
 }
 
 /* Bytes become wider integers with a free fill value, as in other programs. */
