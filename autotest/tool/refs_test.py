@@ -367,7 +367,7 @@ class Index(Folder):
                               text=True, check=True).stderr
         values = read("all.json", "t")
         self.assertEqual(values.shape, (2, 12, 8))
-        self.assertIn("tiles, and combined along y (2) and time (2)", said)
+        self.assertIn("tiles, and combined along time (2) and y (2)", said)
         np.testing.assert_array_equal(read("all.json", "y"), np.arange(12))
         np.testing.assert_array_equal(values[1, 6:], 100 + np.arange(48).reshape(6, 8))
 
