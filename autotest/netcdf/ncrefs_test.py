@@ -598,6 +598,36 @@ class Headers(Case):
             self.assertIn(":both = 0.5f ;", "".join(expected))
             self.assertEqual([line.replace("both = 0.5 ;", "both = 0.5f ;") for line in said], expected)
 
+    READ_MASKS = ("import json, netCDF4, sys\n"
+                  "for name in sys.argv[1:]:\n"
+                  "    v = netCDF4.Dataset(name)['v']\n"
+                  "    print(json.dumps([v[:].mask.tolist(), v[:].data.tolist(), v.ncattrs()]))\n")
+
+    def test_of_masters_have_no_fill_value_that_their_sources_lack(self):
+        """Beside missing_value alone, netCDF's default is missing: what was never written stays so."""
+        for kind in "i2", "f4":
+            for step in range(2):
+                with netCDF4.Dataset(self.path(f"{step}.nc"), "w") as file:
+                    file.createDimension("time", None)
+                    file.createDimension("x", 64)
+                    file.createVariable("time", "f8", ("time",))[:] = step
+                    v = file.createVariable("v", kind, ("time", "x"), chunksizes=(1, 32))
+                    v.missing_value = np.array(98, kind)
+                    v.set_auto_mask(False)
+                    v[0, :32] = np.arange(32) + 80
+            parts = ["0.nc", "1.nc"]
+            self.run_program(REFS, "index", *parts, "-q", "-o", f"{kind}.nc")
+            self.run_program(REFS, "index", *parts, "-q", "-o", f"{kind}.json")
+            self.run_program(REFS, "split", f"{kind}.json", "--subarray-shape", "time=1", "-q", "-o", f"{kind}.split.nca")
+            for version in "0.4", "0.5":
+                self.run_program(REFS, "combine", "--format", "cfa", "--cfa-version", version, *parts, "-q", "-o", f"{kind}.{version}.nca")
+            expected = [json.loads(line) for line in self.run_program(sys.executable, "-c", self.READ_MASKS, *parts).splitlines()]
+            masks, numbers, names = zip(*expected)
+            self.assertEqual([sum(mask[0]) for mask in masks], [33, 33])
+            for name in (f"{kind}.json", f"{kind}.nc", f"{kind}.split.nca", f"{kind}.0.4.nca", f"{kind}.0.5.nca"):
+                said = self.with_sets(sys.executable, "-c", self.READ_MASKS, "REFS:" + self.path(name))
+                self.assertEqual(json.loads(said), [masks[0] + masks[1], numbers[0] + numbers[1], names[0]], name)
+
     def test_have_what_netcdf_does_not_write(self):
         """Lists without elements, and a fill value of another type, as HDF5 files have them."""
         array = {"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i2", "fill_value": 0, "order": "C",

@@ -184,10 +184,17 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
            has_netcdf_default(hierarchy);
 }
 
+/* Masters keep the attributes of their sources. Without _FillValue, netCDF's default is missing
+ * beside missing_value: no other value may be declared in its place. */
+static bool has_missing_value_alone(const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "_FillValue") == NULL &&
+           refs_cf_has_missing_value(array);
+}
+
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
-    if (array->aggregation != NULL && array->edges == NULL)
-        return !refs_cf_has_only_values(array); /* else it fills what no fragment has */
+    if (array->aggregation != NULL && array->edges == NULL) /* else it fills what no fragment has */
+        return !refs_cf_has_only_values(array) && !has_missing_value_alone(array);
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                !refs_hierarchy_keeps_attributes(hierarchy) &&

@@ -278,7 +278,7 @@ static refs_status add_text_fill(ncrefs_variable *variable, const refs_json *sai
 
 /* Whether netCDF's default, which is none of what the array is filled with, is a value. */
 static bool is_unfilled(const refs_array_meta *meta, const uint8_t *usual) {
-    if (meta->aggregation != NULL) return refs_cf_has_only_values(meta);
+    if (meta->aggregation != NULL) return meta->is_unfilled || refs_cf_has_only_values(meta);
     return meta->has_fill ? memcmp(meta->fill, usual, meta->dtype.size) != 0 : meta->is_unfilled;
 }
 
