@@ -80,6 +80,16 @@ def of_band(layer, hour):
     return job.renderedImage().convertToFormat(QImage.Format_RGB888)
 
 
+def draw_frame(layer, hour, name):
+    """The map, and whether it is that of the band: the window may still be on its way to a new extent or frame."""
+    for _ in range(10):
+        image = draw(name)
+        if image == of_band(layer, hour):
+            return image, True
+        wait()
+    return image, False
+
+
 def play(layer, controller, code):
     """Each of some frames beside the layer of its band alone."""
     canvas = iface.mapCanvas()
@@ -90,8 +100,9 @@ def play(layer, controller, code):
     same, seen = [], []
     for hour in (3, 13, 23):
         controller.setCurrentFrameNumber(hour)
-        seen.append(draw(f"{code[5:]}-{hour:02}.png"))
-        same.append(seen[-1] == of_band(layer, hour))
+        image, is_same = draw_frame(layer, hour, f"{code[5:]}-{hour:02}.png")
+        seen.append(image)
+        same.append(is_same)
     results[code] = same + [seen[0] != seen[1]]
 
 
