@@ -194,6 +194,34 @@ class Nothing(InFolder):
         self.part("b.json", [1], [2], array("s", ["x"], np.array([b"one"], "|S3")))
         self.assertEqual(run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa"), "")
 
+    def strings_part(self, step, coordinates, *names):
+        v = array("v", ["t", "n"], np.zeros((1, 3), "<f4"), **({"coordinates": coordinates} if coordinates else {}))
+        return write(f"{step}.json", array("t", ["t"], np.array([float(step)])), v, *names)
+
+    def test_is_lost_of_strings_of_any_length_that_differ(self):
+        """Strings without the concat dimension are compared: of coordinates, a difference is an error."""
+        one, two = ["rome", "oslo", "bern"], ["rome", "bern", "oslo"]
+        letters = [np.array(names, "S4").view("S1").reshape(3, 4) for names in (one, two)]
+        for name, coordinates, both in (
+                ("n", None, [strings("n", ["n"], names) for names in (one, two)]),
+                ("s", "s", [strings("s", ["n"], names) for names in (one, two)]),
+                ("s", "s", [strings("s", [], name) for name in ("exp0", "exp1")]),
+                ("s", "s", [array("s", ["n", "l"], names) for names in letters]),
+                ("s", None, [strings("s", ["n"], names) for names in (one, two)])):
+            a, b, same = (self.strings_part(step, coordinates, both[i]) for step, i in ((0, 0), (1, 1), (2, 0)))
+            run("index", a, "--along", "t", "-o", "set.json")
+            for output, *command in (("o.json", "index", a, b, "--along", "t"), ("p.json", "index", a, b, "--along", "t", "--strict"),
+                                     ("o.parq", "combine", a, b, "--along", "t"), ("o.nca", "combine", a, b, "--along", "t", "--format", "cfa"),
+                                     ("", "append", "set.json", b)):
+                with self.subTest(name=name, coordinates=coordinates, command=command, output=output):
+                    is_coordinate = name == "n" or coordinates is not None
+                    said = run(*command, *(["-o", output] if output else []), status=int(is_coordinate))
+                    self.assertIn("differ" if is_coordinate else "s: differs between", said)
+                    self.assertIn("0.json" if output else "set.json", said)
+                    self.assertIn("1.json", said)
+                    self.assertEqual("keeping the first" in said, not is_coordinate, said)
+            self.assertEqual(run("index", a, same, "--along", "t", "-o", "same.json"), "")
+
     def test_is_lost_of_attributes_that_later_files_of_a_master_have(self):
         self.part("a.json", [0], [1], **{".zattrs": '{"kept":"a"}'})
         self.part("b.json", [1], [2], **{".zattrs": '{"kept":"b","title":"b","Conventions":"CF-1.11"}'})

@@ -48,6 +48,9 @@
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
+/** Most strings of variable length of an array without a concat dimension that are compared. */
+#define REFS_COMBINE_MAX_COMPARED_STRINGS 1000000
+
 /** Larger coordinates are compared by digests of samples: rows at the beginning, in the middle and
  * at the end, of so many bytes each or of one row. Reading all of them would cost more than the
  * rest of combining. */
@@ -132,6 +135,7 @@ typedef struct refs_combine_array {
     uint8_t inserted; /**< likewise, those that it got between its own, with one step */
     bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
     bool are_texts;   /**< values are strings of variable length, each with a NUL */
+    bool is_label;    /**< strings or letters that an attribute "coordinates" names */
     uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
@@ -564,6 +568,9 @@ typedef struct refs_value {
 
 /** Value number `i` of `values`, which are in this machine's order. */
 refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
+
+/** Cuts the first string, which has a NUL after it, off a list; missing where the list is empty. */
+refs_value refs_combine__take_text(refs_str *list);
 
 /** Whether it has a number: INTEGER, NUMBER and TIME. */
 bool refs_combine__is_number(const refs_value *value);

@@ -72,9 +72,7 @@ static uint64_t count_values(const refs_combine_array *array, refs_str values) {
 static refs_value take_value(const refs_combine_array *array, const refs_values *values, uint64_t i,
                              refs_str *rest) {
     if (!array->are_texts) return refs_combine__unpacked_at(values, i);
-    const refs_str text = refs_str_from(rest->data);
-    *rest = refs_str_part(*rest, text.size + 1, rest->size);
-    return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
+    return refs_combine__take_text(rest);
 }
 
 static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) {

@@ -368,7 +368,8 @@ static bool is_axis(const refs_combine_result *result) {
 /* A coordinate without concat dimensions loses a valid range that differs: its values are compared.
  */
 static bool is_shared_coordinate(const refs_combine_result *result) {
-    return result->n_concat == 0 && (is_axis(result) || result->like->is_grid);
+    return result->n_concat == 0 &&
+           (is_axis(result) || result->like->is_grid || result->like->is_label);
 }
 
 /* A value of an array of the first part, and of another one, as they are compared. */
@@ -658,16 +659,42 @@ bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combi
     return have_values ? have_one_value_beside_holes(combine, a, b) : a->digest == b->digest;
 }
 
-static void compare_texts(const refs_combine *combine, const refs_combine_result *result,
-                          const refs_combine_place *at, bool *has_warned) {
-    if (*has_warned || at->array->values == result->like->values ||
-        at->array->values == REFS_COMBINE_NONE)
-        return;
+/* The strings, each with a NUL after it, are not equal. */
+static refs_status fail_texts(const refs_combine *combine, const refs_combine_result *result,
+                              const refs_combine_place *at, refs_error *err) {
+    refs_str one = refs_combine__text(combine, result->like->values),
+             other = refs_combine__text(combine, at->array->values);
+    refs_value a, b;
+    char shown[2][REFS_VALUE_TEXT];
+    uint64_t i = 0;
+    for (;; i++) {
+        a = refs_combine__take_text(&one);
+        b = refs_combine__take_text(&other);
+        if (a.is_missing || b.is_missing || !refs_str_equal(a.text, b.text)) break;
+    }
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the grids of %s and %s differ: element %llu of %.*s is %s and %s: expected "
+                     "sources on one grid",
+                     combine->members[result->first].name, at->member->name, (unsigned long long)i,
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                     refs_combine__print_value(&a, shown[0]),
+                     refs_combine__print_value(&b, shown[1]));
+}
+
+static refs_status compare_texts(const refs_combine *combine, const refs_combine_result *result,
+                                 const refs_combine_place *at, bool *has_warned, refs_error *err) {
+    const refs_str path = refs_combine__text(combine, result->path);
+    const char *one = combine->members[result->first].name, *other = at->member->name;
+    if (at->array->values == result->like->values || at->array->values == REFS_COMBINE_NONE ||
+        result->like->values == REFS_COMBINE_NONE)
+        return REFS_OK;
+    if (is_shared_coordinate(result)) return fail_texts(combine, result, at, err);
+    if (!*has_warned)
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: differs between %s and %s: keeping the first", REFS_STR_ARG(path), one,
+                  other);
     *has_warned = true;
-    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: differs between %s and %s: keeping the first",
-              REFS_STR_ARG(refs_combine__text(combine, result->path)),
-              combine->members[result->first].name, at->member->name);
+    return REFS_OK;
 }
 
 static bool is_missing_at(const refs_combine *combine, const refs_combine_array *array,
@@ -715,10 +742,8 @@ static differences find_differences(const refs_combine *combine, const refs_comb
 static refs_status compare_values(const refs_combine *combine, refs_combine_result *result,
                                   const refs_combine_place *at, bool *has_warned, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
-    if (mine->are_texts || theirs->are_texts) {
-        compare_texts(combine, result, at, has_warned);
-        return REFS_OK;
-    }
+    if (mine->are_texts || theirs->are_texts)
+        return compare_texts(combine, result, at, has_warned, err);
     REFS_TRY(compare_digests(combine, result, at, err));
     if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE) return REFS_OK;
     const refs_values one = readable_of(combine, result, mine);

@@ -1,5 +1,6 @@
 /* small_values.c -- values of the small arrays of a part, and digests of large ones. */
 #include "part_reader.h"
+#include "refs/array.h"
 #include "refs/cf.h"
 
 /* An array whose values are read. */
@@ -152,6 +153,49 @@ static bool is_first_warning(refs_combine *combine, const char *path) {
     return is_first;
 }
 
+/* Values that cannot be compared come from the first part. */
+static void tell_uncompared(refs_part_reader *in, const refs_array_meta *meta,
+                            const refs_error *problem) {
+    if (is_first_warning(in->combine, meta->path))
+        refs_note(&in->combine->options.notes, REFS_NOTE_WARNING,
+                  "%s: cannot be compared with other sources: using the values of the first: %s",
+                  meta->path, problem->message);
+}
+
+static bool is_cut(const refs_part_reader *in, const refs_array_meta *meta) {
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (refs_part__find_cut(in, meta, dim) != NULL) return true;
+    return false;
+}
+
+/* Strings of variable length are only compared. */
+static refs_status compare_strings(refs_part_reader *in, const refs_array_meta *meta,
+                                   refs_combine_array *array, refs_error *err) {
+    const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_array *opened;
+    size_t ignored;
+    if (meta->status != REFS_OK || meta->aggregation != NULL || is_cut(in, meta) ||
+        refs_part__n_concat_dims(in, meta) > 0 ||
+        refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored))
+        return REFS_OK;
+    in->scratch.size = 0;
+    refs_status status = refs_array_open(&context, meta, &opened, &problem);
+    if (status == REFS_OK) {
+        status = refs_array_read_strings(opened, REFS_COMBINE_MAX_COMPARED_STRINGS, &in->scratch,
+                                         &problem);
+        refs_array_free(opened);
+    }
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", problem.message);
+    if (status != REFS_OK) {
+        tell_uncompared(in, meta, &problem);
+        return REFS_OK;
+    }
+    array->are_texts = true;
+    return refs_part__number_scratch(in, &array->values, err);
+}
+
 refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -159,11 +203,7 @@ refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *
     const refs_status status = refs_combine__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
     if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
-        if (is_first_warning(in->combine, meta->path))
-            refs_note(
-                &in->combine->options.notes, REFS_NOTE_WARNING,
-                "%s: cannot be compared with other sources: using the values of the first: %s",
-                meta->path, problem.message);
+        tell_uncompared(in, meta, &problem);
         return REFS_OK;
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
@@ -196,6 +236,7 @@ bool refs_part__is_time_of_step(const refs_part_reader *in, const refs_array_met
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return compare_strings(in, meta, array, err);
     if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
     size_t ignored;
     bool is_scalar_of_dim =

@@ -47,6 +47,13 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
     return value;
 }
 
+refs_value refs_combine__take_text(refs_str *list) {
+    if (list->size == 0) return (refs_value){.kind = REFS_VALUE_TEXT, .is_missing = true};
+    const refs_str text = refs_str_from(list->data);
+    *list = refs_str_part(*list, text.size + 1, list->size);
+    return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
+}
+
 bool refs_combine__is_number(const refs_value *value) {
     return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER ||
            value->kind == REFS_VALUE_TIME;
