@@ -135,7 +135,7 @@ typedef struct refs_combine_array {
     uint8_t inserted; /**< likewise, those that it got between its own, with one step */
     bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
     bool are_texts;   /**< values are strings of variable length, each with a NUL */
-    bool is_label;    /**< strings or letters that an attribute "coordinates" names */
+    bool is_label;    /**< strings along a dimension that an attribute "coordinates" names */
     uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
