@@ -1060,6 +1060,20 @@ static bool is_alone(const refs_combine *combine, const refs_combine_member *mem
     return true;
 }
 
+/* Whether all arrays of a part are in another one. */
+static bool has_all_of(const refs_combine_member *other, const refs_combine_member *member) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        if (refs_combine__find(other, member->arrays[i].path) == NULL) return false;
+    return true;
+}
+
+/* Those between ends of the same variables tell no more: not each file of an archive is opened to
+ * say so. */
+static bool may_tell_more(const refs_combine *ends) {
+    const refs_combine_member *first = &ends->members[0], *last = &ends->members[1];
+    return !has_all_of(first, last) || !has_all_of(last, first);
+}
+
 static refs_status find_first(refs_combine *coordinates,
                               const refs_combine_coordinate_sources *sources,
                               refs_combine_found_dims *dims, refs_error *err) {
@@ -1068,7 +1082,7 @@ static refs_status find_first(refs_combine *coordinates,
     REFS_TRY(add_ends(sources, coordinates, &begin, &end, err));
     if (begin >= end) return REFS_OK;
     const refs_status status = refs_combine_find_dims(coordinates, dims, &problem);
-    if (status != REFS_INVALID || end - begin < 2)
+    if (status != REFS_INVALID || end - begin < 2 || !may_tell_more(coordinates))
         return refs_fail(err, status, "%s", problem.message);
     REFS_TRY(add_between(sources, coordinates, begin, end, err));
     REFS_TRY(refs_combine_find_dims(coordinates, dims, err));
