@@ -205,7 +205,7 @@ static refs_status name_levels(naming *at, level *levels, size_t n, refs_error *
 static refs_status name_all(naming *at, bool *are_renamed, refs_error *err) {
     *are_renamed = false;
     for (size_t i = 0; i < at->n; i++) find_base(at, &at->levels[i]);
-    qsort(at->levels, at->n, sizeof *at->levels, by_base);
+    if (at->n > 0) qsort(at->levels, at->n, sizeof *at->levels, by_base);
     for (size_t first = 0, end; first < at->n; first = end) {
         bool do_belong;
         for (end = first + 1; end < at->n && at->levels[end].base == at->levels[first].base;) end++;
