@@ -214,7 +214,7 @@ static refs_status name_all(naming *at, bool *are_renamed, refs_error *err) {
         *are_renamed = true;
         REFS_TRY(name_levels(at, &at->levels[first], end - first, err));
     }
-    qsort(at->levels, at->n, sizeof *at->levels, by_id);
+    if (at->n > 0) qsort(at->levels, at->n, sizeof *at->levels, by_id);
     return REFS_OK;
 }
 
