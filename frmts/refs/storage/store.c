@@ -165,7 +165,9 @@ static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, re
     if (ref->location == NULL) return REFS_OK;
     refs_status status =
         refs_fetcher_location_id(store->fetcher, ref->location, &ref->location_id, err);
-    if (status != REFS_OK) refs_ref_release(ref);
+    if (status == REFS_OK) return REFS_OK;
+    refs_ref_release(ref);
+    *ref = (refs_ref){.kind = REFS_REF_INLINE}; /* messages name what it has */
     return status;
 }
 
