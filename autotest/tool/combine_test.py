@@ -1366,8 +1366,8 @@ class Advice(InFolder):
 
     def test_of_a_pattern_that_names_some_of_the_dimensions(self):
         said = run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", status=1)
-        self.assertIn("element 0 of time is 0 and 2: expected sources on one grid, or all concat dimensions beside those of "
-                      "--pattern (--along run --along time)", said)
+        self.assertIn("element 0 of time is 0 and 2: expected sources on one grid, or all concat dimensions that --pattern "
+                      "does not name (--along run --along time)", said)
         run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", "--along", "run", "--along", "time")
 
     @unittest.skipIf(netCDF4 is None, "there is no netCDF4")

@@ -177,7 +177,8 @@ class Grouping(Property):
                     np.testing.assert_array_equal(read(name), read("once.json"), f"{late} {more} {suffix}")
 
     def test_chunks_that_were_never_written_have_one_value_from_every_route(self):
-        """The fill value, which missing_value does not name, beside steps that lack the variable, which are missing."""
+        """Chunks that were never written have the fill value, which missing_value does not name; steps that lack the variable
+        are missing."""
         for size in (4, 20):  # elements of a chunk: steps of 32 bytes are stored as values in some sets
             x = np.arange(2. * size)
             for name, written in (("0.nc", (0, 1)), ("1.nc", (0,)), ("2.nc", (0, 1)), ("3.nc", (1,)), ("4.nc", None)):

@@ -1,4 +1,4 @@
-"""Writes samples of codecs, for the scripts beside it."""
+"""Writes samples of codecs, for the scripts in this folder."""
 
 import base64
 import json

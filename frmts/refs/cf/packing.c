@@ -184,8 +184,8 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
            has_netcdf_default(hierarchy);
 }
 
-/* Masters keep the attributes of their sources. Without _FillValue, netCDF's default is missing
- * beside missing_value: no other value may be declared in its place. */
+/* Masters keep the attributes of their sources. Without _FillValue, readers of netCDF mask
+ * both the default and missing_value: no other fill value may be declared. */
 static bool has_missing_value_alone(const refs_array_meta *array) {
     return refs_json_get(array->attributes, "_FillValue") == NULL &&
            refs_cf_has_missing_value(array);

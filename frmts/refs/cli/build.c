@@ -54,7 +54,7 @@ typedef struct build {
     tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
     refs_name_list own_dims; /* those of them that are not cut by a selection alone */
-    bool finds_dims;         /* nobody names all of them */
+    bool finds_dims;         /* some are found by comparing sources */
     refs_set **open;   /* of each source: the set, if only its coordinates were read; or NULL */
     size_t n_compared; /* sources whose coordinates were read */
     tool_stored_repository stored; /* the output, where it is in a store */

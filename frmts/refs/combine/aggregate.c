@@ -232,15 +232,11 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
                                  growth_of(at, group, name), err);
 }
 
-static refs_str group_of(refs_str path) {
-    return refs_path_folder(path);
-}
-
 /* The innermost of a group and those above it, in which a dimension has no limit. In the root,
  * readers would take it for one of all variables. */
 static refs_str home_of(const aggregating *at, refs_str group, refs_str name) {
     while (group.size > 0 && growth_of(at, group, name) == REFS_CFA_FIXED)
-        group = group_of(refs_str_part(group, 0, group.size - 1));
+        group = refs_path_folder(refs_str_part(group, 0, group.size - 1));
     return group;
 }
 
@@ -248,7 +244,7 @@ static refs_str home_of(const aggregating *at, refs_str group, refs_str name) {
  * name and another size, or a group in between has one: then to the group of the variable. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
-    const refs_str group = group_of(path);
+    const refs_str group = refs_path_folder(path);
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = put_dim_of(at, home_of(at, group, name), name, size, &problem);
     at->text.size = 0;
@@ -313,7 +309,7 @@ static refs_status describe(aggregating *at, const refs_combine_result *result, 
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s",
                              REFS_STR_WHOLE(refs_combine__text(combine, result->path))));
     for (size_t dim = 0; dim < result->rank; dim++) {
-        const refs_str name = refs_combine__own_name(dim_text(combine, result, dim));
+        const refs_str name = refs_path_last(dim_text(combine, result, dim));
         REFS_TRY(
             put_dim(at, refs_combine__text(combine, result->path), name, result->shape[dim], err));
         REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));

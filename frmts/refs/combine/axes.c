@@ -12,8 +12,7 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
         if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
             axis->array = (uint32_t)i;
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
-            if (!refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[dim])),
-                                name))
+            if (!refs_str_equal(refs_path_last(refs_intern_get(strings, array->dims[dim])), name))
                 continue;
             if (!axis->is_new && axis->n != array->shape[dim])
                 return refs_fail(err, REFS_UNSUPPORTED,
@@ -31,7 +30,7 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
 
 bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array) {
     return array->rank == 1 && !array->is_piece &&
-           refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[0])),
+           refs_str_equal(refs_path_last(refs_intern_get(strings, array->dims[0])),
                           refs_intern_get(strings, array->name));
 }
 
@@ -40,8 +39,7 @@ static bool is_along_others(const refs_part_reader *in, const refs_combine_array
     const refs_str own = refs_intern_get(in->strings, array->name);
     for (size_t dim = 0; dim < array->rank; dim++) {
         size_t concat;
-        const refs_str name =
-            refs_combine__own_name(refs_intern_get(in->strings, array->dims[dim]));
+        const refs_str name = refs_path_last(refs_intern_get(in->strings, array->dims[dim]));
         if (refs_str_equal(own, name) || !refs_combine__is_dim(in->combine, name, &concat))
             return false;
     }
@@ -217,8 +215,7 @@ static bool is_added_before(const refs_part_reader *in, const refs_combine_array
                             size_t concat) {
     size_t own;
     return refs_combine__is_dim(
-               in->combine, refs_combine__own_name(refs_intern_get(in->strings, array->dims[dim])),
-               &own) &&
+               in->combine, refs_path_last(refs_intern_get(in->strings, array->dims[dim])), &own) &&
            own < concat && (in->member->axes[own].is_added || (array->inserted >> own & 1) != 0);
 }
 

@@ -155,7 +155,7 @@ const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const re
                                             size_t dim) {
     const refs_combine_cut *cut = refs_part__cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
-    const refs_str name = refs_combine__own_name(refs_str_from(meta->dims[dim]));
+    const refs_str name = refs_path_last(refs_str_from(meta->dims[dim]));
     const refs_array_meta *coordinate = refs_dimension_named(in->source.hierarchy, meta, dim);
     const char *path = coordinate != NULL ? coordinate->path : "";
     for (; cut->dim != NULL; cut++)

@@ -77,10 +77,6 @@ refs_str refs_combine__text(const refs_combine *combine, uint32_t id) {
     return id != REFS_COMBINE_NONE ? refs_intern_get(&combine->strings, id) : refs_str_view("", 0);
 }
 
-refs_str refs_combine__own_name(refs_str path) {
-    return refs_path_last(path);
-}
-
 bool refs_combine__is_attributes(const refs_combine *combine, const refs_combine_document *document,
                                  refs_str *group) {
     const refs_str key = refs_combine__text(combine, document->key);
@@ -91,11 +87,11 @@ bool refs_combine__is_attributes(const refs_combine *combine, const refs_combine
 
 bool refs_combine__is_axis(const refs_array_meta *meta) {
     return meta->status == REFS_OK && meta->rank == 1 &&
-           refs_str_is(refs_combine__own_name(refs_str_from(meta->dims[0])), meta->name);
+           refs_str_is(refs_path_last(refs_str_from(meta->dims[0])), meta->name);
 }
 
 bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim) {
-    refs_str own = refs_combine__own_name(name);
+    refs_str own = refs_path_last(name);
     for (*dim = 0; *dim < combine->n_dims; ++*dim)
         if (refs_str_is(own, combine->options.dims[*dim])) return true;
     return false;

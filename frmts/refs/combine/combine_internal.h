@@ -362,9 +362,6 @@ bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combin
 /** Text number `id` of the combination. */
 refs_str refs_combine__text(const refs_combine *combine, uint32_t id);
 
-/** The part after the last slash. */
-refs_str refs_combine__own_name(refs_str path);
-
 /** Whether an array is the coordinate of its dimension, as it is in a part. */
 bool refs_combine__is_axis(const refs_array_meta *meta);
 

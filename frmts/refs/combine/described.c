@@ -46,8 +46,7 @@ void refs_combine_n_keys(const refs_array_meta *meta, uint64_t *n) {
  * of that name without it: along that dimension of the result it is the coordinate. */
 static bool is_renamed(const refs_part_reader *in, const refs_array_meta *meta) {
     size_t concat;
-    return meta->rank <= 1 &&
-           !refs_str_is(refs_combine__own_name(refs_str_from(meta->path)), meta->name) &&
+    return meta->rank <= 1 && !refs_str_is(refs_path_last(refs_str_from(meta->path)), meta->name) &&
            refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat);
 }
 

@@ -107,8 +107,8 @@ static refs_status list_dims(const refs_combine *combine, refs_intern *names, re
             const refs_combine_array *array = &combine->members[i].arrays[j];
             for (size_t dim = 0; dim < array->rank && names->count < MAX_NAMED; dim++)
                 REFS_TRY(refs_intern_add(
-                    names, refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
-                    &id, err));
+                    names, refs_path_last(refs_combine__text(combine, array->dims[dim])), &id,
+                    err));
         }
     return REFS_OK;
 }

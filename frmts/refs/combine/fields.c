@@ -145,16 +145,15 @@ static bool are_numbered_apart(const refs_combine *combine, refs_str name) {
                 array->is_field ? refs_combine__numbers_of(combine, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
                 if (numbers->dims[dim].n_intervals > 1 &&
-                    refs_str_equal(
-                        refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
-                        name))
+                    refs_str_equal(refs_path_last(refs_combine__text(combine, array->dims[dim])),
+                                   name))
                     return true;
         }
     return false;
 }
 
 static refs_status add_dim(refs_combine *combine, uint32_t dim, refs_error *err) {
-    const refs_str name = refs_combine__own_name(refs_combine__text(combine, dim));
+    const refs_str name = refs_path_last(refs_combine__text(combine, dim));
     size_t known;
     if (refs_combine__is_dim(combine, name, &known)) return REFS_OK;
     if (combine->n_dims == REFS_COMBINE_MAX_DIMS)
@@ -184,7 +183,7 @@ static refs_status add_dims_of(refs_combine *combine, const refs_combine_array *
         const uint32_t id = array->dims[dim];
         if (search->seen[id] != 0) continue;
         search->seen[id] = 1;
-        if (search->is_one(combine, refs_combine__own_name(refs_combine__text(combine, id))))
+        if (search->is_one(combine, refs_path_last(refs_combine__text(combine, id))))
             REFS_TRY(add_dim(combine, id, err));
     }
     return REFS_OK;

@@ -109,8 +109,8 @@ static bool is_any_axis(const dim_search *all, const refs_combine_place *at) {
 
 /* The name of a dimension of an array. */
 static uint32_t dim_name(const dim_search *all, const refs_combine_array *array, size_t dim) {
-    return refs_intern_find(&all->combine->strings, refs_combine__own_name(refs_combine__text(
-                                                        all->combine, array->dims[dim])));
+    return refs_intern_find(&all->combine->strings,
+                            refs_path_last(refs_combine__text(all->combine, array->dims[dim])));
 }
 
 static bool lies_along_base(const dim_search *all, const refs_combine_array *array) {

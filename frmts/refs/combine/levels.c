@@ -31,7 +31,7 @@ static bool is_level(const refs_combine_array *array) {
 }
 
 static size_t group_size(refs_str path) {
-    return path.size - refs_combine__own_name(path).size;
+    return refs_path_folder(path).size;
 }
 
 /* The array with the bounds of a coordinate, in its group; or NULL. */
@@ -43,7 +43,7 @@ static refs_combine_array *bounds_of(const refs_combine *combine, const refs_com
         refs_combine_array *array = &at->member->arrays[k];
         const refs_str other = refs_combine__text(combine, array->path);
         if (group_size(other) == group && memcmp(other.data, path.data, group) == 0 &&
-            refs_str_equal(refs_combine__own_name(other), name))
+            refs_str_equal(refs_path_last(other), name))
             return array;
     }
     return NULL;
@@ -204,8 +204,9 @@ static refs_status name_levels(naming *at, level *levels, size_t n, refs_error *
 /* Names all levels; *are_renamed says whether any of them has another name than before. */
 static refs_status name_all(naming *at, bool *are_renamed, refs_error *err) {
     *are_renamed = false;
+    if (at->n == 0) return REFS_OK;
     for (size_t i = 0; i < at->n; i++) find_base(at, &at->levels[i]);
-    if (at->n > 0) qsort(at->levels, at->n, sizeof *at->levels, by_base);
+    qsort(at->levels, at->n, sizeof *at->levels, by_base);
     for (size_t first = 0, end; first < at->n; first = end) {
         bool do_belong;
         for (end = first + 1; end < at->n && at->levels[end].base == at->levels[first].base;) end++;
@@ -214,7 +215,7 @@ static refs_status name_all(naming *at, bool *are_renamed, refs_error *err) {
         *are_renamed = true;
         REFS_TRY(name_levels(at, &at->levels[first], end - first, err));
     }
-    if (at->n > 0) qsort(at->levels, at->n, sizeof *at->levels, by_id);
+    qsort(at->levels, at->n, sizeof *at->levels, by_id);
     return REFS_OK;
 }
 
@@ -252,7 +253,7 @@ static refs_status set_path(refs_combine *combine, refs_combine_array *array, ui
     const size_t size = refs_combine__text(combine, array->path).size;
     REFS_TRY(refs_buf_append_str(&prefix, text, err));
     REFS_TRY(refs_buf_append_str(&prefix, refs_str_part(old, size, old.size), err));
-    REFS_TRY(refs_buf_append_str(&name, refs_combine__own_name(text), err));
+    REFS_TRY(refs_buf_append_str(&name, refs_path_last(text), err));
     array->path = path;
     REFS_TRY(set_text(combine, &prefix, &array->prefix, err));
     return set_text(combine, &name, &array->name, err);
@@ -302,10 +303,9 @@ static refs_status rename_words(refs_combine *combine, const renamed_levels *lis
     while (refs_str_next_word(&words, REFS_BLANKS, &word)) {
         for (size_t i = 0; i < list->n; i++) {
             const refs_str before = refs_combine__text(combine, list->items[i].before);
-            if (group_size(before) != group ||
-                !refs_str_equal(refs_combine__own_name(before), word))
+            if (group_size(before) != group || !refs_str_equal(refs_path_last(before), word))
                 continue;
-            word = refs_combine__own_name(refs_combine__text(combine, list->items[i].after));
+            word = refs_path_last(refs_combine__text(combine, list->items[i].after));
             are_other = true;
             break;
         }
@@ -326,7 +326,7 @@ static refs_status rename_bounds(refs_combine *combine, const refs_combine_membe
     if (bounds == NULL) return REFS_OK;
     REFS_TRY(refs_buf_append_str(&path, refs_combine__text(combine, one->after), err));
     REFS_TRY(refs_buf_printf(&path, err, "_bounds"));
-    const refs_str own = refs_combine__own_name(refs_buf_text(&path));
+    const refs_str own = refs_path_last(refs_buf_text(&path));
     REFS_TRY(set_text(combine, &path, &after, err));
     REFS_TRY(set_path(combine, bounds, after, err));
     REFS_TRY(set_attribute(combine, one->array, "bounds", own, err));

@@ -87,10 +87,9 @@ static bool has_coordinates(const refs_combine *combine, const numbered *of) {
         const refs_combine_member *member = &combine->members[of->member];
         for (size_t k = 0; k < member->n_arrays && !has_one; k++) {
             const refs_combine_array *array = &member->arrays[k];
-            has_one =
-                array->rank == 1 && !array->is_field &&
-                refs_str_equal(refs_combine__own_name(refs_combine__text(combine, array->path)),
-                               refs_combine__own_name(dim_name));
+            has_one = array->rank == 1 && !array->is_field &&
+                      refs_str_equal(refs_path_last(refs_combine__text(combine, array->path)),
+                                     refs_path_last(dim_name));
         }
         if (!has_one) return false;
     }

@@ -160,8 +160,8 @@ static refs_status fail_dims(const refs_combine *combine, const refs_combine_res
 /* Whether the dimensions have one name, whatever their groups. The HDF5 parser numbers unnamed
  * dimensions, and other variables of a file change the numbers: those are equal. */
 static bool are_one_dim(const refs_combine *combine, uint32_t one, uint32_t other) {
-    const refs_str a = refs_combine__own_name(refs_combine__text(combine, one)),
-                   b = refs_combine__own_name(refs_combine__text(combine, other));
+    const refs_str a = refs_path_last(refs_combine__text(combine, one)),
+                   b = refs_path_last(refs_combine__text(combine, other));
     return refs_str_equal(a, b) ||
            (refs_str_starts(a, "phony_dim_") && refs_str_starts(b, "phony_dim_"));
 }
@@ -485,7 +485,7 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
 /* Whether variables lie at this level, or at one with these bounds, which the result has once. */
 static bool is_of_level(const refs_combine *combine, const refs_combine_result *result) {
     const refs_combine_member *first = &combine->members[result->first];
-    const refs_str own = refs_combine__own_name(refs_combine__text(combine, result->path));
+    const refs_str own = refs_path_last(refs_combine__text(combine, result->path));
     for (size_t i = 0; i < first->n_arrays; i++) {
         const refs_combine_array *level = &first->arrays[i];
         const bool is_bounds = level->bounds != REFS_COMBINE_NONE &&
@@ -503,7 +503,8 @@ static bool is_of_level(const refs_combine *combine, const refs_combine_result *
 static refs_status print_other_dims(const refs_combine *combine, const refs_combine_result *result,
                                     refs_buf *text, refs_error *err) {
     if (combine->options.pattern == NULL) return refs_buf_append(text, "", 1, err);
-    REFS_TRY(refs_buf_printf(text, err, ", or all concat dimensions beside those of --pattern ("));
+    REFS_TRY(
+        refs_buf_printf(text, err, ", or all concat dimensions that --pattern does not name ("));
     for (size_t i = 0; i < combine->n_dims; i++)
         REFS_TRY(refs_buf_printf(text, err, "--along %s ", combine->options.dims[i]));
     REFS_TRY(refs_buf_printf(text, err, "--along %.*s)",

@@ -218,7 +218,7 @@ static bool is_of_all(const refs_combine *combine, const refs_combine_member *me
     if (refs_combine__is_own_axis(&combine->strings, array)) return false;
     for (size_t dim = 0; dim < array->rank; dim++)
         for (size_t at = 0; at < along.size; at += strlen(along.data + at) + 1)
-            if (refs_str_is(refs_combine__own_name(refs_combine__text(combine, array->dims[dim])),
+            if (refs_str_is(refs_path_last(refs_combine__text(combine, array->dims[dim])),
                             along.data + at))
                 return true;
     return false;

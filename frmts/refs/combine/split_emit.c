@@ -104,7 +104,7 @@ static refs_status set_fragment_key(output *out, uint64_t number, const char *re
     out->key.size = 0;
     return refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%llu/%.*s%s",
                            REFS_STR_WHOLE(path_of(out)), (unsigned long long)number,
-                           REFS_STR_WHOLE(refs_combine__own_name(path_of(out))), rest);
+                           REFS_STR_WHOLE(refs_path_last(path_of(out))), rest);
 }
 
 static refs_status put(const output *out, refs_error *err) {
@@ -350,7 +350,7 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
 /* Names the fragments; cells that no part has have none. */
 static refs_status name_fragments(const output *out, refs_error *err) {
     refs_fragment_grid *all = &out->result->split->grid;
-    const refs_str own_name = refs_combine__own_name(path_of(out));
+    const refs_str own_name = refs_path_last(path_of(out));
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     for (uint64_t i = 0; i < all->n; i++) {
         if (!all->sources[i].is_there) continue;
@@ -368,8 +368,8 @@ static refs_status append_aggregation(output *out, refs_error *err) {
     const refs_combine_array *first = refs_combine__first_of(out->result->split);
     const char *dims[REFS_MAX_RANK];
     for (size_t dim = 0; dim < out->result->rank; dim++)
-        dims[dim] = refs_combine__own_name(dim_name(out, first, dim)).data;
-    const refs_set_container container = {refs_combine__own_name(path_of(out)).data, dims,
+        dims[dim] = refs_path_last(dim_name(out, first, dim)).data;
+    const refs_set_container container = {refs_path_last(path_of(out)).data, dims,
                                           out->result->shape};
     REFS_TRY(name_fragments(out, err));
     return refs_set_fragments_encode(&container, &out->result->split->grid, &out->text, err);

@@ -8,7 +8,7 @@ static const refs_combine_array *bounded_by(const refs_combine *combine,
                                             const refs_combine_member *member,
                                             const refs_combine_array *array) {
     const refs_str path = refs_combine__text(combine, array->path);
-    const refs_str name = refs_combine__own_name(path);
+    const refs_str name = refs_path_last(path);
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const refs_combine_axis *axis = &member->axes[concat];
         if (axis->array == REFS_COMBINE_NONE) continue;

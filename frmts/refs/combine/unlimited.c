@@ -10,7 +10,7 @@ typedef struct listing {
 } listing;
 
 static bool is_named(const refs_combine *combine, uint32_t path, refs_str name) {
-    return refs_str_equal(refs_combine__own_name(refs_combine__text(combine, path)), name);
+    return refs_str_equal(refs_path_last(refs_combine__text(combine, path)), name);
 }
 
 /* Whether the master has the coordinate of a dimension: it says how long one without limit is. */
@@ -22,7 +22,7 @@ static bool has_coordinate(const listing *all, refs_str path) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], id);
         if (array == NULL) continue;
         if (array->rank != 1 || !array->is_thin ||
-            !is_named(combine, array->dims[0], refs_combine__own_name(path)))
+            !is_named(combine, array->dims[0], refs_path_last(path)))
             return false;
         n++;
     }
@@ -43,7 +43,7 @@ static bool is_first(const refs_combine *combine, refs_str name) {
 static bool can_grow(const listing *all, refs_str path) {
     return has_coordinate(all, path) &&
            (!all->is_netcdf3 ||
-            (all->paths->size == 0 && is_first(all->combine, refs_combine__own_name(path))));
+            (all->paths->size == 0 && is_first(all->combine, refs_path_last(path))));
 }
 
 bool refs_combine__is_unlimited(const refs_buf *paths, refs_str group, refs_str name) {

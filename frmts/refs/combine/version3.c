@@ -159,8 +159,7 @@ refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_
     REFS_TRY(refs_buf_append(text, "[", 1, err));
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (dim > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
-        REFS_TRY(refs_json_write_string(refs_combine__own_name(refs_str_from(meta->dims[dim])),
-                                        text, err));
+        REFS_TRY(refs_json_write_string(refs_path_last(refs_str_from(meta->dims[dim])), text, err));
     }
     return refs_buf_append(text, "]}", 2, err);
 }

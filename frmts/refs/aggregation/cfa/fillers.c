@@ -156,8 +156,8 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
     return refs_cfa__describe(file, place, variable, err);
 }
 
-/* Without a fill value, elements get the first value that missing_value names: netCDF's default
- * would be a value beside it. */
+/* Without a fill value, elements get the first value that missing_value names: a reader with one
+ * nodata value takes that one, and netCDF's default for data. */
 static refs_status choose_fill(refs_cfa_variable *variable, uint8_t fill[16], refs_error *err) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
     const refs_json *value = refs_json_get(variable->attributes, "missing_value");

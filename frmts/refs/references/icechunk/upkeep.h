@@ -1,5 +1,5 @@
-/* upkeep.h -- what is done to a repository of format 2 beside commits: tags, and a list of what is
- * not needed.
+/* upkeep.h -- what is done to a repository of format 2, except commits: tags, and a list of files
+ * that are not needed.
  *
  * Read before this: refset.h.
  */
@@ -17,7 +17,7 @@ extern "C" {
 refs_str refs_icechunk_folder_of(refs_str name);
 
 /** Gives the state that a name means ("repo", "repo#branch=dev", "repo@<id>") a tag. With `store`,
- * the repository is there, and its files are made beside the local folder of the name.
+ * the repository is there, and its files are made next to the local folder of the name.
  * REFS_INVALID: there is or was a tag of this name, or no such state. */
 refs_status refs_icechunk_tag(const char *name, const char *tag, const refs_write_store *store,
                               refs_error *err);
