@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -466,6 +467,34 @@ TEST(GribFile, TellsLayersWithOneTopApartByTheirBottoms) {
     EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_bounds", {0}), (Values{5, 10}));
     EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_0_1000_bounds", {0}), (Values{0, 1000}));
     EXPECT_EQ(valuesOf(file, "heightAboveGroundLayer_0_6000_bounds", {0}), (Values{0, 6000}));
+}
+
+TEST(GribFile, NamesAllAlikeInAnyOrderOfTheMessages) {
+    const auto on = [](unsigned category, unsigned height) {
+        const std::string head = BigEndian().u32(0).u8(category).u8(2).bytes;
+        const std::string surface = BigEndian().u8(103).u8(0).u32(height).bytes;
+        return head + bytesOf("0200000000000100000000") + surface + bytesOf("ff0000000000");
+    };
+    Field warm, windy, wide, narrow;
+    warm.product = on(0, 100);
+    windy.product = on(2, 10);
+    wide.kind = narrow.kind = 41;
+    wide.width = 9;
+    std::vector<std::string> messages = {messageOf({warm}), messageOf({windy}), messageOf({wide}),
+                                         messageOf({narrow})};
+    std::sort(messages.begin(), messages.end());
+    do {
+        std::string all;
+        for (const std::string &one : messages) all += one;
+        ScannedFile file(all);
+        ASSERT_EQ(file.status, REFS_OK) << file.message();
+        EXPECT_EQ(valueOf(file, "heightAboveGround"), 100);
+        EXPECT_EQ(valueOf(file, "heightAboveGround_2"), 10);
+        EXPECT_TRUE(file.says("t/.zattrs", R"("_ARRAY_DIMENSIONS":["y_2","x_2"])"));
+        EXPECT_TRUE(file.says("t/.zarray", R"("shape":[3,4])"));
+        EXPECT_TRUE(file.says("t_2/.zattrs", R"("_ARRAY_DIMENSIONS":["y_3","x_3"])"));
+        EXPECT_TRUE(file.says("t_2/.zarray", R"("shape":[3,9])"));
+    } while (std::next_permutation(messages.begin(), messages.end()));
 }
 
 /* By the numbers and lists of template 4.99: two directions, three frequencies. */

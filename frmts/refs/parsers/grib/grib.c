@@ -318,6 +318,24 @@ static refs_status sort_kinds(grib_list *list, refs_error *err) {
     return has_memory ? REFS_OK : refs_fail_nomem(err);
 }
 
+static int compare_grids(const void *left, const void *right) {
+    const grib_grid *a = left, *b = right;
+    int result = order(a->edition, b->edition);
+    if (result == 0) result = order((double)a->section.size, (double)b->section.size);
+    return result != 0 ? result : memcmp(a->section.data, b->section.data, a->section.size);
+}
+
+/* Numbers grids by their sections, not by their order in the file. */
+static refs_status sort_grids(grib_list *list, refs_error *err) {
+    REFS_SCOPED size_t *places = refs_calloc(list->n_grids, sizeof *places);
+    if (places == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < list->n_grids; i++) list->grids[i].number = i;
+    qsort(list->grids, list->n_grids, sizeof *list->grids, compare_grids);
+    for (size_t i = 0; i < list->n_grids; i++) places[list->grids[i].number] = i;
+    for (size_t i = 0; i < list->n_fields; i++) list->fields[i].grid = places[list->fields[i].grid];
+    return REFS_OK;
+}
+
 static int compare_kinds_and_layers(const void *left, const void *right) {
     const int result = compare_kinds(left, right);
     return result != 0 ? result : compare_layers(left, right);
@@ -979,6 +997,7 @@ static refs_status list(grib *self, list_fields find, refs_error *err) {
             err, REFS_UNSUPPORTED,
             "no message has a supported grid and a supported product definition template");
     REFS_TRY(sort_kinds(&self->list, err));
+    REFS_TRY(sort_grids(&self->list, err));
     sort_fields(&self->list);
     json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);
     REFS_TRY(refs_documents_add_group(self->job->documents, "", attributes, err));
