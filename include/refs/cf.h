@@ -156,9 +156,15 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
 
 /** Reads the value of an attribute such as _FillValue as one element of a numeric array, in this
  * machine's byte order. *is_element is false where no element can have it, as unsigned ones are
- * never -9999, and where it is no value; only the type and the attributes of the array count. */
+ * never -9999, and where it is no value; only the type and the attributes of the array count. The
+ * first value of a vector counts. */
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
                                  uint8_t *element, bool *is_element, refs_error *err);
+
+/** Reads the first of _FillValue and missing_value that an element of a numeric array can have, as
+ * refs_cf_read_element does, into 16 bytes. *value is its JSON, NULL if neither declares one. */
+refs_status refs_cf_read_missing(const refs_array_meta *array, uint8_t *element,
+                                 const refs_json **value, refs_error *err);
 
 /** Works like refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever
  * else is in its set, and whether or not that keeps attributes: the largest byte is none of the

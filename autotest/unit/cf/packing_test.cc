@@ -170,6 +170,37 @@ TEST(Nodata, IsNoElementWhereTheTypeHasNoSuchNumber) {
     }
 }
 
+TEST(Missing, IsTheFirstThatTheTypeCanHold) {
+    const struct {
+        const char *dtype, *attributes, *declared; /* NULL: none */
+    } cases[] = {
+        {"<i2", R"("_FillValue":-999,"missing_value":-998)", "-999"},
+        {"<i2", R"("_FillValue":1e20,"missing_value":-998)", "-998"},
+        {"<i2", R"("_FillValue":1e20,"missing_value":[-997,-996])", "-997"},
+        {"<i2", R"("_FillValue":[-995],"missing_value":-998)", "-995"},
+        {"<i2", R"("_FillValue":[],"missing_value":1e20)", nullptr},
+        {"<i2", R"("missing_value":"NaN")", nullptr},
+        {"<f4", R"("missing_value":"NaN")", "\"NaN\""},
+        {"|S2", R"("missing_value":"NA")", nullptr},
+        {"<i2", "", nullptr},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype, "null"});
+        const refs_json *value = nullptr;
+        uint8_t element[16];
+        refs_buf text = REFS_BUF_INIT;
+        ASSERT_EQ(refs_cf_read_missing(set.find("v"), element, &value, &set.error), REFS_OK);
+        ASSERT_EQ(value != nullptr, c.declared != nullptr) << c.dtype << " " << c.attributes;
+        if (value == nullptr) continue;
+        ASSERT_EQ(refs_json_write(value, &text, nullptr), REFS_OK);
+        EXPECT_EQ(std::string((const char *)text.data, text.size), c.declared);
+        EXPECT_TRUE(strcmp(c.dtype, "<f4") == 0 ||
+                    refs_dtype_number(&set.find("v")->dtype, element) == atoi(c.declared));
+        refs_buf_clear(&text);
+    }
+}
+
 /* kerchunk writes null for what nobody declared where the netCDF library noted the dimensions. */
 TEST(Nodata, MayBeTheLargestByteWhereOthersHaveNone) {
     const struct {

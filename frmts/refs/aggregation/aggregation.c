@@ -374,18 +374,14 @@ static bool is_filled_with_zero(const refs_aggregation *aggregation) {
 /* The missing value: that of the container, or netCDF's default for its type; where all are values,
  * what the container is filled with stays. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
-    static const char *const names[] = {"_FillValue", "missing_value"};
     refs_array_meta *meta = &aggregation->meta;
     const refs_array_meta container = {.dtype = meta->dtype,
                                        .attributes = aggregation->container.attributes};
-    bool has_fill = false;
+    const refs_json *value;
     if (refs_aggregation__is_text(&meta->dtype) || meta->dtype.size > sizeof aggregation->fill)
         return REFS_OK;
-    for (size_t i = 0; i < 2 && !has_fill; i++) {
-        const refs_json *value =
-            refs_aggregation__value(aggregation->container.attributes, names[i]);
-        REFS_TRY(refs_cf_read_element(&container, value, aggregation->fill, &has_fill, err));
-    }
+    REFS_TRY(refs_cf_read_missing(&container, aggregation->fill, &value, err));
+    bool has_fill = value != NULL;
     if (!has_fill &&
         (refs_cf_fill_is_chosen(meta) || refs_cf_has_only_values(&aggregation->container))) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);

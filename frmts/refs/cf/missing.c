@@ -98,10 +98,24 @@ static bool fits(const refs_array_meta *array, const refs_json *value) {
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
                                  uint8_t *element, bool *is_element, refs_error *err) {
     *is_element = false;
+    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
     if (value == NULL || !fits(array, value)) return REFS_OK;
     const refs_status status =
         refs_fill_value_parse(value, &array->dtype, element, is_element, NULL);
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
+}
+
+refs_status refs_cf_read_missing(const refs_array_meta *array, uint8_t *element,
+                                 const refs_json **value, refs_error *err) {
+    static const char *const names[] = {"_FillValue", "missing_value"};
+    bool is_element = false;
+    for (size_t i = 0; i < 2 && !is_element && refs_dtype_is_numeric(&array->dtype); i++) {
+        *value = refs_json_get(array->attributes, names[i]);
+        REFS_TRY(refs_cf_read_element(array, *value, element, &is_element, err));
+    }
+    if (!is_element) *value = NULL;
+    if (refs_json_is_array(*value)) *value = refs_json_at(*value, 0);
+    return REFS_OK;
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

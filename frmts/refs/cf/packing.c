@@ -215,7 +215,6 @@ static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
     const refs_dtype wide = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
     uint8_t element[sizeof(double)];
     bool has_fill = false;
-    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
     if (refs_cf_read_element(array, value, element, &has_fill, NULL) != REFS_OK) return false;
     if (has_fill) memcpy(fill, element, array->dtype.size);
     if (has_fill || array->dtype.type != REFS_TYPE_FLOAT || array->dtype.size != sizeof(float) ||

@@ -261,16 +261,14 @@ static bool keeps_default(const refs_array_meta *meta) {
 /* Masters have a fill value where their fragments have the attribute missing_value, or nothing. */
 static refs_status find_missing_value(const refs_array_meta *meta, refs_combine_array *array,
                                       refs_error *err) {
-    const refs_json *value = refs_json_get(meta->attributes, "missing_value");
-    array->has_missing_value = array->declares_fill;
+    const refs_json *value = NULL;
     if (array->declares_fill)
         memcpy(array->missing_value, array->declared, sizeof array->declared);
-    else if (refs_cf_has_missing_value(meta) && meta->dtype.size <= sizeof array->missing_value)
-        return refs_cf_read_element(meta,
-                                    refs_json_is_array(value) ? refs_json_at(value, 0) : value,
-                                    array->missing_value, &array->has_missing_value, err);
-    else if (!array->keeps_default)
-        array->has_missing_value = refs_cf_default_fill(&meta->dtype, array->missing_value);
+    else
+        REFS_TRY(refs_cf_read_missing(meta, array->missing_value, &value, err));
+    array->has_missing_value =
+        array->declares_fill || value != NULL ||
+        (!array->keeps_default && refs_cf_default_fill(&meta->dtype, array->missing_value));
     return REFS_OK;
 }
 

@@ -140,25 +140,20 @@ static refs_status take_fill(refs_combine *combine, refs_combine_result *result,
 static refs_status take_declared(refs_combine *combine, refs_combine_result *result,
                                  const refs_combine_array *like, bool *is_declared,
                                  refs_error *err) {
-    static const char *const names[] = {"_FillValue", "missing_value"};
     REFS_SCOPED_JSON *doc = NULL;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    const refs_json *value;
+    uint8_t fill[16];
     *is_declared = false;
     if (like->attributes == REFS_COMBINE_NONE) return REFS_OK;
     REFS_TRY(refs_json_parse(refs_combine__text(combine, like->attributes), &doc, err));
-    refs_status status = REFS_OK;
     const refs_array_meta meta = {.dtype = like->dtype, .attributes = refs_json_root(doc)};
-    for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
-        const refs_json *value = refs_json_get(refs_json_root(doc), names[i]);
-        uint8_t fill[16];
-        REFS_SCOPED_BUF text = REFS_BUF_INIT;
-        if (refs_json_is_array(value)) value = refs_json_at(value, 0);
-        status = refs_cf_read_element(&meta, value, fill, is_declared, err);
-        if (status != REFS_OK || !*is_declared) continue;
-        if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
-        status = refs_json_write(value, &text, err);
-        if (status == REFS_OK) status = take_fill(combine, result, refs_buf_text(&text), err);
-    }
-    return status;
+    REFS_TRY(refs_cf_read_missing(&meta, fill, &value, err));
+    *is_declared = value != NULL;
+    if (value == NULL || (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0))
+        return REFS_OK;
+    REFS_TRY(refs_json_write(value, &text, err));
+    return take_fill(combine, result, refs_buf_text(&text), err);
 }
 
 static refs_status fail_without_fill(const refs_combine *combine, const refs_combine_result *result,

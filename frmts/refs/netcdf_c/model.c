@@ -292,7 +292,6 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
     if (variable->type == NC_CHAR || variable->type == NC_STRING)
         return add_text_fill(variable, said, err);
     if (!variable->has_fill) return REFS_OK;
-    if (said != NULL && refs_json_is_array(said)) said = refs_json_at(said, 0);
     REFS_TRY(refs_cf_read_element(meta, said, element, &is_declared, err));
     if (!is_declared && refs_cf_fill_is_declared(hierarchy, meta)) {
         memcpy(element, meta->fill, meta->dtype.size);

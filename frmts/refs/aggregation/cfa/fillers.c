@@ -160,13 +160,10 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
  * nodata value takes that one, and netCDF's default for data. */
 static refs_status choose_fill(refs_cfa_variable *variable, uint8_t fill[16], refs_error *err) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
-    const refs_json *value = refs_json_get(variable->attributes, "missing_value");
-    bool has_fill = false;
-    if (variable->fill != NULL || value == NULL || !refs_dtype_is_numeric(&variable->dtype))
-        return REFS_OK;
-    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
-    REFS_TRY(refs_cf_read_element(&meta, value, fill, &has_fill, err));
-    if (has_fill) variable->fill = fill;
+    const refs_json *value;
+    if (variable->fill != NULL) return REFS_OK;
+    REFS_TRY(refs_cf_read_missing(&meta, fill, &value, err));
+    if (value != NULL) variable->fill = fill;
     return REFS_OK;
 }
 
