@@ -279,6 +279,17 @@ class DefaultFill(VerbsInOwnFolder):
             for name, what in self.forms(source):
                 self.expect(name, [[fill, 1, 2]], f"{dtype}: {what}")
 
+    def test_missing_value_fills_what_a_source_lacks(self):
+        """Files for missing fragments (CF-1.13) need no other fill value."""
+        for dtype in "i1", "i2", "f4":
+            names = [netcdf(False)(str(step), step, np.array([step, 1], dtype), missing_value=-9) for step in (0, 1)]
+            with netCDF4.Dataset("2.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createVariable("t", "f8", ("t",))[:] = 2
+                file.createVariable("w", "f8", ("t",))[:] = 1
+            self.run_verb("combine", "--format", "cfa", "--cfa-version", "1.13", *names, "2.nc", "-o", "o.nca")
+            self.assertEqual(self.rows("o.nca"), [[0, 1], [1, 1], [None, None]], dtype)
+
     def test_is_a_value_of_netcdf_3_too(self):
         for dtype in ("i2", "i4", "f4", "f8"):
             fill = default_of(dtype)

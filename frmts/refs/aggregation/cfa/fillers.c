@@ -171,12 +171,9 @@ static refs_status write_filler(const cfa_job *job, const char *identifier, cons
                                 const refs_staged *place, refs_error *err) {
     const nc_creation creation = {
         .path = place->written, .shown = place->wanted, .format = refs_cfa__file_format(job->file)};
-    refs_cfa_variable variable = *job->variable;
-    uint8_t fill[16];
     nc_file *file = NULL;
-    REFS_TRY(choose_fill(&variable, fill, err));
     refs_status status = refs_cfa__file_create(&creation, &file, err);
-    if (status == REFS_OK) status = define(file, &variable, identifier, count, err);
+    if (status == REFS_OK) status = define(file, job->variable, identifier, count, err);
     if (status == REFS_OK) status = refs_cfa__file_ready(file, err);
     if (status == REFS_OK) status = refs_cfa__file_close(file, err);
     refs_cfa__file_free(file);
@@ -311,7 +308,13 @@ static refs_status fill_all(refs_master *master, const cfa_job *job, const char 
 /* Names that the grid has move when it gets others. */
 refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *err) {
     REFS_SCOPED char *identifier = refs_str_copy(refs_str_from(identifier_of(job)));
-    return identifier != NULL ? fill_all(master, job, identifier, err) : refs_fail_nomem(err);
+    refs_cfa_variable variable = *job->variable;
+    cfa_job filled = *job;
+    uint8_t fill[16];
+    if (identifier == NULL) return refs_fail_nomem(err);
+    REFS_TRY(choose_fill(&variable, fill, err));
+    filled.variable = &variable;
+    return fill_all(master, &filled, identifier, err);
 }
 
 /* -- placing ----------------------------------------------------------------------------------- */
