@@ -290,6 +290,18 @@ class DefaultFill(VerbsInOwnFolder):
             self.run_verb("combine", "--format", "cfa", "--cfa-version", "1.13", *names, "2.nc", "-o", "o.nca")
             self.assertEqual(self.rows("o.nca"), [[0, 1], [1, 1], [None, None]], dtype)
 
+    def test_is_a_value_beside_nan(self):
+        """Fragments name no NaN as missing that the source has as a value."""
+        for dtype in "f4", "f8":
+            values = np.array([default_of(dtype), np.nan, np.finfo(dtype).max, 1], dtype)
+            source = netcdf(False)("0", 0, values)
+            self.run_verb("split", source, "-o", "o.nca")
+            (fragment,) = glob.glob("o/*.v.*.nc")
+            with netCDF4.Dataset(source) as before, netCDF4.Dataset(fragment) as after:
+                before["v"].set_auto_mask(False)
+                self.assertFalse(np.ma.is_masked(after["v"][:]), dtype)
+                np.testing.assert_array_equal(after["v"][:], before["v"][:])
+
     def test_is_a_value_of_netcdf_3_too(self):
         for dtype in ("i2", "i4", "f4", "f8"):
             fill = default_of(dtype)

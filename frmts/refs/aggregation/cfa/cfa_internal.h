@@ -104,12 +104,13 @@ const uint8_t *refs_cfa__nan(const refs_dtype *dtype);
  * a missing one that is a value, or the other way round. `fill` becomes that value. */
 void refs_cfa__name_missing(refs_cfa_format format, refs_cfa_variable *container, uint8_t *fill);
 
-/** The greatest integers of a type, one of which becomes a fill value. */
+/** The greatest numbers of a type, one of which becomes a fill value. */
 #define CFA_CANDIDATES 65536
 
 /** Which values an array has; zeroed: none is known. */
 typedef struct cfa_seen {
-    bool has_default;                    /**< netCDF's default fill value */
+    bool has_default; /**< netCDF's default fill value */
+    bool has_nan;
     uint8_t is_used[CFA_CANDIDATES / 8]; /**< a bit for each candidate, the greatest first */
 } cfa_seen;
 

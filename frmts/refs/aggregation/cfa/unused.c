@@ -39,8 +39,10 @@ static void store(uint64_t bits, size_t size, uint8_t *element) {
         memcpy(element, &bits, sizeof bits);
 }
 
-/* The greatest value of the type, from which candidates go down. */
+/* The greatest finite value of the type, from which candidates go down. */
 static uint64_t top_of(const refs_dtype *dtype) {
+    if (dtype->type == REFS_TYPE_FLOAT)
+        return dtype->size == sizeof(float) ? UINT32_C(0x7F7FFFFF) : UINT64_C(0x7FEFFFFFFFFFFFFF);
     const uint64_t all = UINT64_MAX >> (64 - 8 * dtype->size);
     return dtype->type == REFS_TYPE_INT ? all >> 1 : all;
 }
@@ -51,8 +53,10 @@ void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_see
     if (!refs_cfa__has_only_values(variable) || !refs_cf_default_fill(&variable->dtype, fill))
         return;
     const uint64_t top = top_of(&variable->dtype), mask = UINT64_MAX >> (64 - 8 * size);
+    const bool is_float = variable->dtype.type == REFS_TYPE_FLOAT;
     for (size_t at = 0; at + size <= values.size; at += size) {
-        const uint64_t below = (top - load(values.data + at, size)) & mask;
+        const uint64_t bits = load(values.data + at, size), below = (top - bits) & mask;
+        seen->has_nan = seen->has_nan || (is_float && (bits & mask >> 1) > top + 1);
         seen->has_default = seen->has_default || memcmp(values.data + at, fill, size) == 0;
         if (below < CFA_CANDIDATES) seen->is_used[below / 8] |= (uint8_t)(1 << below % 8);
     }
@@ -91,7 +95,7 @@ void refs_cfa__name_missing(refs_cfa_format format, refs_cfa_variable *container
 
 static bool name_missing(const cfa_seen *seen, refs_cfa_variable *variable, uint8_t *fill) {
     if (!seen->has_default) return true;
-    if (variable->dtype.type == REFS_TYPE_FLOAT) {
+    if (variable->dtype.type == REFS_TYPE_FLOAT && !seen->has_nan) {
         variable->fill = refs_cfa__nan(&variable->dtype);
         return true;
     }
