@@ -40,6 +40,10 @@ typedef struct cfa_job {
     nc_place container; /**< defined, with its attributes */
 } cfa_job;
 
+/** Fails where the format lacks the groups that a version needs. */
+refs_status refs_cfa__check_groups(const char *path, refs_cfa_version version,
+                                   refs_cfa_format format, refs_error *err);
+
 /** The name of a master without its folder and its ending. */
 refs_str refs_cfa__stem(const char *path);
 

@@ -72,13 +72,18 @@ void refs_master_options_of(const refs_vfs *vfs, const char *location, const ref
     if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
 }
 
+refs_status refs_cfa__check_groups(const char *path, refs_cfa_version version,
+                                   refs_cfa_format format, refs_error *err) {
+    if (version != REFS_CFA_0_5 || format != REFS_CFA_NETCDF3) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: CFA-0.5 needs groups, which netCDF-3 lacks: write netCDF-4, or CFA-0.4",
+                     path);
+}
+
 refs_status refs_master_open(const char *path, const refs_master_options *options,
                              refs_master **master, refs_error *err) {
     refs_staged place = {.wanted = NULL};
-    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
-        return refs_fail(
-            err, REFS_INVALID,
-            "%s: CFA-0.5 needs groups, which netCDF-3 lacks: write netCDF-4, or CFA-0.4", path);
+    REFS_TRY(refs_cfa__check_groups(path, options->version, options->format, err));
     const refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &place, err);
     if (status == REFS_OK) return create_master(&place, options, master, err);
     refs_staged_clear(&place);

@@ -413,10 +413,7 @@ static refs_status check_options(const char *path, const refs_cfa_write_options 
                                  refs_error *err) {
     if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
     REFS_TRY(check_name(path, err));
-    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
-        return refs_fail(
-            err, REFS_INVALID,
-            "%s: CFA-0.5 needs groups, which netCDF-3 lacks: write netCDF-4, or CFA-0.4", path);
+    REFS_TRY(refs_cfa__check_groups(path, options->version, options->format, err));
     if (options->subarray_bytes > 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: expected fragments larger than 0 bytes", path);
 }
