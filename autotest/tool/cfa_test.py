@@ -2271,7 +2271,9 @@ class Move(Folder):
 
     def test_says_so_where_nothing_changes(self):
         self.split()
-        self.assertIn("no fragment has a name to change", run("mv", "m.nca", "--rewrite", "x=>y", status=1))
+        self.assertIn('m.nca: no fragment has a name to change: expected names that begin with OLD of --rewrite, or lie outside '
+                      '--prefix, found "m/m.tas.0.0.0.nc" first: give OLD as the master has it',
+                      run("mv", "m.nca", "--rewrite", os.path.abspath("m/") + "=>y", status=1))
 
     def test_names_what_is_not_there(self):
         self.split(subarray_shape="2,6,8")

@@ -23,6 +23,7 @@ typedef struct moving_file {
     uint64_t *n;
     int root;
     cfa_widened_list *wide; /* variables of which names have become too long */
+    refs_buf first;         /* the first name that is selected */
 } moving_file;
 
 static refs_status check(const moving_file *file, int code, refs_error *err) {
@@ -192,8 +193,9 @@ static bool selects(void *user, const refs_array_meta *container, const uint64_t
 }
 
 static refs_status rename_file(void *user, refs_str name, refs_buf *renamed, refs_error *err) {
-    const moving_file *file = user;
+    moving_file *file = user;
     bool changed = false;
+    if (file->first.size == 0) REFS_TRY(refs_buf_append_str(&file->first, name, err));
     REFS_TRY(refs_cfa__rename(file->moving, name, renamed, &changed, err));
     *file->n += changed;
     return REFS_OK;
@@ -266,8 +268,17 @@ static refs_status move_sources(const moving_file *file, refs_error *err) {
     return status;
 }
 
+static refs_status fail_unchanged(const moving_file *file, refs_error *err) {
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%s: no fragment has a name to change: expected names that begin with OLD of "
+                     "--rewrite, or lie outside --prefix, found \"%.*s\" first: give OLD as the "
+                     "master has it",
+                     file->shown, REFS_STR_ARG(refs_buf_text(&file->first)));
+}
+
 static refs_status change(moving_file *file, const refs_staged *longer, refs_error *err) {
     REFS_TRY(rename_all(file, err));
+    if (*file->n == 0 && file->first.size > 0) return fail_unchanged(file, err);
     REFS_TRY(move_sources(file, err));
     if (file->wide->n == 0) return REFS_OK;
     file->wide->is_private = refs_staged_is_private(longer);
@@ -287,7 +298,7 @@ static refs_status move_copy(moving_file *file, const refs_staged *copy, const r
 refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
     REFS_SCOPED_BY(refs_cfa__widened_clear) cfa_widened_list wide = {.moving = moving};
-    moving_file file = {path, all, moving, n, 0, &wide};
+    moving_file file = {path, all, moving, n, 0, &wide, REFS_BUF_INIT};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
     refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);
@@ -297,5 +308,6 @@ refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
     if (status == REFS_OK && *n > 0) status = refs_staged_move(wide.n > 0 ? &longer : &copy, err);
     refs_staged_clear(&longer);
     refs_staged_clear(&copy);
+    refs_buf_clear(&file.first);
     return status;
 }
