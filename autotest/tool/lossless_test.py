@@ -222,6 +222,20 @@ class Lossless(OwnFolder):
         said = self.run_verb("index", "a.json", "-o", "m.nc", "--along", "x", status=1)
         self.assertIn("w has 12 elements, but its dimensions 16: dimensions of one name differ in length", said)
 
+    def test_complex_numbers_are_left_out_of_masters_as_other_structures_are(self):
+        for name, dtype in (("complex", [("r", "f8"), ("i", "f8")]), ("structure", [("a", "i4"), ("b", "f8")])):
+            with netCDF4.Dataset(f"{name}.nc", "w") as file:
+                file.createDimension("x", 2)
+                for path in "x", "v":
+                    file.createVariable(path, "f8", ("x",))[:] = [1, 2]
+                kind = file.createCompoundType(np.dtype(dtype), "kind")
+                for path, dims in (("z", ("x",)), ("s", ())):
+                    file.createVariable(path, kind, dims)[...] = np.zeros([2] * len(dims), dtype)
+            said = self.run_verb("index", f"{name}.nc", "-o", "m.nc", "--along", "x")
+            self.assertIn("z is left out: aggregations can hold only numbers", said)
+            self.assertIn("s is left out: aggregations can hold only numbers", said)
+            np.testing.assert_array_equal(self.values("m.nc", "/v"), [1, 2])
+
     def test_times_of_numpy_are_no_fragments(self):
         data = np.arange(128).reshape(2, 8, 8)
         self.write("a.json", document([2, 8, 8], "<M8[s]", data.astype("<M8[s]"), None))

@@ -756,11 +756,12 @@ static refs_status put_array(aggregating *at, refs_combine_result *result, refs_
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s",
                          at->combine->members[result->first].name,
                          REFS_STR_ARG(refs_combine__text(at->combine, result->like->problem)));
-    if (result->is_loaded) {
+    const bool is_stored = dtype->type != REFS_TYPE_COMPLEX;
+    if (is_stored && result->is_loaded) {
         REFS_TRY(refs_combine__gather(at->combine, at->plan, result, err));
         return put_values(at, result, refs_buf_text(&result->values), err);
     }
-    if (has_values(result))
+    if (is_stored && has_values(result))
         return put_values(at, result, refs_combine__text(at->combine, result->like->values), err);
     if (can_be_fragments(dtype)) {
         at->n_fields++;
