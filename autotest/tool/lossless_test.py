@@ -236,6 +236,24 @@ class Lossless(OwnFolder):
             self.assertIn("s is left out: aggregations can hold only numbers", said)
             np.testing.assert_array_equal(self.values("m.nc", "/v"), [1, 2])
 
+    def test_what_a_shared_variable_lacks_is_that_of_others_in_both_forms_of_masters(self):
+        shared = {"a": [1, -1, 3, -1], "b": [-1, 2, 3, -1], "c": [1, 2, -1, -1], "d": None}
+        for step, (name, values) in enumerate(shared.items()):
+            with netCDF4.Dataset(f"{name}.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createDimension("k", 4)
+                file.createVariable("t", "f8", ("t",))[:] = step
+                file.createVariable("v", "f4", ("t", "k"))[:] = step
+                if values is not None:
+                    file.createVariable("w", "f4", ("k",), fill_value=-1)[:] = values
+        for form in ("index", "--along", "t"), ("combine", "--format", "cfa"):
+            for first, *others in ("abcd",), ("ab", "c", "d"), ("a", "d", "b"), ("cd", "a"), ("b", "a", "c"), ("d", "a", "b"):
+                self.assertEqual(self.run_verb(*form, *(f"{name}.nc" for name in first), "-o", "m.nca"), "")
+                for name in others:
+                    self.assertEqual(self.run_verb("append", "m.nca", f"{name}.nc"), "")
+                np.testing.assert_array_equal(self.values("m.nca", "/w"), [1, 2, 3, np.nan], f"{form} {first} {others}")
+                self.assertEqual(self.values("m.nca", "/v").shape[0], len(first) + len(others))
+
     def test_times_of_numpy_are_no_fragments(self):
         data = np.arange(128).reshape(2, 8, 8)
         self.write("a.json", document([2, 8, 8], "<M8[s]", data.astype("<M8[s]"), None))

@@ -21,36 +21,6 @@ static int by_role_and_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool have_field(const refs_combine *combine, uint32_t path) {
-    for (size_t i = 0; i < combine->n_parts; i++) {
-        const refs_combine_array *array = refs_combine__find(&combine->members[i], path);
-        if (array != NULL && array->is_field) return true;
-    }
-    return false;
-}
-
-/* A field that a master or a manifest stores itself is replaced by its fragments if there are any;
- * else it is stored in the result. */
-static refs_status settle_own_fields(refs_combine *combine, refs_error *err) {
-    for (size_t i = combine->n_parts; i < combine->n_members; i++) {
-        refs_combine_member *member = &combine->members[i];
-        size_t n = 0;
-        for (size_t k = 0; k < member->n_arrays; k++) {
-            refs_combine_array array = member->arrays[k];
-            if (array.is_field && have_field(combine, array.path)) {
-                refs_combine__array_clear(&array);
-                continue;
-            }
-            array.is_thin = array.is_thin || array.is_field;
-            array.is_field = false;
-            member->arrays[n++] = array;
-        }
-        member->n_arrays = n;
-        REFS_TRY(refs_combine__sort_paths(member, err));
-    }
-    return REFS_OK;
-}
-
 bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combine_member *member,
                                   size_t concat, uint64_t step) {
     bool has_fragments = false;
@@ -135,6 +105,42 @@ static bool lie_apart(const refs_combine *combine, refs_str name) {
         if (first == NULL) first = array;
     }
     return false;
+}
+
+/* Whether parts have the field, and not as one whose values both sides know whole. */
+static bool have_field(const refs_combine *combine, const refs_combine_array *own) {
+    bool is_shared = own->values != REFS_COMBINE_NONE;
+    for (size_t dim = 0; dim < own->rank && is_shared; dim++)
+        is_shared =
+            !lie_apart(combine, refs_path_last(refs_combine__text(combine, own->dims[dim])));
+    for (size_t i = 0; i < combine->n_parts; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], own->path);
+        if (array != NULL && array->is_field && !(is_shared && array->values != REFS_COMBINE_NONE))
+            return true;
+    }
+    return false;
+}
+
+/* A field that a master or a manifest stores itself has values that no fragment may have: it stays
+ * stored in the result, unless it can only be replaced by its fragments. */
+static refs_status settle_own_fields(refs_combine *combine, refs_error *err) {
+    for (size_t i = combine->n_parts; i < combine->n_members; i++) {
+        refs_combine_member *member = &combine->members[i];
+        size_t n = 0;
+        for (size_t k = 0; k < member->n_arrays; k++) {
+            refs_combine_array array = member->arrays[k];
+            if (array.is_field && have_field(combine, &array)) {
+                refs_combine__array_clear(&array);
+                continue;
+            }
+            array.is_thin = array.is_thin || array.is_field;
+            array.is_field = false;
+            member->arrays[n++] = array;
+        }
+        member->n_arrays = n;
+        REFS_TRY(refs_combine__sort_paths(member, err));
+    }
+    return REFS_OK;
 }
 
 static bool are_numbered_apart(const refs_combine *combine, refs_str name) {

@@ -710,8 +710,8 @@ static bool may_fill(const refs_combine *combine, const refs_combine_result *res
                      const refs_combine_array *theirs) {
     const refs_combine_array *mine = result->like;
     return !is_shared_coordinate(result) && !is_coordinate(combine, result) &&
-           mine->coordinate == REFS_COMBINE_COORDINATE_OTHER && !mine->is_field && !mine->is_v3 &&
-           !theirs->is_v3 && are_of_one_type(mine, theirs);
+           mine->coordinate == REFS_COMBINE_COORDINATE_OTHER && !mine->is_v3 && !theirs->is_v3 &&
+           are_of_one_type(mine, theirs);
 }
 
 /* How the values of two parts differ. */
