@@ -2,7 +2,7 @@
 # Builds what is committed and runs all tests on several Debians, each with its GDAL; needs root, the
 # network, and half an hour. A warning is a failure. Data beside the repository go along.
 #   matrix.sh [SUITE[:ARCHITECTURE][=TREE] ...]
-# bookworm (GDAL 3.6) bookworm:i386 (32 bits) trixie (3.10) sid (3.13); a TREE that is there is used,
+# bookworm (GDAL 3.6) bookworm:i386 (32 bits) trixie (3.10) sid (3.13, with QGIS); a TREE that is there is used,
 # one that is not is made (build/matrix/SUITE[:ARCHITECTURE]).
 # Other processors are what emulated.sh is for, other compilers compilers.sh.
 set -eu
@@ -27,6 +27,7 @@ for entry; do
     architecture=
     [ "$name" = "$suite" ] || architecture=${name#*:}
     make_tree "$suite" $architecture
+    [ "$suite" != sid ] || install_in_tree qgis python3-qgis xvfb xauth
     result=fine
     test_tree || { result="failed, see $log"; status=1; }
     echo "$name: $(in_tree gdalinfo --version | cut -d, -f1): $(grep -m 1 'tests passed' "$log" ||
