@@ -2576,7 +2576,7 @@ class Other(Folder):
 
     def test_sources_that_changed_are_not_read(self):
         self.write("a.nc", [0])
-        for name in ("a.json", "a.parq"):
+        for name in ("a.json", "a.parq", "a.icechunk"):
             self.write("a.nc", [0])
             os.utime("a.nc", (1e9, 1e9))
             run("index", "a.nc", "-o", name)
@@ -2607,7 +2607,7 @@ class Other(Folder):
 
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])
-        for name in ("a.json", "a.parq"):
+        for name in ("a.json", "a.parq", "a.icechunk"):
             os.utime("a.nc", ns=(10**18, 10**18 + 123456789))
             run("index", "a.nc", "-o", name)
             for same in (123456000, 123456999, 0):  # copies keep microseconds, or seconds

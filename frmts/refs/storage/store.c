@@ -276,11 +276,19 @@ static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error 
     return REFS_OK;
 }
 
-/* The reference's own state, or else the set's record of the source. */
+/* Whether a reference has no state of its own, or that of the record, as far as formats can hold
+ * it: Icechunk has whole seconds, rounded up. Another program may have written one since. */
+static bool is_recorded(const refs_ref *ref, const refs_expected *recorded) {
+    const int64_t modified_s = recorded->modified_s + (recorded->modified_ns > 0);
+    if (ref->etag != NULL) return recorded->etag != NULL && strcmp(ref->etag, recorded->etag) == 0;
+    return ref->modified_s == 0 || ref->modified_s == modified_s;
+}
+
 static refs_expected expected_of(const refs_store *store, const refs_ref *ref) {
-    if (ref->etag != NULL || ref->modified_s != 0)
-        return (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
-    return recorded_of(store, ref);
+    const refs_expected recorded = recorded_of(store, ref);
+    return is_recorded(ref, &recorded)
+               ? recorded
+               : (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
 }
 
 refs_status refs_store_request(const refs_store *store, const refs_store_key *key,
