@@ -603,6 +603,29 @@ class Headers(Case):
                   "    v = netCDF4.Dataset(name)['v']\n"
                   "    print(json.dumps([v[:].mask.tolist(), v[:].data.tolist(), v.ncattrs()]))\n")
 
+    def test_of_aggregations_of_floats_are_masked_as_their_sources(self):
+        """NaN is missing in the whole, and netCDF's default a value, in every form."""
+        for kind in "f4", "f8":
+            for step, fill in enumerate((1.5, -9)):
+                with netCDF4.Dataset(self.path(f"{step}.nc"), "w") as file:
+                    file.createDimension("time", None)
+                    file.createDimension("x", 4)
+                    file.createVariable("time", "f8", ("time",))[:] = step
+                    v = file.createVariable("v", kind, ("time", "x"), fill_value=fill)
+                    v.set_auto_mask(False)
+                    v[0] = np.array([fill, netCDF4.default_fillvals[kind], 3, 4], kind)
+            sources = [json.loads(line) for line in
+                       self.run_program(sys.executable, "-c", self.READ_MASKS, "0.nc", "1.nc").splitlines()]
+            expected = [mask for masks, _, _ in sources for mask in masks]
+            self.assertEqual(expected, [[True, False, False, False]] * 2)
+            names = [f"{kind}.{form}" for form in ("json", "parq", "icechunk", "nc")]
+            for name in names:
+                self.run_program(REFS, "index", "0.nc", "1.nc", "-q", "-o", name)
+            self.run_program(REFS, "convert", f"{kind}.icechunk", "-q", "-o", f"of.{kind}.json")
+            for name in [*names, f"of.{kind}.json"]:
+                said = self.with_sets(sys.executable, "-c", self.READ_MASKS, "REFS:" + self.path(name))
+                self.assertEqual(json.loads(said)[0::2], [expected, ["_FillValue"]], name)
+
     def test_of_masters_have_no_fill_value_that_their_sources_lack(self):
         """Beside missing_value alone, netCDF's default is missing: what was never written stays so."""
         for kind in "i2", "f4":

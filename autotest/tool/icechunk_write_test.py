@@ -160,7 +160,7 @@ class Repositories(Steps):
         """It refuses a whole group for one of characters, times or words: missing_value stands in its place."""
         rows = {"<M8[ns]": (-(2**63), None), "<m8[s]": (-1, None), "|S1": ("-", None), "|S3": ("-", None), "<U2": ("-", None), "<c8": ([2.0, 0.0], None),
                 "<i4": ([2, 3], None), "<i2": ([2], 2), "<u4": (7, 7), "<u2": ("7", None), "|b1": (False, False), "<f8": ([2.0, 3.0], None), "|O": ("-", None),
-                "<f4": ("NaN", None)}
+                "<f4": ("NaN", "AAAAAAAA+H8="), "<f2": (["-Infinity"], "AAAAAAAA8P8="), ">f8": ("none", None)}
         for others in {}, {"missing_value": 5}:
             refs = {".zgroup": '{"zarr_format":2}'}
             for i, (dtype, (fill, _)) in enumerate(rows.items()):

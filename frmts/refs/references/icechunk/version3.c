@@ -275,13 +275,24 @@ static const refs_json *only_value(const refs_json *value) {
     return refs_json_is_array(value) && refs_json_size(value) == 1 ? refs_json_at(value, 0) : value;
 }
 
-/* Whether xarray reads a value as the attribute _FillValue of elements of a kind; else it refuses
- * the whole group (xarray.backends.zarr.FillValueCoder). A group has no kind. */
+/* A number, or the word that sets of version 2 have for one that JSON lacks. */
+static bool read_float(const refs_json *value, double *number) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity", NULL};
+    if (!refs_json_is_string(value)) return refs_json_double(value, number);
+    if (!refs_str_is_among(refs_json_text(value), words)) return false;
+    *number = refs_json_number_to_double(refs_json_text(value));
+    return true;
+}
+
+/* Whether xarray reads what is written for a value as the attribute _FillValue of elements of a
+ * kind; else it refuses the whole group (xarray.backends.zarr.FillValueCoder). A group has no kind.
+ */
 static bool is_fill_of(char kind, const refs_json *value) {
+    double number;
     if (kind == '\0' || kind == 'b') return true;
-    if (kind == 'f' && refs_json_is_string(value))
-        return refs_json_text(value).size == BASE64_DOUBLE;
-    return (kind == 'f' || kind == 'i' || kind == 'u') && refs_json_is_number(value);
+    if (kind == 'f' && read_float(value, &number)) return true;
+    if (kind == 'f') return refs_json_text(value).size == BASE64_DOUBLE;
+    return (kind == 'i' || kind == 'u') && refs_json_is_number(value);
 }
 
 /* Of floating-point numbers in base64 alone: little-endian double precision, whatever their type.
@@ -291,7 +302,7 @@ static refs_status write_fill_attribute(char kind, const refs_json *value, refs_
     uint8_t bytes[sizeof(double)];
     uint64_t bits;
     double number;
-    if (kind != 'f' || !refs_json_double(value, &number)) return refs_json_write(value, v3, err);
+    if (kind != 'f' || !read_float(value, &number)) return refs_json_write(value, v3, err);
     memcpy(&bits, &number, sizeof bits);
     refs_store_le(bytes, sizeof bytes, bits);
     REFS_TRY(refs_buf_append(v3, "\"", 1, err));
