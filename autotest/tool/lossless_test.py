@@ -236,6 +236,25 @@ class Lossless(OwnFolder):
             self.assertIn("s is left out: aggregations can hold only numbers", said)
             np.testing.assert_array_equal(self.values("m.nc", "/v"), [1, 2])
 
+    def test_what_only_a_master_has_is_named_where_append_leaves_it_out(self):
+        for name in "abc":
+            with netCDF4.Dataset(f"{name}.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createDimension("k", 2)
+                file.createVariable("t", "f8", ("t",))[:] = ord(name)
+                file.createVariable("v", "f4", ("t", "k"))[:] = 1
+        for form in ("index", "--along", "t"), ("combine", "--format", "cfa"):
+            self.run_verb(*form, "a.nc", "b.nc", "-o", "m.nca")
+            with netCDF4.Dataset("m.nca", "a") as file:
+                file.createVariable("scalar", "f8", ())[...] = 7
+                file.createVariable("own", "f8", ("k",))[:] = 8
+            said = self.run_verb("append", "m.nca", "c.nc")
+            for path, value in ("scalar", 7), ("own", 8):
+                if form[0] == "index":
+                    self.assertIn(f"{path} is left out: only the master has it, none of its sources", said)
+                else:
+                    self.assertEqual(np.unique(self.values("m.nca", f"/{path}")), value)
+
     def test_what_a_shared_variable_lacks_is_that_of_others_in_both_forms_of_masters(self):
         shared = {"a": [1, -1, 3, -1], "b": [-1, 2, 3, -1], "c": [1, 2, -1, -1], "d": None}
         for step, (name, values) in enumerate(shared.items()):

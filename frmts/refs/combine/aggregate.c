@@ -905,6 +905,22 @@ static size_t depth_of(refs_str path) {
     return depth;
 }
 
+/* Variables that only the existing master has are not made again. */
+static void tell_lost(const aggregating *at) {
+    const refs_combine *combine = at->combine;
+    for (uint32_t i = 0; i < combine->before.count; i++) {
+        const refs_str path = refs_intern_get(&combine->before, i);
+        const uint32_t id = refs_intern_find(&combine->strings, path);
+        size_t k = 0;
+        while (k < at->plan->n_paths && at->plan->paths[k] != id) k++;
+        if (k < at->plan->n_paths) continue;
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s is left out: only the master has it, none of its sources: add it to a "
+                  "source, or to the new master",
+                  REFS_STR_ARG(path));
+    }
+}
+
 /* Groups after those above them, whose dimensions they use or hide. */
 static refs_status put_paths(aggregating *at, refs_error *err) {
     const refs_combine_plan *plan = at->plan;
@@ -916,6 +932,7 @@ static refs_status put_paths(aggregating *at, refs_error *err) {
     if (all != NULL) qsort(all, plan->n_paths, sizeof *all, compare_depths);
     for (size_t i = 0; status == REFS_OK && i < plan->n_paths; i++)
         status = put_path(at, all[i].path, err);
+    if (status == REFS_OK) tell_lost(at);
     return status;
 }
 

@@ -68,6 +68,7 @@ void refs_combine_free(refs_combine *combine) {
     refs_combine__numbers_free(combine);
     refs_intern_clear(&combine->strings);
     refs_intern_clear(&combine->warned);
+    refs_intern_clear(&combine->before);
     refs_buf_clear(&combine->missing.boxes);
     pthread_mutex_destroy(&combine->lock);
     refs_free(combine);

@@ -248,8 +248,9 @@ struct refs_combine {
     uint32_t dims[REFS_COMBINE_MAX_DIMS];
     size_t n_dims;
     uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps of the existing master; or 0 */
-    bool counts_time[REFS_COMBINE_MAX_DIMS];  /* whether each counts instants or durations; once
-                                                 planned */
+    refs_intern before; /* paths of arrays whose values the existing master has itself */
+    bool counts_time[REFS_COMBINE_MAX_DIMS]; /* whether each counts instants or durations; once
+                                                planned */
     size_t counted[REFS_COMBINE_MAX_DIMS]; /* members whose units the concat coordinates have, once
                                               planned */
     refs_combine_missing missing;          /* of the previous array, while all are combined */

@@ -467,8 +467,14 @@ static refs_status keep_master(refs_combine *combine, const refs_intern *strings
     if (refs_combine__is_of_fields(combine))
         return refs_combine__keep(combine, strings, master, 1, err);
     note_lengths(combine, strings, master);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < master->n_arrays && status == REFS_OK; i++) {
+        uint32_t id;
+        status = refs_intern_add(&combine->before, refs_intern_get(strings, master->arrays[i].path),
+                                 &id, err);
+    }
     refs_combine__member_clear(master);
-    return REFS_OK;
+    return status;
 }
 
 refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
