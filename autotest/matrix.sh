@@ -27,7 +27,7 @@ for entry; do
     architecture=
     [ "$name" = "$suite" ] || architecture=${name#*:}
     make_tree "$suite" $architecture
-    [ "$suite" != sid ] || install_in_tree qgis python3-qgis xvfb xauth
+    [ "$suite" != sid ] || install_in_tree qgis python3-qgis fonts-open-sans xvfb xauth
     result=fine
     test_tree || { result="failed, see $log"; status=1; }
     echo "$name: $(in_tree gdalinfo --version | cut -d, -f1): $(grep -m 1 'tests passed' "$log" ||
