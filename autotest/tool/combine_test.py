@@ -91,6 +91,60 @@ class InFolder(OwnFolder):
         self.addCleanup(os.chdir, before)
 
 
+class BoundsOfScalars(InFolder):
+    """Bounds of a scalar coordinate get its dimension, with the values of each source."""
+
+    def write_day(self, i, attribute="bounds"):
+        """A day, counted from itself."""
+        name = f"{i}.nc"
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("bnds", 2), ("y", 2), ("x", 2)):
+                file.createDimension(dim, n)
+            time = file.createVariable("time", "f8")
+            time.setncatts({"units": f"days since 2000-01-{i + 1:02}", "standard_name": "time", attribute: "time_bnds"})
+            time[...] = 0.5
+            file.createVariable("time_bnds", "f8", ("bnds",))[:] = [0, 1]
+            field = file.createVariable("t", "f4", ("y", "x"))
+            field.coordinates = "time"
+            field[:] = i
+        return name
+
+    def test_hold_those_of_each_source_in_all_formats_and_however_they_grow(self):
+        for attribute in ("bounds", "climatology"):
+            names = [self.write_day(i, attribute) for i in range(3)]
+            for output in ("all.json", "all.parq", "all.nc", "all.icechunk"):
+                for append in (False, True):
+                    with self.subTest(attribute=attribute, output=output, append=append):
+                        run("index", *names[:2 if append else 3], "-o", output)
+                        if append:
+                            run("append", output, names[2])
+                        self.assertEqual(read(output, "time").tolist(), [0.5, 1.5, 2.5])
+                        self.assertEqual(read(output, "time_bnds").tolist(), [[0, 1], [1, 2], [2, 3]])
+                        shutil.rmtree(output) if os.path.isdir(output) else os.remove(output)
+
+    def test_get_the_dimension_of_their_coordinate_alone(self):
+        for member, day in itertools.product(range(2), range(2)):
+            write(f"{member}{day}.json", array("number", [], np.int32(member), standard_name="realization"),
+                  array("time", [], np.float64(day), units="days since 2000-01-01", bounds="time_bnds"),
+                  array("time_bnds", ["b"], np.array([day, day + 1.0])),
+                  array("t", ["x"], np.zeros(2, "f4"), coordinates="number time"))
+        run("combine", "00.json", "01.json", "10.json", "11.json", "-o", "all.json")
+        self.assertEqual(read("all.json", "time_bnds").tolist(), [[0, 1], [1, 2]])
+
+    def test_of_valid_times_follow_these_to_other_units(self):
+        for i in range(3):
+            write(f"{i}.json", array("step", [], np.float64(6 * i), units="hours", standard_name="forecast_period"),
+                  array("valid_time", [], np.float64(0), units=f"hours since 2000-01-01 {6 * i:02}:00", bounds="valid_bnds",
+                        standard_name="time"),
+                  array("valid_bnds", ["b"], np.array([-6.0, 0])), array("t", ["x"], np.zeros(2, "f4"), coordinates="step valid_time"))
+        run("combine", "0.json", "1.json", "2.json", "-o", "all.json", "--along", "step")
+        self.assertEqual(read("all.json", "valid_time").tolist(), [0, 6, 12])
+        self.assertEqual(read("all.json", "valid_bnds").tolist(), [[-6, 0], [0, 6], [6, 12]])
+        run("combine", "0.json", "1.json", "-o", "two.json", "--along", "step")
+        run("append", "two.json", "2.json")
+        self.assertEqual(read("two.json", "valid_bnds").tolist(), [[-6, 0], [0, 6], [6, 12]])
+
+
 class Rewrites(InFolder):
     def test_match_paths_and_urls_of_files_by_the_rule_of_the_driver(self):
         """Whichever way the set, and whichever way the option says it; info shows the former."""

@@ -451,6 +451,10 @@ void refs_cf_items_clear(refs_cf_items *items);
 refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
                                     refs_error *err);
 
+/** The coordinate whose `bounds` or `climatology` attribute names `array`; NULL: none. */
+const refs_array_meta *refs_cf_bounded_by(const refs_hierarchy *hierarchy,
+                                          const refs_array_meta *array);
+
 /** Whether `array` only describes another: named by the `bounds` or `climatology` attribute of
  * some array. Such arrays are not offered as subdatasets. */
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array);

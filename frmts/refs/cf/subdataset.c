@@ -17,16 +17,30 @@ static bool names(const refs_hierarchy *hierarchy, const refs_array_meta *other,
     return has_name(hierarchy, refs_cf__text(other->attributes, attribute), other->group, array);
 }
 
+/* The first array whose attribute names `array`; NULL: none. */
+static const refs_array_meta *named_by(const refs_hierarchy *hierarchy, const char *attribute,
+                                       const refs_array_meta *array) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(hierarchy, i);
+        if (names(hierarchy, other, attribute, array)) return other;
+    }
+    return NULL;
+}
+
 static bool is_named(const refs_hierarchy *hierarchy, const char *attribute,
                      const refs_array_meta *array) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
-        if (names(hierarchy, refs_hierarchy_array(hierarchy, i), attribute, array)) return true;
-    return false;
+    return named_by(hierarchy, attribute, array) != NULL;
 }
 
 /* CF 7.1 and 7.4. */
+const refs_array_meta *refs_cf_bounded_by(const refs_hierarchy *hierarchy,
+                                          const refs_array_meta *array) {
+    const refs_array_meta *coordinate = named_by(hierarchy, "bounds", array);
+    return coordinate != NULL ? coordinate : named_by(hierarchy, "climatology", array);
+}
+
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return is_named(hierarchy, "bounds", array) || is_named(hierarchy, "climatology", array);
+    return refs_cf_bounded_by(hierarchy, array) != NULL;
 }
 
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {

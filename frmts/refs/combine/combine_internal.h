@@ -131,6 +131,8 @@ typedef struct refs_combine_array {
     uint32_t whole;   /**< of a piece, the attributes of the whole; else its own; or NONE */
     bool gets_new;    /**< concat dimensions that the part lacks are added before its own */
     bool is_time;     /**< it counts since an instant */
+    bool is_bounds;   /**< an attribute "bounds" or "climatology" names it */
+    bool is_of_step;  /**< a scalar coordinate of one index of a concat dimension, or its bounds */
     uint8_t repeats;  /**< these dimensions, as bits: bit 0 is the first */
     uint8_t inserted; /**< likewise, those that it got between its own, with one step */
     bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
@@ -949,6 +951,12 @@ refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combin
  * none. */
 size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combine_array *array,
                              size_t dim);
+
+/** The coordinate whose bounds the array holds, or the array itself. `strings` are those of the
+ * member. */
+const refs_combine_array *refs_combine__bounded_by(const refs_intern *strings,
+                                                   const refs_combine_member *member,
+                                                   const refs_combine_array *array);
 
 /** Units in which the values of an array of a member are, its own or those of the coordinate whose
  * bounds it has, or NONE. */

@@ -83,19 +83,31 @@ refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_
     return refs_part__want_values(in, meta, array->is_field, err);
 }
 
-/* Whether an array needs concat dimensions that the part lacks. Arrays that only serve others do
- * not, except for the scalar coordinate. */
-static bool varies(const refs_part_reader *in, const refs_array_meta *meta) {
+/* Whether a scalar is the coordinate of a concat dimension, or a time of a part that is one step
+ * along a time or a duration, such as the valid time of a forecast. */
+static bool is_of_step(const refs_part_reader *in, const refs_array_meta *meta) {
     size_t concat;
-    if (meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat))
-        return true;
-    return refs_part__is_time_of_step(in, meta) ||
-           !refs_cf_serves_others(in->source.hierarchy, meta);
+    if (meta->rank != 0) return false;
+    if (refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat)) return true;
+    if (!refs_part__is_in_unit(meta, REFS_SINCE_EPOCH)) return false;
+    for (concat = 0; concat < in->combine->n_dims; concat++) {
+        const refs_array_meta *step = refs_hierarchy_resolve(
+            in->source.hierarchy, meta->group, refs_str_from(in->combine->options.dims[concat]));
+        if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
+            (refs_part__is_in_unit(step, REFS_SINCE_EPOCH) || refs_part__is_in_unit(step, "s")))
+            return true;
+    }
+    return false;
 }
 
 void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta *meta,
                               refs_combine_array *array) {
-    array->gets_new = !refs_combine__is_of_fields(in->combine) && varies(in, meta);
+    const refs_array_meta *coordinate = refs_cf_bounded_by(in->source.hierarchy, meta);
+    array->is_bounds = coordinate != NULL;
+    array->is_of_step = is_of_step(in, coordinate != NULL ? coordinate : meta);
+    /* arrays that only serve others need no concat dimensions that the part lacks */
+    array->gets_new = !refs_combine__is_of_fields(in->combine) &&
+                      (array->is_of_step || !refs_cf_serves_others(in->source.hierarchy, meta));
     array->is_time = refs_part__is_in_unit(meta, REFS_SINCE_EPOCH);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
@@ -233,6 +245,7 @@ refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_containe
     REFS_TRY(refs_part__add_array(in, meta, err));
     refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
     array->gets_new = true;
+    array->is_bounds = refs_cf_is_bounds(in->source.hierarchy, of->meta);
     REFS_TRY(place_piece(in, of, number, array, err));
     refs_status status = REFS_OK;
     if (!refs_combine__is_aggregated(in->combine))

@@ -149,10 +149,6 @@ refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *
 
 bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit);
 
-/** Whether an array is a scalar time of a part that is one step along a time or a duration, such as
- * the valid time of a forecast. */
-bool refs_part__is_time_of_step(const refs_part_reader *in, const refs_array_meta *meta);
-
 /** Values that are only compared need not be readable: the array of the first part is then used. */
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err);

@@ -13,37 +13,42 @@ size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combi
     return dim < n_new ? SIZE_MAX : dim - n_new;
 }
 
-/* Lists and counts the concat dimensions that are added before the array's own. */
-static size_t list_new(const refs_combine *combine, const refs_combine_member *member,
-                       const refs_combine_array *array, size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
+/* Lists and counts the concat dimensions that are added before the array's own. Bounds get those of
+ * their coordinate. */
+static size_t list_new(const refs_combine *combine, const refs_intern *strings,
+                       const refs_combine_member *member, const refs_combine_array *array,
+                       size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
+    const refs_combine_array *coordinate = refs_combine__bounded_by(strings, member, array);
     size_t n = 0;
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const refs_combine_axis *axis = &member->axes[concat];
         concat_dims[0] = concat;
-        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == array)
-            return array->rank == 0;
+        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == coordinate)
+            return coordinate->rank == 0 && (array == coordinate || array->gets_new);
     }
     for (size_t concat = 0; concat < combine->n_dims; concat++)
         if (((array->gets_new && member->axes[concat].is_new) ||
-             (array->repeats >> concat & 1) != 0) &&
+             (coordinate->repeats >> concat & 1) != 0) &&
             (array->inserted >> concat & 1) == 0)
             concat_dims[n++] = concat;
     return n;
 }
 
-static size_t count_new(const refs_combine *combine, const refs_combine_member *member,
-                        const refs_combine_array *array) {
+static size_t count_new(const refs_combine *combine, const refs_intern *strings,
+                        const refs_combine_member *member, const refs_combine_array *array) {
     size_t concat_dims[REFS_COMBINE_MAX_DIMS];
-    return list_new(combine, member, array, concat_dims);
+    return list_new(combine, strings, member, array, concat_dims);
 }
 
 /* Whether a part has one value of the array for all its steps along a concat dimension, or the
  * array gets another dimension before that one. */
 static bool has_one_for_all(const refs_combine *combine, const refs_combine_member *member,
                             const refs_combine_array *array) {
-    if (array->rank > 0 && array->repeats != 0) return true;
+    const refs_combine_array *coordinate =
+        refs_combine__bounded_by(&combine->strings, member, array);
+    if (coordinate->rank > 0 && coordinate->repeats != 0) return true;
     for (size_t concat = 0; concat < combine->n_dims; concat++)
-        if ((array->repeats >> concat & 1) != 0 && !member->axes[concat].is_new) return true;
+        if ((coordinate->repeats >> concat & 1) != 0 && !member->axes[concat].is_new) return true;
     return false;
 }
 
@@ -76,7 +81,7 @@ refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combin
                                         refs_intern *strings, refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         refs_combine_array *array = &member->arrays[i];
-        const size_t n_new = count_new(combine, member, array);
+        const size_t n_new = count_new(combine, strings, member, array);
         if (!array->is_v3 && (n_new > 0 || array->inserted != 0))
             REFS_TRY(widen_layouts(strings, array, n_new, err));
     }
@@ -90,7 +95,7 @@ static refs_status set_shape(const refs_combine *combine, const refs_combine_pla
     const refs_combine_member *member = &combine->members[result->first];
     const refs_combine_array *like = result->like;
     size_t new_concat[REFS_COMBINE_MAX_DIMS];
-    const size_t n_new = list_new(combine, member, like, new_concat);
+    const size_t n_new = list_new(combine, &combine->strings, member, like, new_concat);
     if (like->rank + n_new > REFS_MAX_RANK)
         return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
                          REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_MAX_RANK,
@@ -170,7 +175,7 @@ static refs_status check_shape(const refs_combine *combine, const refs_combine_r
                                const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *array = at->array;
     size_t other = SIZE_MAX; /* dimension with another length */
-    if (array->rank + count_new(combine, at->member, array) != result->rank)
+    if (array->rank + count_new(combine, &combine->strings, at->member, array) != result->rank)
         return fail_dims(combine, result, at, err);
     for (size_t dim = 0; dim < result->rank; dim++) {
         const size_t own = refs_combine__own_dim(result, array, dim),

@@ -218,31 +218,12 @@ bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit) {
     return own.units.size > 0 && refs_cf_compare_units(&own, &wanted) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
-bool refs_part__is_time_of_step(const refs_part_reader *in, const refs_array_meta *meta) {
-    size_t concat;
-    if (meta->rank != 0 || refs_combine__is_dim(in->combine, refs_str_from(meta->name), &concat) ||
-        !refs_part__is_in_unit(meta, REFS_SINCE_EPOCH))
-        return false;
-    for (concat = 0; concat < in->combine->n_dims; concat++) {
-        const refs_array_meta *step = refs_hierarchy_resolve(
-            in->source.hierarchy, meta->group, refs_str_from(in->combine->options.dims[concat]));
-        if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
-            (refs_part__is_in_unit(step, REFS_SINCE_EPOCH) || refs_part__is_in_unit(step, "s")))
-            return true;
-    }
-    return false;
-}
-
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
     if (meta->dtype.type == REFS_TYPE_OBJECT) return compare_strings(in, meta, array, err);
     if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
-    size_t ignored;
-    bool is_scalar_of_dim =
-        meta->rank == 0 && refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored);
-    if (refs_part__n_concat_dims(in, meta) > 0 || is_scalar_of_dim ||
-        refs_part__is_time_of_step(in, meta)) {
+    if (refs_part__n_concat_dims(in, meta) > 0 || array->is_of_step) {
         array->is_thin =
             bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
         if (array->is_thin) return refs_part__want_values(in, meta, false, err);
@@ -252,7 +233,7 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
     }
     const bool may_follow =
-        array->is_time ||
+        array->is_time || array->is_bounds ||
         (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
     array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
     uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES

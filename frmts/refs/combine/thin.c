@@ -3,24 +3,24 @@
 
 #include <math.h>
 
-/* The coordinate whose bounds the array holds, or the array itself. */
-static const refs_combine_array *bounded_by(const refs_combine *combine,
-                                            const refs_combine_member *member,
-                                            const refs_combine_array *array) {
-    const refs_str path = refs_combine__text(combine, array->path);
-    const refs_str name = refs_path_last(path);
-    for (size_t concat = 0; concat < combine->n_dims; concat++) {
-        const refs_combine_axis *axis = &member->axes[concat];
-        if (axis->array == REFS_COMBINE_NONE) continue;
-        const refs_combine_array *coordinate = &member->arrays[axis->array];
-        const refs_str other = refs_combine__text(combine, coordinate->path);
-        const size_t group = refs_path_folder(other).size;
-        if (coordinate->bounds != REFS_COMBINE_NONE && group == path.size - name.size &&
-            memcmp(other.data, path.data, group) == 0 &&
-            refs_str_equal(refs_combine__text(combine, coordinate->bounds), name))
+const refs_combine_array *refs_combine__bounded_by(const refs_intern *strings,
+                                                   const refs_combine_member *member,
+                                                   const refs_combine_array *array) {
+    const refs_str path = refs_intern_get(strings, array->path), group = refs_path_folder(path);
+    for (size_t i = 0; array->is_bounds && i < member->n_arrays; i++) {
+        const refs_combine_array *coordinate = &member->arrays[i];
+        if (coordinate->bounds != REFS_COMBINE_NONE &&
+            refs_str_equal(refs_path_folder(refs_intern_get(strings, coordinate->path)), group) &&
+            refs_str_equal(refs_intern_get(strings, coordinate->bounds), refs_path_last(path)))
             return coordinate;
     }
     return array;
+}
+
+static const refs_combine_array *bounded_by(const refs_combine *combine,
+                                            const refs_combine_member *member,
+                                            const refs_combine_array *array) {
+    return refs_combine__bounded_by(&combine->strings, member, array);
 }
 
 /* Bounds have the units and the calendar of their coordinate. */
