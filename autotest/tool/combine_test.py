@@ -145,6 +145,21 @@ class BoundsOfScalars(InFolder):
         self.assertEqual(read("two.json", "valid_bnds").tolist(), [[-6, 0], [0, 6], [6, 12]])
 
 
+class Members(InFolder):
+    def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):
+        for dims, values in ((["step"], np.arange(3.0)), (["time", "step"], np.arange(6.0).reshape(2, 3))):
+            for named in (True, False):
+                with self.subTest(dims=dims, named=named):
+                    for i in range(2):
+                        write(f"{i}.json", array("number", [], np.int32(i), standard_name="realization"),
+                              array("valid_time", dims, values, units="hours since 2000-01-01", standard_name="time"),
+                              array("t", [*dims, "x"], np.full((*values.shape, 2), i, "f4"),
+                                    coordinates="number valid_time" if named else "number"))
+                    run("combine", "0.json", "1.json", "-o", "all.json", "--along", "number")
+                    np.testing.assert_array_equal(read("all.json", "valid_time"), values if named else [values, values])
+                    np.testing.assert_array_equal(read("all.json", "t")[:, ..., 0].mean(axis=tuple(range(1, values.ndim + 1))), [0, 1])
+
+
 class Rewrites(InFolder):
     def test_match_paths_and_urls_of_files_by_the_rule_of_the_driver(self):
         """Whichever way the set, and whichever way the option says it; info shows the former."""
