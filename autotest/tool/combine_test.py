@@ -145,6 +145,89 @@ class BoundsOfScalars(InFolder):
         self.assertEqual(read("two.json", "valid_bnds").tolist(), [[-6, 0], [0, 6], [6, 12]])
 
 
+def read_texts(name, variable):
+    dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+    return dataset.GetRootGroup().OpenMDArrayFromFullname("/" + variable).Read()
+
+
+class StringsAlongTime(InFolder):
+    """Strings of variable length of netCDF-4 files, whose chunks along an unlimited dimension are never full."""
+
+    def write_day(self, i, labels=None, stations=("north", "s\u00fcd")):
+        name = f"{i}.nc"
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("time", None)
+            file.createDimension("station", 2)
+            file.createVariable("time", "f8", ("time",)).units = "hours since 2000-01-01"
+            file["time"][:] = [2 * i, 2 * i + 1]
+            file.createVariable("name", str, ("station",))[:] = np.array(stations, dtype=object)
+            field = file.createVariable("t", "f4", ("time", "station"))
+            field.coordinates = "name"
+            field[:] = i
+            if labels is not None:
+                file.createVariable("label", str, ("time",))[:] = np.array(labels, dtype=object)
+                file.createVariable("cell", str, ("time", "station"))[:] = np.array([[x + y for y in "xy"] for x in labels], dtype=object)
+        return name
+
+    def test_are_combined_and_grow(self):
+        names = [self.write_day(i, labels) for i, labels in enumerate((["", "b"], ["c\u00e9", "dd"], ["e", "a longer one"]))]
+        expected = ["", "b", "c\u00e9", "dd", "e", "a longer one"]
+        for output in ("all.json", "all.parq", "all.icechunk"):
+            for append in (False, True):
+                with self.subTest(output=output, append=append):
+                    run("index", *names[:2 if append else 3], "-o", output)
+                    if append:
+                        run("append", output, names[2])
+                    self.assertEqual(read_texts(output, "label"), expected)
+                    self.assertEqual(read_texts(output, "cell"), [x + y for x in expected for y in "xy"])
+                    shutil.rmtree(output) if os.path.isdir(output) else os.remove(output)
+        for name in names:
+            run("index", name, "-o", name[0] + ".json")
+        run("index", *names, "-o", "all.json")
+        run("combine", "0.json", "2.json", "-o", "two.json", "--along", "time")
+        run("combine", "two.json", "1.json", "-o", "again.json", "--along", "time")
+        run("combine", "0.json", "1.json", "2.json", "-o", "once.json", "--along", "time")
+        with open("once.json", "rb") as once, open("again.json", "rb") as again:
+            self.assertEqual(once.read(), again.read())
+
+    def test_are_empty_where_a_source_lacks_them(self):
+        said = run("index", self.write_day(0, ["a", "b"]), self.write_day(1), "-o", "all.json")
+        self.assertIn("label is missing in 1 of 2 sources, first in 1.nc: it has no values there", said)
+        self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", ""])
+        run("append", "all.json", self.write_day(2, ["e", "f"]))
+        self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", "", "e", "f"])
+
+    def test_are_compared_where_a_selection_cuts_them(self):
+        for i, stations in enumerate((["north", "west", "up"], ["north", "east", "up"])):
+            names = strings("name", ["station"], stations)
+            names["name/.zarray"] = names["name/.zarray"].replace('"chunks": [3]', '"chunks": [1]')
+            for k, station in enumerate(stations):
+                names[f"name/{k}"] = strings("name", ["station"], [station])["name/0"]
+            write(f"{i}.json", array("time", ["time"], [i], units="hours since 2000-01-01"), names, array("station", ["station"], [0, 1, 2]),
+                  array("t", ["time", "station", "y", "x"], np.zeros((1, 3, 2, 2), "u1"), chunks=[1, 1, 2, 2], coordinates="name"))
+        for selected, differs in (("#0", False), ("#2", False), ("#1", True), ("#1:#2", True), ("#0:#1", True)):
+            with self.subTest(selected=selected):
+                said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "time", "--variables", f"t[station={selected}]")
+                self.assertEqual("name: differs between 0.json and 1.json" in said, differs, said)
+                first, _, last = selected.replace("#", "").partition(":")
+                self.assertEqual(read_texts("all.json", "name"), ["north", "west", "up"][int(first):int(last or first) + 1])
+
+    def test_of_more_than_a_million_are_not_read(self):
+        for i in range(2):
+            write(f"{i}.json", array("time", ["time"], [i], units="hours since 2000-01-01"), array("t", ["time"], [i]),
+                  strings("name", ["station"], ["a"]))
+            with open(f"{i}.json", encoding="utf-8") as file:
+                found = json.load(file)
+            document = json.loads(found["refs"]["name/.zarray"])
+            document.update(shape=[1000001], chunks=[1000001])
+            found["refs"]["name/.zarray"] = json.dumps(document)
+            del found["refs"]["name/0"]
+            with open(f"{i}.json", "w", encoding="utf-8") as file:
+                json.dump(found, file)
+        said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "time")
+        self.assertIn("name: cannot be compared with other sources: using the values of the first: /name: expected at most 1000000 elements", said)
+
+
 class Members(InFolder):
     def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):
         for dims, values in ((["step"], np.arange(3.0)), (["time", "step"], np.arange(6.0).reshape(2, 3))):

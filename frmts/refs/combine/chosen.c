@@ -253,6 +253,16 @@ refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_me
     return REFS_OK;
 }
 
+/* Finds where each of `n` strings begins, and where the last one ends. */
+static refs_status find_strings(refs_bytes list, uint64_t n, size_t **begins, refs_error *err) {
+    REFS_NEW(*begins, (size_t)n + 1, err);
+    for (size_t i = 0, at = 0; i < n; i++) {
+        while (at < list.size && list.data[at] != '\0') at++;
+        (*begins)[i + 1] = at < list.size ? ++at : at;
+    }
+    return REFS_OK;
+}
+
 refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_bytes values, refs_buf *kept, refs_error *err) {
     uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
@@ -265,11 +275,16 @@ refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_m
         n_values *= meta->shape[dim];
     }
     const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
+    REFS_SCOPED size_t *begins = NULL; /* of strings of variable length */
+    if (meta->dtype.type == REFS_TYPE_OBJECT)
+        REFS_TRY(find_strings(values, n_values, &begins, err));
     for (uint64_t i = 0; i < total; i++) {
         uint64_t place = 0;
         for (size_t dim = 0; dim < meta->rank; dim++)
             place = place * meta->shape[dim] + first[dim] + index[dim];
-        REFS_TRY(refs_buf_append(kept, values.data + place * size, size, err));
+        const size_t begin = begins != NULL ? begins[place] : (size_t)place * size;
+        const size_t end = begins != NULL ? begins[place + 1] : begin + size;
+        REFS_TRY(refs_buf_append(kept, values.data + begin, end - begin, err));
         for (size_t dim = meta->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }

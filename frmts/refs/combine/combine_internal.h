@@ -48,8 +48,8 @@
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
-/** Most strings of variable length of an array without a concat dimension that are compared. */
-#define REFS_COMBINE_MAX_COMPARED_STRINGS 1000000
+/** Most strings of variable length of an array that are read. */
+#define REFS_COMBINE_MAX_STRINGS 1000000
 
 /** Larger coordinates are compared by digests of samples: rows at the beginning, in the middle and
  * at the end, of so many bytes each or of one row. Reading all of them would cost more than the
@@ -136,7 +136,8 @@ typedef struct refs_combine_array {
     uint8_t repeats;  /**< these dimensions, as bits: bit 0 is the first */
     uint8_t inserted; /**< likewise, those that it got between its own, with one step */
     bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
-    bool are_texts;   /**< values are strings of variable length, each with a NUL */
+    bool are_texts;   /**< values are strings of variable length, each with a NUL; or NONE, and
+                         `problem` says why */
     bool is_label;    /**< strings along a dimension that an attribute "coordinates" names */
     uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
@@ -467,8 +468,8 @@ void refs_combine__source_close(refs_combine_source *source);
 /** Receives the values of array number `i` of those that are loaded, borrowed for the call. */
 typedef struct refs_value_sink {
     refs_status (*take)(void *user, size_t i, refs_bytes values, refs_error *err);
-    bool (*is_optional)(void *user,
-                        size_t i); /**< whether an array that this build cannot decode is skipped */
+    /** Whether an array is skipped that could not be read, for that reason. */
+    bool (*skips)(void *user, size_t i, refs_status status, const refs_error *problem);
     void *user;
 } refs_value_sink;
 

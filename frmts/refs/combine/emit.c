@@ -77,8 +77,8 @@ static uint64_t steps_as_before(const refs_combine *combine, const refs_combine_
     const refs_combine_member *set = &combine->members[0];
     const refs_combine_array *array = refs_combine__find(set, result->path);
     bool grows = combine->options.values == REFS_COMBINE_VALUES_GROW && set->number == 0 &&
-                 array != NULL && array->rank == result->rank && result->n_concat == 1 &&
-                 result->concat[0] != REFS_COMBINE_MAX_DIMS;
+                 array != NULL && !array->are_texts && array->rank == result->rank &&
+                 result->n_concat == 1 && result->concat[0] != REFS_COMBINE_MAX_DIMS;
     return grows && refs_combine__chunks_of_values(result->shape[0], array->chunk[0]) != 0
                ? array->chunk[0]
                : 0;
@@ -110,12 +110,13 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
     refs_str path = refs_combine__text(at->combine, result->path);
     REFS_SCOPED_BUF shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
     REFS_SCOPED_BUF holes = REFS_BUF_INIT;
+    const bool are_texts = result->like->are_texts;
     char dtype[64];
     char quoted[80];
     refs_dtype native = result->dtype;
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
-    (void)snprintf(quoted, sizeof quoted, "\"%s\"", dtype);
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", are_texts ? "|O" : dtype);
     refs_status status = refs_combine__write_list(result->shape, result->rank, &shape, err);
     if (status == REFS_OK)
         status = refs_combine__write_list(result->chunk, result->rank, &chunks, err);
@@ -128,8 +129,10 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
                            NULL,     NULL,
                            NULL,     NULL,
                            NULL};
-    const char *const loaded[] = {"dtype",   quoted, "compressor", "null",
-                                  "filters", "null", "order",      "\"C\""};
+    const char *const loaded[] = {"dtype",      quoted,
+                                  "compressor", "null",
+                                  "filters",    are_texts ? "[{\"id\":\"vlen-utf8\"}]" : "null",
+                                  "order",      "\"C\""};
     size_t n = 4;
     for (size_t i = 0; result->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
         pairs[n++] = loaded[i];
@@ -275,6 +278,20 @@ refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes v
     return status;
 }
 
+/* Strings of variable length as one chunk of the codec vlen-utf8. */
+static refs_status put_texts(const emission *at, refs_str list, refs_error *err) {
+    REFS_SCOPED_BUF chunk = REFS_BUF_INIT;
+    uint64_t n = 0;
+    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
+    REFS_TRY(refs_buf_append_le(&chunk, n, 4, err));
+    for (uint64_t i = 0; i < n; i++) {
+        const refs_value value = refs_combine__take_text(&list);
+        REFS_TRY(refs_buf_append_le(&chunk, value.text.size, 4, err));
+        REFS_TRY(refs_buf_append_str(&chunk, value.text, err));
+    }
+    return refs_combine__put_values(at->sink, refs_buf_view(&chunk), chunk.size, err);
+}
+
 static refs_status put_loaded(const emission *at, const refs_combine_result *result,
                               refs_error *err) {
     uint64_t step_bytes = result->dtype.size;
@@ -282,6 +299,7 @@ static refs_status put_loaded(const emission *at, const refs_combine_result *res
         if (result->n[dim] == 0) return REFS_OK;
         if (dim > 0) step_bytes *= result->shape[dim];
     }
+    if (result->like->are_texts) return put_texts(at, refs_buf_text(&result->values), err);
     const size_t size =
         result->rank > 0 ? (size_t)(step_bytes * result->chunk[0]) : result->values.size;
     return refs_combine__put_values(at->sink, refs_buf_view(&result->values), size, err);

@@ -1,11 +1,7 @@
 /* entries.c -- fields and aggregations of a part, and the pieces of the latter. */
 #include "part_reader.h"
 #include "refs/aggregation.h"
-#include "refs/array.h"
 #include "refs/cfa/cfa.h"
-
-/* Most strings of one array. */
-#define MAX_TEXTS 100000000
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
@@ -43,29 +39,13 @@ refs_status refs_part__open_fields(refs_part_reader *in, refs_error *err) {
     return refs_combine__is_of_fields(in->combine) ? list_fields(in, err) : REFS_OK;
 }
 
-/* Strings come from one part. Those of others are only compared, and need not be readable. */
-static refs_status read_strings(refs_part_reader *in, const refs_array_meta *meta,
-                                refs_combine_array *array, refs_error *err) {
-    const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
-    refs_array *opened;
-    refs_error problem = REFS_ERROR_INIT;
-    array->are_texts = true;
-    in->scratch.size = 0;
-    REFS_TRY(refs_array_open(&context, meta, &opened, err));
-    const refs_status status = refs_array_read_strings(opened, MAX_TEXTS, &in->scratch, &problem);
-    refs_array_free(opened);
-    if (status == REFS_OK) return refs_part__number_scratch(in, &array->values, err);
-    if (status == REFS_NOMEM || status == REFS_CANCELLED)
-        return refs_fail(err, status, "%s", problem.message);
-    return refs_part__number_text(in, refs_str_from(problem.message), &array->problem, err);
-}
-
 refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_meta *meta,
                                          refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
     array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
     array->is_thin = !array->is_field;
-    if (meta->dtype.type == REFS_TYPE_OBJECT) return read_strings(in, meta, array, err);
+    array->are_texts = meta->dtype.type == REFS_TYPE_OBJECT;
+    if (array->are_texts) return refs_part__want_values(in, meta, true, err);
     if (!refs_combine__value_bytes(meta, &bytes))
         return array->is_field
                    ? REFS_OK

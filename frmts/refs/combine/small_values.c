@@ -65,6 +65,7 @@ static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted
                                refs_error *err) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
     REFS_TRY(refs_part__number_text(in, refs_bytes_text(values), &array->values, err));
+    if (array->are_texts) return REFS_OK;
     return number_missing(in, wanted->meta, values, array, err);
 }
 
@@ -84,19 +85,16 @@ static refs_status take_values(void *user, size_t i, refs_bytes values, refs_err
     return number_values(in, &in->values[i], values, err);
 }
 
-static bool is_optional(void *user, size_t i) {
-    return ((refs_part_reader *)user)->values[i].is_optional;
-}
-
 /* Takes values that an earlier run has kept. */
 static refs_status find_values(refs_part_reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
     const refs_combine_kept_values *kept = &in->combine->options.kept;
     REFS_SCOPED_BUF values = REFS_BUF_INIT;
     uint64_t bytes;
-    *found = kept->find != NULL && refs_combine__value_bytes(wanted->meta, &bytes) &&
+    *found = kept->find != NULL &&
              kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
-             values.size == bytes;
+             (wanted->meta->dtype.type == REFS_TYPE_OBJECT ||
+              (refs_combine__value_bytes(wanted->meta, &bytes) && values.size == bytes));
     if (*found) REFS_TRY(number_values(in, wanted, refs_buf_view(&values), err));
     return REFS_OK;
 }
@@ -110,18 +108,6 @@ static refs_status drop_kept_values(refs_part_reader *in, refs_error *err) {
     }
     in->n_values = n;
     return REFS_OK;
-}
-
-refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
-    REFS_TRY(drop_kept_values(in, err));
-    if (in->n_values == 0) return REFS_OK;
-    const refs_value_sink sink = {take_values, is_optional, in};
-    const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
-    if (metas == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
-    refs_status status = refs_combine__load(&in->source, metas, in->n_values, &sink, err);
-    refs_free(metas);
-    return status;
 }
 
 size_t refs_part__n_concat_dims(const refs_part_reader *in, const refs_array_meta *meta) {
@@ -162,38 +148,48 @@ static void tell_uncompared(refs_part_reader *in, const refs_array_meta *meta,
                   meta->path, problem->message);
 }
 
-static bool is_cut(const refs_part_reader *in, const refs_array_meta *meta) {
-    for (size_t dim = 0; dim < meta->rank; dim++)
-        if (refs_part__find_cut(in, meta, dim) != NULL) return true;
-    return false;
+/* Strings come from one part. Those of others are only compared, and need not be readable. */
+static bool skips_strings(refs_part_reader *in, const wanted_values *wanted, refs_status status,
+                          const refs_error *problem) {
+    refs_combine_array *array = &in->member->arrays[wanted->number];
+    if (status == REFS_NOMEM || status == REFS_CANCELLED) return false;
+    if (!array->is_thin) tell_uncompared(in, wanted->meta, problem);
+    return refs_part__number_text(in, refs_str_from(problem->message), &array->problem, NULL) ==
+           REFS_OK;
 }
 
-/* Strings of variable length are only compared. */
-static refs_status compare_strings(refs_part_reader *in, const refs_array_meta *meta,
+static bool skips(void *user, size_t i, refs_status status, const refs_error *problem) {
+    refs_part_reader *in = user;
+    const wanted_values *wanted = &in->values[i];
+    return wanted->meta->dtype.type == REFS_TYPE_OBJECT
+               ? skips_strings(in, wanted, status, problem)
+               : status == REFS_UNSUPPORTED && wanted->is_optional;
+}
+
+refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
+    REFS_TRY(drop_kept_values(in, err));
+    if (in->n_values == 0) return REFS_OK;
+    const refs_value_sink sink = {take_values, skips, in};
+    const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
+    if (metas == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
+    refs_status status = refs_combine__load(&in->source, metas, in->n_values, &sink, err);
+    refs_free(metas);
+    return status;
+}
+
+/* Strings along a concat dimension are combined as values if parts have them in themselves, as sets
+ * of HDF5 files do; others are only compared. */
+static refs_status request_strings(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err) {
-    const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
-    refs_error problem = REFS_ERROR_INIT;
-    refs_array *opened;
+    const bool is_along = refs_part__n_concat_dims(in, meta) > 0;
     size_t ignored;
-    if (meta->status != REFS_OK || meta->aggregation != NULL || is_cut(in, meta) ||
-        refs_part__n_concat_dims(in, meta) > 0 ||
+    if (meta->aggregation != NULL || (is_along && !array->has_inline) ||
         refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored))
         return REFS_OK;
-    in->scratch.size = 0;
-    refs_status status = refs_array_open(&context, meta, &opened, &problem);
-    if (status == REFS_OK) {
-        status = refs_array_read_strings(opened, REFS_COMBINE_MAX_COMPARED_STRINGS, &in->scratch,
-                                         &problem);
-        refs_array_free(opened);
-    }
-    if (status == REFS_NOMEM || status == REFS_CANCELLED)
-        return refs_fail(err, status, "%s", problem.message);
-    if (status != REFS_OK) {
-        tell_uncompared(in, meta, &problem);
-        return REFS_OK;
-    }
     array->are_texts = true;
-    return refs_part__number_scratch(in, &array->values, err);
+    array->is_thin = is_along;
+    return refs_part__want_values(in, meta, true, err);
 }
 
 refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
@@ -221,7 +217,7 @@ bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit) {
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
-    if (meta->dtype.type == REFS_TYPE_OBJECT) return compare_strings(in, meta, array, err);
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return request_strings(in, meta, array, err);
     if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
     if (refs_part__n_concat_dims(in, meta) > 0 || array->is_of_step) {
         array->is_thin =

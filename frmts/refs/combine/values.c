@@ -46,6 +46,8 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     const refs_array_meta *meta = refs_array_meta_of(array);
     uint64_t bytes = 0;
     values->size = 0;
+    if (meta->dtype.type == REFS_TYPE_OBJECT)
+        return refs_array_read_strings(array, REFS_COMBINE_MAX_STRINGS, values, err);
     if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
         return refs_fail(
             err, REFS_UNSUPPORTED,
@@ -75,7 +77,7 @@ static refs_status read_each(const refs_combine_source *source, refs_array *cons
         refs_status result = read_one(arrays[i], &values, &problem);
         if (result == REFS_OK)
             status = sink->take(sink->user, i, refs_buf_view(&values), err);
-        else if (result != REFS_UNSUPPORTED || !sink->is_optional(sink->user, i))
+        else if (!sink->skips(sink->user, i, result, &problem))
             status = fail_read(source, result, &problem, err);
     }
     return status;
