@@ -228,6 +228,19 @@ class StringsAlongTime(InFolder):
         self.assertIn("name: cannot be compared with other sources: using the values of the first: /name: expected at most 1000000 elements", said)
 
 
+class Strict(InFolder):
+    def test_refuses_sets_that_hold_aggregations_and_names_each_once(self):
+        for i, dtype in enumerate(("<f4", "<i2", "<f4")):
+            write(f"{i}.json", array("time", ["time"], [float(i)], units="days since 2000-01-01"), array("t", ["time", "x"], np.full((1, 20), i, dtype)))
+        run("combine", "0.json", "1.json", "-o", "both.json")
+        for names in (("both.json", "2.json"), ("2.json", "both.json")):
+            said = run("combine", *names, "--strict", "-o", "all.json", status=1)
+            self.assertIn("t of both.json is an aggregation: its sources differ", said)
+            self.assertEqual(said.count("both.json"), 1)
+        run("combine", "both.json", "2.json", "-o", "all.json")
+        self.assertEqual(read("all.json", "t")[:, 0].tolist(), [0, 1, 2])
+
+
 class Members(InFolder):
     def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):
         for dims, values in ((["step"], np.arange(3.0)), (["time", "step"], np.arange(6.0).reshape(2, 3))):

@@ -342,8 +342,11 @@ static refs_status choose_loading(const refs_combine *combine, const refs_combin
                              REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name,
                              REFS_STR_ARG(refs_combine__text(combine, array->problem)));
         if (array->is_piece && !refs_combine__may_split(combine, result))
-            return fail_differ(combine, result, member, refs_str_from("that one is an aggregation"),
-                               err);
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s of %s is an aggregation: its sources differ, and one array "
+                             "cannot hold chunks of all: leave --strict out, or combine sources of "
+                             "one kind",
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
         *splits = *splits || array->is_piece;
         if (array->is_piece) continue;
         if (cut.array == NULL && cut_dim(combine, result, &at) != SIZE_MAX) cut = at;
