@@ -241,6 +241,21 @@ class Strict(InFolder):
         self.assertEqual(read("all.json", "t")[:, 0].tolist(), [0, 1, 2])
 
 
+class Auxiliaries(InFolder):
+    def test_of_numbers_must_be_equal_and_may_be_missing_in_one_source(self):
+        def part(i, values, is_named):
+            return write(f"{i}.json", array("time", ["time"], [float(i)], units="days since 2000-01-01"), array("z", ["station"], np.array(values), _FillValue=-1.0),
+                         array("t", ["time", "station"], np.zeros((1, 2)), **({"coordinates": "z"} if is_named else {})))
+        for other, named, status in (([1.0, 3.0], True, 1), ([1.0, 3.0], False, 0), ([1.0, 2.0], True, 0), ([1.0, -1.0], True, 0)):
+            with self.subTest(other=other, named=named):
+                names = part(0, [1.0, 2.0], named), part(1, other, named)
+                for order in (names, names[::-1]):
+                    said = run("combine", *order, "-o", "all.json", "--along", "time", status=status)
+                    self.assertEqual("element 1 of z is 2 and 3" in said, other[1] == 3.0, said)
+                    if status == 0:
+                        self.assertEqual(read("all.json", "z").tolist(), [1, 2])
+
+
 class Members(InFolder):
     def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):
         for dims, values in ((["step"], np.arange(3.0)), (["time", "step"], np.arange(6.0).reshape(2, 3))):

@@ -128,18 +128,19 @@ typedef struct refs_combine_array {
     bool is_piece;      /**< a fragment of the aggregation at `path` */
     uint64_t
         begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each concat dimension */
-    uint32_t whole;   /**< of a piece, the attributes of the whole; else its own; or NONE */
-    bool gets_new;    /**< concat dimensions that the part lacks are added before its own */
-    bool is_time;     /**< it counts since an instant */
-    bool is_bounds;   /**< an attribute "bounds" or "climatology" names it */
-    bool is_of_step;  /**< a scalar coordinate of one index of a concat dimension, or its bounds */
-    uint8_t repeats;  /**< these dimensions, as bits: bit 0 is the first */
-    uint8_t inserted; /**< likewise, those that it got between its own, with one step */
-    bool is_field;    /**< where parts are fragments: it is stored in them, not in the master */
-    bool are_texts;   /**< values are strings of variable length, each with a NUL; or NONE, and
-                         `problem` says why */
-    bool is_label;    /**< strings along a dimension that an attribute "coordinates" names */
-    uint32_t problem; /**< why values were not read, or version 2 cannot describe it; or NONE */
+    uint32_t whole;    /**< of a piece, the attributes of the whole; else its own; or NONE */
+    bool gets_new;     /**< concat dimensions that the part lacks are added before its own */
+    bool is_time;      /**< it counts since an instant */
+    bool is_bounds;    /**< an attribute "bounds" or "climatology" names it */
+    bool is_of_step;   /**< a scalar coordinate of one index of a concat dimension, or its bounds */
+    uint8_t repeats;   /**< these dimensions, as bits: bit 0 is the first */
+    uint8_t inserted;  /**< likewise, those that it got between its own, with one step */
+    bool is_field;     /**< where parts are fragments: it is stored in them, not in the master */
+    bool are_texts;    /**< values are strings of variable length, each with a NUL; or NONE, and
+                          `problem` says why */
+    bool is_auxiliary; /**< it has dimensions, and an attribute "coordinates" names it … */
+    bool is_label;     /**< … and it holds strings */
+    uint32_t problem;  /**< why values were not read, or version 2 cannot describe it; or NONE */
     refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     bool declares_fill;        /**< as refs_cf_declared_fill says, and … */

@@ -105,22 +105,9 @@ static refs_status list_named_by(refs_part_reader *in, const char *coordinate, u
     return in->scratch.size > 0 ? refs_part__number_scratch(in, named_by, err) : REFS_OK;
 }
 
-/* Strings that tell elements of a dimension apart; single letters are strings along their last
- * dimension. */
-static bool holds_labels(const refs_array_meta *meta) {
-    const refs_dtype *dtype = &meta->dtype;
-    const bool is_letter = dtype->type == REFS_TYPE_BYTES && dtype->size == 1;
-    return meta->rank > (is_letter ? 1 : 0) &&
-           (dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
-            dtype->type == REFS_TYPE_UNICODE);
-}
-
 /* What a coordinate tells, and of which variables. */
 static refs_status describe_coordinate(refs_part_reader *in, const refs_array_meta *meta,
                                        refs_combine_array *array, refs_error *err) {
-    uint32_t labelled = REFS_COMBINE_NONE;
-    if (holds_labels(meta)) REFS_TRY(list_named_by(in, meta->name, &labelled, err));
-    array->is_label = labelled != REFS_COMBINE_NONE;
     array->coordinate = coordinate_of(meta);
     array->named_by = REFS_COMBINE_NONE;
     if (array->coordinate != REFS_COMBINE_COORDINATE_OTHER)

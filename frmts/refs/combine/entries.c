@@ -80,10 +80,22 @@ static bool is_of_step(const refs_part_reader *in, const refs_array_meta *meta) 
     return false;
 }
 
+/* Strings that tell elements of a dimension apart; single letters are strings along their last
+ * dimension. */
+static bool holds_labels(const refs_array_meta *meta) {
+    const refs_dtype *dtype = &meta->dtype;
+    const bool is_letter = dtype->type == REFS_TYPE_BYTES && dtype->size == 1;
+    return meta->rank > (is_letter ? 1 : 0) &&
+           (dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
+            dtype->type == REFS_TYPE_UNICODE);
+}
+
 void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta *meta,
                               refs_combine_array *array) {
     const refs_array_meta *coordinate = refs_cf_bounded_by(in->source.hierarchy, meta);
     array->is_bounds = coordinate != NULL;
+    array->is_auxiliary = meta->rank > 0 && refs_cf_is_coordinate(in->source.hierarchy, meta);
+    array->is_label = array->is_auxiliary && holds_labels(meta);
     array->is_of_step = is_of_step(in, coordinate != NULL ? coordinate : meta);
     /* arrays that only serve others need no concat dimensions that the part lacks */
     array->gets_new = !refs_combine__is_of_fields(in->combine) &&

@@ -527,7 +527,7 @@ static refs_status tell_difference(const refs_combine *combine, const refs_combi
     REFS_SCOPED_BUF text = REFS_BUF_INIT, dims = REFS_BUF_INIT;
     refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
     if (status == REFS_OK) status = print_other_dims(combine, result, &dims, err);
-    if (status == REFS_OK && is_shared_coordinate(result))
+    if (status == REFS_OK && (is_shared_coordinate(result) || result->like->is_auxiliary))
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "the grids of %s and %s differ: %s: expected sources on one grid%s", one,
                            other, (const char *)text.data, (const char *)dims.data);
