@@ -288,6 +288,16 @@ class Index(Folder):
         said = run("index", "d/a.nc", "-v", "t2", "-o", "a.json", status=1)
         self.assertIn('no array "t2"; there are: y, x, time, time_bnds, t\n', said)
 
+    def test_a_source_without_a_selected_variable_is_left_out_as_the_message_says(self):
+        for i in range(3):
+            self.write(f"{i}.nc", [i])
+        with netCDF4.Dataset("1.nc", "a") as file:
+            file.renameVariable("t", "u")
+        said = run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "-o", "a.json", status=1)
+        self.assertIn('1.nc: there is no array "t"; there are: y, x, time, time_bnds, u: leave out sources without it (--skip-errors does)', said)
+        run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "--skip-errors", "-o", "a.json", status=1)
+        self.expect_hours("a.json", [0, 2])
+
     def test_documents_of_stac_with_too_many_assets_are_named(self):
         with open("many.json", "w", encoding="utf-8") as file:
             json.dump({"type": "Feature", "stac_version": "1.0.0", "id": "many",

@@ -103,8 +103,11 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         REFS_TRY(refs_buf_printf(&there, err, "%s%.*s",
                                  named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown)));
     }
-    return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name, (int)there.size,
-                     (const char *)there.data);
+    return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s%s", name, (int)there.size,
+                     (const char *)there.data,
+                     refs_combine__copies(in->combine)
+                         ? ""
+                         : ": leave out sources without it (--skip-errors does)");
 }
 
 /* Selects all arrays of the group. Variables that describe them may lie in groups above. */
