@@ -256,6 +256,25 @@ class Auxiliaries(InFolder):
                         self.assertEqual(read("all.json", "z").tolist(), [1, 2])
 
 
+class CutDimensions(InFolder):
+    def test_lie_without_a_coordinate_at_the_same_indices(self):
+        for i in range(3):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for dim, n in (("time", None), ("layer", 3), ("y", 2), ("x", 2)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+                file["time"][:] = [i]
+                file.createVariable("t", "i4", ("time", "layer", "y", "x"), chunksizes=(1, 1, 2, 2))[:] = 100 * i + np.arange(12).reshape(1, 3, 2, 2)
+        for selected, rows in (("#1:#2", slice(1, 3)), ("#2", slice(2, 3)), ("#0:#2", slice(0, 3))):
+            with self.subTest(selected=selected):
+                expected = [[100 * i + 4 * k for k in range(3)][rows] for i in range(3)]
+                self.assertEqual(run("index", "0.nc", "1.nc", "2.nc", "-q", "-o", "all.json", "--variables", f"t[layer={selected}]"), "")
+                self.assertEqual(read("all.json", "t")[..., 0, 0].tolist(), expected)
+                run("index", "0.nc", "1.nc", "-o", "two.json", "--variables", f"t[layer={selected}]")
+                run("append", "two.json", "2.nc")
+                self.assertEqual(read("two.json", "t")[..., 0, 0].tolist(), expected)
+
+
 class Members(InFolder):
     def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):
         for dims, values in ((["step"], np.arange(3.0)), (["time", "step"], np.arange(6.0).reshape(2, 3))):

@@ -128,6 +128,8 @@ typedef struct refs_combine_options {
                                  part that has the first one; or NULL */
     refs_combine_fills fills;
     refs_changed changed; /**< what becomes of sources that are not as they were */
+    size_t n_cut_dims; /**< the last of dims: all parts are cut at the same indices along them, and
+                            lie there where no coordinate says more */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \
@@ -135,7 +137,7 @@ typedef struct refs_combine_options {
         sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
             NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
             REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
-            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR          \
+            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR, 0       \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

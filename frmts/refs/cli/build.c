@@ -579,6 +579,9 @@ static refs_status list_dims(build *all, refs_error *err) {
         if (!refs_name_list_append(&all->own_dims, all->dims.items[i])) return refs_fail_nomem(err);
     for (size_t i = 0; all->cuts != NULL && i < all->cuts[all->first_cut].n; i++)
         REFS_TRY(add_dim(all, all->cuts[all->first_cut].items[i].dim, err));
+    /* a set may grow by other indices than those that it has */
+    const bool is_same_selection = all->grown == NULL || all->arguments->variables.n == 0;
+    all->options.n_cut_dims = is_same_selection ? all->dims.n - all->own_dims.n : 0;
     all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
     return REFS_OK;
 }

@@ -655,13 +655,16 @@ static refs_status place_entries(const concat_steps *all, refs_combine_member *m
                      (unsigned long long)axis->n, member->name);
 }
 
-/* Parts without a coordinate follow each other. */
+/* Parts without a coordinate follow each other, except along dimensions that are only cut. */
 static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim *concat,
                                refs_error *err) {
     refs_combine *combine = all->combine;
+    const bool is_cut = all->concat + combine->options.n_cut_dims >= combine->n_dims;
     for (size_t i = 0; i < combine->n_parts; i++) {
         refs_combine_axis *axis = &combine->members[i].axes[all->concat];
-        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = concat->n++;
+        const uint64_t begin = is_cut ? 0 : concat->n;
+        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = begin + k;
+        if (begin + axis->n > concat->n) concat->n = begin + axis->n;
     }
     for (size_t i = combine->n_parts; i < combine->n_members; i++)
         REFS_TRY(place_entries(all, &combine->members[i], err));
