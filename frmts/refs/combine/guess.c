@@ -1050,20 +1050,17 @@ static refs_status add_between(const refs_combine_coordinate_sources *sources,
     return REFS_OK;
 }
 
-/* Whether a part has no array of any other. */
-static bool is_alone(const refs_combine *combine, const refs_combine_member *member) {
-    for (size_t i = 0; i < combine->n_members; i++)
-        for (size_t k = 0; k < member->n_arrays; k++)
-            if (&combine->members[i] != member &&
-                refs_combine__find(&combine->members[i], member->arrays[k].path) != NULL)
-                return false;
-    return true;
+static size_t count_shared(const refs_combine_member *one, const refs_combine_member *other) {
+    size_t n = 0;
+    for (size_t i = 0; i < one->n_arrays; i++)
+        n += refs_combine__find(other, one->arrays[i].path) != NULL;
+    return n;
 }
 
-/* Whether all arrays of a part are in another one. */
-static bool has_all_of(const refs_combine_member *other, const refs_combine_member *member) {
-    for (size_t i = 0; i < member->n_arrays; i++)
-        if (refs_combine__find(other, member->arrays[i].path) == NULL) return false;
+static bool is_alone(const refs_combine *combine, const refs_combine_member *member) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        if (&combine->members[i] != member && count_shared(member, &combine->members[i]) > 0)
+            return false;
     return true;
 }
 
@@ -1071,7 +1068,8 @@ static bool has_all_of(const refs_combine_member *other, const refs_combine_memb
  * say so. */
 static bool may_tell_more(const refs_combine *ends) {
     const refs_combine_member *first = &ends->members[0], *last = &ends->members[1];
-    return !has_all_of(first, last) || !has_all_of(last, first);
+    const size_t n = count_shared(first, last);
+    return n < first->n_arrays || n < last->n_arrays;
 }
 
 static refs_status find_first(refs_combine *coordinates,
