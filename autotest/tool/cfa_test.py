@@ -402,8 +402,28 @@ class Combine(Folder):
             file.createVariable("v", "f4", ("t", "x"))[:] = 1
         for output in ("m.nc", "m.nca"):
             said = run("index", "one.nc", "-o", output, status=1)
-            self.assertIn("one.nc: a master of one source has no concat dimension unless it is named (--along); existing dimensions: t, x", said)
+            expected = "one.nc: a master of one source requires the name of a concat dimension: use refs combine with --along; existing dimensions: t, x"
+            self.assertIn(expected, said)
+            self.assertIn(expected, run("convert", "one.nc", "-o", output, status=1))
             run("index", "one.nc", "--along", "t", "-o", output)
+            run("combine", "one.nc", "--along", "t", "-o", f"again.{output}")
+
+    def test_of_sets_with_aggregations_say_what_to_do(self):
+        for step, kind in enumerate(("f4", "i2")):
+            with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createDimension("x", 3)
+                file.createVariable("t", "f8", ("t",))[:] = step
+                file.createVariable("v", kind, ("t", "x"))[:] = [[10 * step + x for x in range(3)]]
+        run("index", "0.nc", "1.nc", "-o", "set.json")
+        expected = ("v of set.json is an aggregation, which cannot be a fragment: combine its source files, or write its values to new "
+                    "fragments with refs split")
+        for arguments in (("convert", "set.json"), ("combine", "set.json"), ("combine", "set.json", "--along", "t")):
+            self.assertIn(expected, run(*arguments, "-o", "m.nc", status=1))
+        run("combine", "0.nc", "1.nc", "-o", "files.nc")
+        run("split", "set.json", "-o", "new.nca")
+        for name in "set.json", "files.nc", "new.nca":
+            self.assertEqual(read(name, "v").tolist(), [[0, 1, 2], [10, 11, 12]], name)
 
     def test_a_dimension_of_a_group_hides_the_coordinate_of_the_file(self):
         """The group's dimension has none, and another length."""

@@ -440,6 +440,14 @@ static refs_status check_numbers(const aggregating *at, const field *of,
                      REFS_STR_ARG(refs_combine__text(combine, path)), owner->name, member->name);
 }
 
+refs_status refs_combine__fail_nested(const refs_combine *combine, uint32_t path,
+                                      const refs_combine_member *member, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s of %s is an aggregation, which cannot be a fragment: combine its source "
+                     "files, or write its values to new fragments with refs split",
+                     REFS_STR_ARG(refs_combine__text(combine, path)), member->name);
+}
+
 static refs_status place_members(const aggregating *at, const char *variable, field *of,
                                  refs_error *err) {
     const refs_combine *combine = at->combine;
@@ -450,11 +458,7 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
         const refs_combine_array *array = refs_combine__find(member, result->path);
         if (array == NULL || (result->n_concat == 0 && i != result->first)) continue;
         if (is_empty(result, member)) continue;
-        if (array->is_piece)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s of %s is an aggregation, which cannot be a fragment: combine "
-                             "its source files",
-                             REFS_STR_ARG(refs_combine__text(combine, result->path)), member->name);
+        if (array->is_piece) return refs_combine__fail_nested(combine, result->path, member, err);
         const uint64_t place = number_of(of, member);
         const refs_combine_member *owner = at->owners[place];
         if (owner != NULL && result->n_concat == combine->n_dims)

@@ -1136,6 +1136,10 @@ refs_status refs_combine__emit(refs_combine *combine, const refs_combine_plan *p
                                const refs_combine_sink *sink, refs_error *err);
 struct refs_master;
 
+/** Fails for an aggregation of a source of a master. */
+refs_status refs_combine__fail_nested(const refs_combine *combine, uint32_t path,
+                                      const refs_combine_member *member, refs_error *err);
+
 /** Tells a master what parts are fragments of. */
 refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);

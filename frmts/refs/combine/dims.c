@@ -1,5 +1,6 @@
 /* dims.c -- concat dimensions and their steps, as messages name them. */
 #include "combine_internal.h"
+#include "refs/aggregation.h"
 #include "refs/clock.h"
 #include "refs/near_name.h"
 
@@ -165,17 +166,24 @@ refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *er
     return REFS_OK;
 }
 
+static bool is_aggregation(const refs_combine *combine, const refs_combine_array *array) {
+    REFS_SCOPED_JSON *doc = NULL;
+    return array->attributes != REFS_COMBINE_NONE &&
+           refs_json_parse(refs_combine__text(combine, array->attributes), &doc, NULL) == REFS_OK &&
+           refs_aggregation_recognise(refs_json_root(doc));
+}
+
 refs_status refs_combine__fail_without_dims(const refs_combine *combine, refs_error *err) {
-    refs_intern names = {0};
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern names = {0};
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = list_dims(combine, &names, err);
-    if (status == REFS_OK) status = print_names(&names, &text, err);
-    if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID,
-                           "%s: a master of one source has no concat dimension unless it is named "
-                           "(--along); existing dimensions: %s",
-                           combine->n_members > 0 ? combine->members[0].name : "no source",
-                           (const char *)text.data);
-    refs_intern_clear(&names);
-    return status;
+    const refs_combine_member *member = combine->n_members > 0 ? &combine->members[0] : NULL;
+    for (size_t i = 0; member != NULL && i < member->n_arrays; i++)
+        if (is_aggregation(combine, &member->arrays[i]))
+            return refs_combine__fail_nested(combine, member->arrays[i].path, member, err);
+    REFS_TRY(list_dims(combine, &names, err));
+    REFS_TRY(print_names(&names, &text, err));
+    return refs_fail(err, REFS_INVALID,
+                     "%s: a master of one source requires the name of a concat dimension: use refs "
+                     "combine with --along; existing dimensions: %s",
+                     member != NULL ? member->name : "no source", (const char *)text.data);
 }
