@@ -425,6 +425,25 @@ class Combine(Folder):
         for name in "set.json", "files.nc", "new.nca":
             self.assertEqual(read(name, "v").tolist(), [[0, 1, 2], [10, 11, 12]], name)
 
+    def test_info_names_the_fragment_of_an_element(self):
+        for step in range(2):
+            with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                for dim, n in (("t", 1), ("x", 3)):
+                    file.createDimension(dim, n)
+                file.createVariable("t", "f8", ("t",))[:] = step
+                file.createVariable("v", "f4" if step else "i2", ("t", "x"))[:] = step
+        run("index", "0.nc", "1.nc", "-o", "set.json")
+        self.assertEqual(run("info", "set.json", "v[1,2]"), "v[1,2]: fragment v_fragments/1/v of the set itself\n")
+        for version in VERSIONS:
+            run("combine", "--format", "cfa", "--cfa-version", version, "0.nc", "1.nc", "-o", "m.nc")
+            self.assertRegex(run("info", "m.nc", "/v[1,2]"), r"^v\[1,2\]: fragment v of (.*/)?1\.nc\n$", version)
+            found = json.loads(run("info", "--json", "m.nc", "v[0,0]"))
+            self.assertEqual((os.path.basename(found["url"]), found["variable"]), ("0.nc", "v"))
+            self.assertIn("v[2,0]: t has 2 elements: expected 0 to 1, found 2", run("info", "m.nc", "v[2,0]", status=1))
+            self.assertIn("v[0]: expected 2 indices in brackets", run("info", "m.nc", "v[0]", status=1))
+            self.assertIn("v[0,0]: expected an element of a chunk, found one of an aggregation: refs info with the same arguments says "
+                          "which fragment has it", run("cat", "m.nc", "v[0,0]", status=1))
+
     def test_a_dimension_of_a_group_hides_the_coordinate_of_the_file(self):
         """The group's dimension has none, and another length."""
         for step in range(2):

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/aggregation.h"
 #include "tool.h"
 
 /* The index of the chunk that holds an element along a dimension. */
@@ -43,16 +44,28 @@ refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err)
                      (const char *)arrays.data);
 }
 
-refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
+static const char *skip_slashes(const char *wanted) {
+    return wanted + strspn(wanted, "/");
+}
+
+/* The array before the bracket; NULL if there is none. */
+static const refs_array_meta *array_of(const tool_set *set, const char *wanted) {
+    const refs_array_meta *meta =
+        refs_hierarchy_find_array(set->hierarchy, refs_str_view(wanted, strcspn(wanted, "[")));
+    return meta != NULL && meta->status == REFS_OK ? meta : NULL;
+}
+
+bool tool_is_in_fragment(const tool_set *set, const char *wanted) {
+    wanted = skip_slashes(wanted);
+    const refs_array_meta *meta = array_of(set, wanted);
+    return meta != NULL && strchr(wanted, '[') != NULL &&
+           refs_aggregation_recognise(meta->attributes);
+}
+
+static refs_status read_element(const refs_array_meta *meta, const char *wanted, uint64_t *element,
+                                refs_error *err) {
     const char *bracket = strchr(wanted, '[');
-    uint64_t index[REFS_MAX_RANK] = {0};
     size_t rank = 0;
-    while (*wanted == '/') wanted++;
-    if (bracket == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
-    const refs_array_meta *meta = refs_hierarchy_find_array(
-        set->hierarchy, refs_str_view(wanted, (size_t)(bracket - wanted)));
-    if (meta == NULL || meta->status != REFS_OK)
-        return tool_fail_key(set, refs_str_view(wanted, (size_t)(bracket - wanted)), err);
     for (const char *at = bracket; *at == '[' || *at == ','; rank++) {
         char *end;
         unsigned long long number = strtoull(at + 1, &end, 10);
@@ -64,12 +77,42 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
                 err, REFS_INVALID, "%s: %s has %llu elements: expected 0 to %llu, found %llu",
                 wanted, meta->dims[rank], (unsigned long long)meta->shape[rank],
                 (unsigned long long)(meta->shape[rank] - (meta->shape[rank] > 0)), number);
-        index[rank] = chunk_of(meta, rank, number);
+        element[rank] = number;
         at = end;
-        if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
-            return refs_chunk_key(meta, index, key, err);
+        if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank) return REFS_OK;
     }
     return refs_fail(err, REFS_INVALID,
                      "%s: expected %zu indices in brackets, one for each dimension", wanted,
                      meta->rank);
+}
+
+refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0};
+    wanted = skip_slashes(wanted);
+    if (strchr(wanted, '[') == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
+    if (tool_is_in_fragment(set, wanted))
+        return refs_fail(err, REFS_INVALID,
+                         "%s: expected an element of a chunk, found one of an aggregation: refs "
+                         "info with the same arguments says which fragment has it",
+                         wanted);
+    const refs_array_meta *meta = array_of(set, wanted);
+    if (meta == NULL) return tool_fail_key(set, refs_str_view(wanted, strcspn(wanted, "[")), err);
+    REFS_TRY(read_element(meta, wanted, index, err));
+    for (size_t dim = 0; dim < meta->rank; dim++) index[dim] = chunk_of(meta, dim, index[dim]);
+    return refs_chunk_key(meta, index, key, err);
+}
+
+refs_status tool_find_fragment(const tool_set *set, const char *wanted, refs_partition *partition,
+                               refs_error *err) {
+    uint64_t element[REFS_MAX_RANK] = {0};
+    wanted = skip_slashes(wanted);
+    const refs_array_meta *meta =
+        refs_hierarchy_find_array(set->hierarchy, refs_str_view(wanted, strcspn(wanted, "[")));
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path + 1, meta->problem);
+    REFS_TRY(read_element(meta, wanted, element, err));
+    const refs_status status = refs_aggregation_find(meta, element, partition, err);
+    if (status != REFS_NOT_FOUND) return status;
+    *partition = (refs_partition){.file = "", .variable = ""};
+    return REFS_OK;
 }

@@ -399,6 +399,33 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     return status;
 }
 
+static refs_status say_fragment(const tool_set *set, const char *wanted, bool json,
+                                refs_error *err) {
+    REFS_SCOPED_BUF file = REFS_BUF_INIT;
+    refs_partition partition;
+    while (*wanted == '/') wanted++;
+    REFS_TRY(tool_find_fragment(set, wanted, &partition, err));
+    REFS_TRY(tool_append_redacted(partition.file, &file));
+    const char *name = (const char *)file.data;
+    if (json) {
+        printf("{\"element\":");
+        tool_print_json_text(refs_str_from(wanted));
+        if (partition.has_fragment) {
+            printf(",\"url\":");
+            tool_print_json_text(refs_str_from(name));
+            printf(",\"variable\":");
+            tool_print_json_text(refs_str_from(partition.variable));
+        }
+        printf("}\n");
+    } else if (partition.has_fragment) {
+        printf("%s: fragment %s of %s\n", wanted, partition.variable,
+               *name != '\0' ? name : "the set itself");
+    } else {
+        printf("%s: no fragment: a value of the set itself, or the fill value\n", wanted);
+    }
+    return REFS_OK;
+}
+
 static refs_status print_value(const tool_set *set, const char *wanted, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = tool_resolve(set, wanted, &key, err);
@@ -425,9 +452,11 @@ static refs_status show_list(const tool_set *set, const tool_arguments *argument
 
 static refs_status show_info(const tool_set *set, const tool_arguments *arguments, contents *shown,
                              refs_error *err) {
-    if (arguments->names.n > 1)
-        return say_where(set, arguments->names.items[1], arguments->json, err);
-    REFS_TRY(open_contents(set, arguments->all, shown, err));
+    const char *wanted = arguments->names.n > 1 ? arguments->names.items[1] : NULL;
+    const bool is_in_fragment = wanted != NULL && tool_is_in_fragment(set, wanted);
+    if (wanted != NULL && !is_in_fragment) return say_where(set, wanted, arguments->json, err);
+    REFS_TRY(open_contents(set, arguments->all && !is_in_fragment, shown, err));
+    if (is_in_fragment) return say_fragment(set, wanted, arguments->json, err);
     REFS_SCOPED_BY(refs_intern_clear) refs_intern own = {0};
     return sum_up(set, shown, arguments->json, &own, err);
 }

@@ -304,6 +304,13 @@ refs_status tool_check_partition(const tool_session *session, const tool_argumen
 /** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);
 
+/** Whether it is the element of an aggregation, as the set stores it or described as such. */
+bool tool_is_in_fragment(const tool_set *set, const char *wanted);
+
+/** The partition that has it, once aggregations are open; without a fragment if nothing has it. */
+refs_status tool_find_fragment(const tool_set *set, const char *wanted,
+                               struct refs_partition *partition, refs_error *err);
+
 /** Fails because `wanted`, which may be empty, is no key: says what is one. */
 refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err);
 
