@@ -1266,6 +1266,14 @@ class Redirects(Case):
                 self.assertIn(said, self.fails(server.url("@from/refs.json")))
         self.assertEqual(plain.requests(), [])
 
+    def test_to_link_local_addresses_end_the_search(self):
+        faults = self.redirect("http://169.254.169.254/@to")
+        server = self.serve(faults={**faults, "/@from/refs/repo": faults["/@from/refs.json"]})
+        for n, name in enumerate(("@from/refs.json", "@from/refs"), 1):
+            url = server.url(name)
+            self.assertIn(f"{url}: redirect rejected: it leads to a link-local address", self.fails(url))
+            self.assertEqual(len(server.requests()), n, server.requests())
+
     def test_are_followed_anew_when_their_target_fails(self):
         faults = self.redirect("/@to")
         faults["/@to/v.bin"] = {"status": 503, "times": 1}

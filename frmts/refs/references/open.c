@@ -182,6 +182,17 @@ static refs_status fail_with_hint(const refs_set_input *input, const refs_error 
                      said->message, REFS_STR_ARG(key));
 }
 
+/* Names what was given in place of the candidate, which may lie inside it. */
+static refs_status fail_silent(const refs_set_input *input, refs_status status,
+                               const refs_error *problem, refs_error *err) {
+    const refs_str message = refs_str_from(problem->message);
+    const size_t size = strlen(input->location);
+    if (!refs_str_starts(message, input->location) || size >= message.size ||
+        message.data[size] != ':')
+        return refs_fail(err, status, "%s", problem->message);
+    return refs_fail(err, status, "%s%s", input->name, problem->message + size);
+}
+
 /* Sets the location of the input to the first candidate that is there and may be a set. */
 static refs_status choose(const refs_candidates *candidates, refs_set_input *input, found *what,
                           refs_error *err) {
@@ -189,9 +200,10 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
     for (size_t i = 0; i < candidates->n; i++) {
         problems[i] = (refs_error)REFS_ERROR_INIT;
         refs_status status = try_candidate(input, &candidates->list[i], what, &problems[i]);
-        if (is_settled(&candidates->list[i], status) ||
-            (refs_status_is_unreadable(status) && was_silent(input->vfs, &candidates->list[i])))
+        if (is_settled(&candidates->list[i], status))
             return refs_fail(err, status, "%s", problems[i].message);
+        if (refs_status_is_unreadable(status) && was_silent(input->vfs, &candidates->list[i]))
+            return fail_silent(input, status, &problems[i], err);
         problems[i].status = status;
     }
     const refs_error *said = choose_problem(candidates, problems);

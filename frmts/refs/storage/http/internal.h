@@ -99,6 +99,7 @@ typedef struct refs_transfer {
     unsigned n_redirects;
     bool is_host_down;          /* other requests found the host down */
     bool is_connection_refused; /* connection refused by a host that has never answered */
+    bool is_led_astray;         /* redirected to a link-local address, which was rejected */
     bool others_came;           /* the origin answered other requests since this one last failed */
     unsigned n_refusals;        /* refusals while the origin answered others, in all */
     bool was_refused;           /* the last attempt was refused with Retry-After */

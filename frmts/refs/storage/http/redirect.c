@@ -33,7 +33,7 @@ refs_status refs_redirect__confine(const char *from, const char *to, refs_error 
     if (!refs_location_is_link_local(refs_str_from(to)) ||
         refs_location_is_link_local(refs_str_from(from)))
         return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
+    return refs_fail(err, REFS_IO,
                      "redirect rejected: it leads to a link-local address, which is allowed only "
                      "if " REFS_REMOTE_TO_LOCAL " is YES");
 }

@@ -268,8 +268,10 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
                          "redirect to a URL of %zu bytes, more than the limit (HTTP %ld)",
                          strlen(url), status);
     refs_status checked = refs_redirect__check(transfer->url_now, url, err);
-    if (checked == REFS_OK && !transfer->rules.allow_link_local)
+    if (checked == REFS_OK && !transfer->rules.allow_link_local) {
         checked = refs_redirect__confine(transfer->url_now, url, err);
+        transfer->is_led_astray = checked != REFS_OK;
+    }
     if (checked != REFS_OK && err != NULL) {
         size_t size = strlen(err->message);
         snprintf(err->message + size, sizeof err->message - size, " (HTTP %ld)", status);

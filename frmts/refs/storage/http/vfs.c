@@ -306,6 +306,11 @@ static bool is_silent(void *self, const char *location) {
     return begins_silent(self, location, '\0');
 }
 
+/* Whether other names of the location would fare no better. */
+static bool ends_search(const refs_transfer *transfer) {
+    return transfer->status == 0 || transfer->is_led_astray;
+}
+
 /* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
 static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
@@ -320,10 +325,11 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
         keep_validators(vfs, object->location, &transfer.validators);
     }
     if (status == REFS_LIMIT) object->size = transfer.validators.size;
-    long http_status = transfer.status;
+    const long http_status = transfer.status;
+    const bool is_last = status == REFS_IO && ends_search(&transfer);
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
-    if (status == REFS_IO && http_status == 0) note_silent(vfs, object->location);
+    if (is_last) note_silent(vfs, object->location);
     return fail_at(object->location, http_status, &problem, err);
 }
 
@@ -367,7 +373,7 @@ static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_erro
     } else if (status != REFS_LIMIT && may_be_whole(&transfer, status)) {
         status = REFS_UNSUPPORTED;
     } else if (status != REFS_LIMIT) {
-        if (status == REFS_IO && transfer.status == 0) note_silent(vfs, object->location);
+        if (status == REFS_IO && ends_search(&transfer)) note_silent(vfs, object->location);
         status = fail_at(object->location, transfer.status, &problem, err);
     }
     refs_transfer__clear(&transfer);
