@@ -118,6 +118,12 @@ class Repositories(Steps):
             run("convert", name, "-o", name.replace("json", "icechunk"))
         run("combine", "0.icechunk", "3.icechunk", "--along", "time", "-o", "of_parts.json")
         self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
+        run("combine", "0.icechunk", "--along", "time", "-o", "again.json")
+        self.assertEqual(run("diff", "0.json", "again.json"), "")
+        for names in ("0.json", "0.icechunk"), ("0.icechunk", "0.json"):
+            self.assertRegex(run("diff", *names, status=1),
+                             "^refs: (still|t|time): expected two sets of one version of Zarr, found versions [23] and [23]: write the one of "
+                             r"version 3 as version 2 \(refs combine with --along and a dimension\), and compare that\n$")
 
     def test_declare_the_fill_values_that_kerchunk_moved_into_the_metadata(self):
         """xarray masks the fill_value of Zarr 2, and of Zarr 3 the attribute alone."""

@@ -337,6 +337,23 @@ static refs_status compare_others(comparison *at, refs_error *err) {
     return status;
 }
 
+/* Keys and documents of the two versions of Zarr have nothing in common. */
+static refs_status check_versions(const comparison *at, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->sets[0].hierarchy); i++) {
+        const refs_array_meta *one = refs_hierarchy_array(at->sets[0].hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(at->sets[1].hierarchy, refs_str_from(one->path + 1));
+        if (other != NULL && one->status == REFS_OK && other->status == REFS_OK &&
+            one->zarr_format != other->zarr_format)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: expected two sets of one version of Zarr, found versions %d and "
+                             "%d: write the one of version 3 as version 2 (refs combine with "
+                             "--along and a dimension), and compare that",
+                             one->path + 1, one->zarr_format, other->zarr_format);
+    }
+    return REFS_OK;
+}
+
 static refs_status compare(comparison *at, refs_error *err) {
     for (at->from = 0; at->from < 2; at->from++) {
         REFS_TRY(refs_set_each_name(at->sets[at->from].set, compare_document, at, err));
@@ -358,6 +375,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     refs_status status = tool_session_open(arguments, &session, &err);
     for (size_t i = 0; i < 2 && status == REFS_OK; i++)
         status = tool_set_open(&session, arguments->names.items[i], &sets[i], &err);
+    if (status == REFS_OK) status = check_versions(&at, &err);
     if (at.is_json && status == REFS_OK) printf("{\"differences\":[");
     if (status == REFS_OK) status = compare(&at, &err);
     refs_intern_clear(&at.by_value);
