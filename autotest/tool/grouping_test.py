@@ -176,6 +176,33 @@ class Grouping(Property):
                     self.refs("index", *first, *more, "-q", "-o", "once.json")
                     np.testing.assert_array_equal(read(name), read("once.json"), f"{late} {more} {suffix}")
 
+    def test_tiles_are_appended_to_masters_in_any_order(self):
+        """Tiles of unequal length, whose variables are stored in the master, or lack one of the dimensions."""
+        files = self.write_grid(("member", "x"), {"level": [500, 850, 1000], "member": [[1, 2], [3]]}, {"x": X})
+        for name in files.values():
+            with netCDF4.Dataset(name, "a") as file:
+                file.createVariable("o", "f4", ("x",))[...] = X
+        along = ("-q", "--along", "level", "--along", "member")
+        for number in range(ROUNDS):
+            chance = random.Random(SEED + number)
+            indices = list(files)
+            chance.shuffle(indices)
+            n = chance.randint(3, len(indices))
+            with self.subTest(order=indices[:n]):
+                self.refs("index", files[indices[0]], *along, "-o", "grown.nc")
+                for index in indices[1:n]:
+                    self.refs("append", "grown.nc", files[index], "-q")
+                self.refs("index", *[files[index] for index in indices[:n]], *along, "-o", "once.nc")
+                for path in ("/t", "/o", "/level", "/member"):
+                    np.testing.assert_array_equal(read("grown.nc", path), read("once.nc", path), path)
+                levels, members = (read("grown.nc", path)[0].tolist() for path in ("/level", "/member"))
+                for index in indices[:n]:
+                    with netCDF4.Dataset(files[index]) as file:
+                        rows = [members.index(member) for member in file["member"]]
+                        np.testing.assert_array_equal(read("grown.nc")[0][levels.index(file["level"][...]), rows], file["t"][...])
+                for made in ("grown.nc", "once.nc"):
+                    os.remove(made)
+
     def test_chunks_that_were_never_written_have_one_value_from_every_route(self):
         """Chunks that were never written have the fill value, which missing_value does not name; steps that lack the variable
         are missing."""

@@ -49,9 +49,8 @@ typedef struct refs_combine_recorded {
 /** Adds a master that grows, and the files of its fragments as it describes them: they are not
  * opened. Those of which it does not say enough are left for the caller to open and add: names of
  * variables that are not those of the aggregations, files that are several fragments of one
- * aggregation or have none along a dimension that is cut, values of small variables that some
- * files lack. Call it on one thread, before all else
- * is added. */
+ * aggregation or have none along a dimension that is cut or a concat dimension, values of small
+ * variables that some files lack. Call it on one thread, before all else is added. */
 refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
                                     refs_combine_recorded *files, size_t n, refs_error *err);
 

@@ -137,12 +137,17 @@ static refs_status note_fragments(table *all, size_t number, refs_error *err) {
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
+static bool knows_region(const table *all, const recorded_file *file, uint32_t dim) {
+    const size_t at = dim_at(all, dim);
+    return at < all->n_dims && file->regions[at].begin != UNKNOWN.begin;
+}
+
 /* Elements of an array that a file has, along one of its dimensions. */
 static refs_combine_steps steps_of(const table *all, const recorded_file *file,
                                    const refs_combine_array *array, size_t dim) {
-    const size_t at = dim_at(all, array->dims[dim]);
-    const bool is_known = at < all->n_dims && file->regions[at].begin != UNKNOWN.begin;
-    return is_known ? file->regions[at] : (refs_combine_steps){0, array->shape[dim]};
+    const uint32_t name = array->dims[dim];
+    return knows_region(all, file, name) ? file->regions[dim_at(all, name)]
+                                         : (refs_combine_steps){0, array->shape[dim]};
 }
 
 static bool is_whole(const table *all, const recorded_file *file, const refs_combine_array *array) {
@@ -160,22 +165,27 @@ static bool lacks_region(const table *all, const recorded_file *file) {
     return false;
 }
 
-/* Values of strings of any length are not cut; nor are arrays shorter than their dimension. */
-static bool can_be_cut(const table *all, const recorded_file *file,
-                       const refs_combine_array *array) {
-    if (is_whole(all, file, array)) return true;
-    for (size_t dim = 0; dim < array->rank; dim++)
-        if (steps_of(all, file, array, dim).end > array->shape[dim]) return false;
-    return !array->are_texts && array->dtype.type != REFS_TYPE_OBJECT &&
-           array->digest == REFS_COMBINE_NONE && array->holes == NULL;
-}
-
 /* Whether parts may lie apart along a dimension of an aggregation: where it is not known along
  * which they do, along all that are cut. */
 static bool may_be_concat(const table *all, uint32_t dim) {
     size_t concat;
     if (all->combine->n_dims == 0) return all->is_cut[dim_at(all, dim)];
     return refs_combine__is_dim(all->combine, refs_intern_get(all->strings, dim), &concat);
+}
+
+/* Values of strings of any length are not cut; nor are arrays shorter than their dimension, or
+ * along a dimension where no fragment tells which steps the file has. */
+static bool can_be_cut(const table *all, const recorded_file *file,
+                       const refs_combine_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        if (steps_of(all, file, array, dim).end > array->shape[dim]) return false;
+        if (array->shape[dim] > 1 && may_be_concat(all, array->dims[dim]) &&
+            !knows_region(all, file, array->dims[dim]))
+            return false;
+    }
+    return is_whole(all, file, array) ||
+           (!array->are_texts && array->dtype.type != REFS_TYPE_OBJECT &&
+            array->digest == REFS_COMBINE_NONE && array->holes == NULL);
 }
 
 /* Whether other parts have the whole of it, too: values that are small are then compared, and those
