@@ -176,6 +176,23 @@ class Grouping(Property):
                     self.refs("index", *first, *more, "-q", "-o", "once.json")
                     np.testing.assert_array_equal(read(name), read("once.json"), f"{late} {more} {suffix}")
 
+    def test_groups_that_are_no_boxes_give_the_bytes_of_all(self):
+        """Also if what they begin with is an aggregation, since files differ in type and fill value."""
+        names = []
+        for number, (level, step) in enumerate(itertools.product(([500, 850], [1000]), (0, 6, 12))):
+            names.append(write_file(f"{number}.nc", None, {"level": level, "step": step, "x": X}))
+            with netCDF4.Dataset(names[-1], "a") as file:
+                t = file.createVariable("t", ("f4", "f8")[number % 2], ("level", "x"), fill_value=-number)
+                t.coordinates = "step"
+                t[...] = number
+        along = ("-q", "--along", "level", "--along", "step")
+        self.refs("index", *names, *along, "-o", "all.json")
+        for group in itertools.combinations(names, 2):
+            self.refs("index", *group, *along, "-o", "first.json")
+            self.refs("index", *[name for name in names if name not in group], *along, "-o", "second.json")
+            self.refs("combine", "second.json", "first.json", *along, "-o", "groups.json")
+            self.assertEqual(self.content("groups.json"), self.content("all.json"), group)
+
     def test_tiles_are_appended_to_masters_in_any_order(self):
         """Tiles of unequal length, whose variables are stored in the master, or lack one of the dimensions."""
         files = self.write_grid(("member", "x"), {"level": [500, 850, 1000], "member": [[1, 2], [3]]}, {"x": X})

@@ -43,15 +43,20 @@ static void narrow(refs_combine_steps *steps, uint64_t begin, uint64_t end) {
     if (end < steps->end) steps->end = end > steps->begin ? end : steps->begin;
 }
 
-/* A fragment covers less than its part. */
-static box piece_box(const refs_combine_cells *all, const refs_combine_member *member,
-                     const refs_combine_array *piece) {
-    box of = whole_box(all, member);
-    for (size_t i = 0; piece->is_piece && i < all->n_concat; i++)
-        for (size_t dim = 0; dim < piece->rank; dim++)
-            if (refs_combine__concat_dim_of(all->combine, piece, dim) == all->concat[i])
-                narrow(&of.steps[i], piece->begin[all->concat[i]],
-                       piece->begin[all->concat[i]] + piece->shape[dim]);
+refs_combine_steps refs_combine__steps_of(const refs_combine *combine, const refs_combine_place *at,
+                                          size_t concat) {
+    refs_combine_steps steps = {0, at->member->axes[concat].n};
+    const refs_combine_array *array = at->array;
+    for (size_t dim = 0; array != NULL && array->is_piece && dim < array->rank; dim++)
+        if (refs_combine__concat_dim_of(combine, array, dim) == concat)
+            narrow(&steps, array->begin[concat], array->begin[concat] + array->shape[dim]);
+    return steps;
+}
+
+static box piece_box(const refs_combine_cells *all, const refs_combine_place *piece) {
+    box of = {.member = piece->member};
+    for (size_t i = 0; i < all->n_concat; i++)
+        of.steps[i] = refs_combine__steps_of(all->combine, piece, all->concat[i]);
     return of;
 }
 
@@ -188,9 +193,10 @@ static refs_status do_member(refs_combine_cells *all, const refs_combine_member 
         return do_box(all, &of, COVER, err);
     }
     for (size_t k = 0; (piece = refs_combine__piece(member, path, k)) != NULL; k++) {
-        const box of = piece_box(all, member, piece);
+        const refs_combine_place at = {member, piece};
+        const box of = piece_box(all, &at);
         const refs_combine_holes *holes = all->are_whole ? NULL : piece->holes;
-        REFS_TRY(number_piece(all, (refs_combine_place){member, piece}, err));
+        REFS_TRY(number_piece(all, at, err));
         REFS_TRY(do_holes(all, member, holes, MARK_HOLE, err));
         REFS_TRY(do_box(all, &of, COVER, err));
         REFS_TRY(do_holes(all, member, holes, UNMARK_HOLE, err));

@@ -768,6 +768,11 @@ bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, siz
  * the end. Empty where it has no step. */
 refs_combine_steps refs_combine__extent(const refs_combine_axis *axis);
 
+/** Steps of a part along a concat dimension that its array has: a fragment has fewer than the part;
+ * array NULL: all. */
+refs_combine_steps refs_combine__steps_of(const refs_combine *combine, const refs_combine_place *at,
+                                          size_t concat);
+
 /** Appends what no part has as boxes, refs_combine_steps along each dimension of the cells: the
  * same ones whatever the parts that the rest comes from. `covered` is known. */
 refs_status refs_combine__missing_boxes(const refs_combine_cells *all, refs_buf *boxes,

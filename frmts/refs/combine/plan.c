@@ -914,7 +914,7 @@ static refs_status first_place(const refs_combine *combine, const refs_combine_m
         if (is_first || refs_combine__is_before(combine, place, position))
             memcpy(position, place, sizeof place);
         is_first = false;
-        if (at.array->holes == NULL) break;
+        if (at.array->holes == NULL && !at.array->is_piece) break;
     }
     return REFS_OK;
 }

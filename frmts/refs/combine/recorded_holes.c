@@ -362,11 +362,11 @@ bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *step
     return mask->is_hole[place] != 0;
 }
 
-/* Moves to the next index of a part along all concat dimensions; false after the last one. */
-static bool next_place(const refs_combine *combine, const refs_combine_member *member,
+/* Moves to the next index of a box along all concat dimensions; false after the last one. */
+static bool next_place(const refs_combine *combine, const refs_combine_steps *box,
                        uint64_t *steps) {
-    for (size_t concat = combine->n_dims; concat-- > 0; steps[concat] = 0)
-        if (++steps[concat] < member->axes[concat].n) return true;
+    for (size_t concat = combine->n_dims; concat-- > 0; steps[concat] = box[concat].begin)
+        if (++steps[concat] < box[concat].end) return true;
     return false;
 }
 
@@ -379,25 +379,25 @@ bool refs_combine__is_before(const refs_combine *combine, const uint64_t *one,
 
 refs_status refs_combine__first_place(const refs_combine *combine, const refs_combine_place *at,
                                       uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err) {
+    refs_combine_steps box[REFS_COMBINE_MAX_DIMS];
     uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0}, here[REFS_COMBINE_MAX_DIMS];
     refs_combine_mask mask = {0};
     uint64_t n = 1;
     bool is_found = false;
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
-        const refs_combine_axis *axis = &at->member->axes[concat];
-        position[concat] = axis->n > 0 ? axis->position[0] : 0;
-        for (uint64_t i = 1; i < axis->n; i++) {
-            if (axis->position[i] >= position[concat]) continue;
-            position[concat] = axis->position[i];
-            steps[concat] = i;
-        }
-        if (!refs_mul_u64(n, axis->n, &n)) n = UINT64_MAX;
+        const uint64_t *all = at->member->axes[concat].position;
+        box[concat] = refs_combine__steps_of(combine, at, concat);
+        steps[concat] = box[concat].begin;
+        for (uint64_t i = box[concat].begin; i < box[concat].end; i++)
+            if (all[i] < all[steps[concat]]) steps[concat] = i;
+        position[concat] = box[concat].begin < box[concat].end ? all[steps[concat]] : 0;
+        if (!refs_mul_u64(n, box[concat].end - box[concat].begin, &n)) n = UINT64_MAX;
     }
     if (at->array == NULL || n == 0 || n > REFS_COMBINE_MAX_PLACES ||
         !refs_combine__is_in_hole(at->array, steps))
         return REFS_OK;
     REFS_TRY(refs_combine__mask_open(at, &mask, err));
-    memset(steps, 0, sizeof steps);
+    for (size_t concat = 0; concat < combine->n_dims; concat++) steps[concat] = box[concat].begin;
     do {
         if (refs_combine__is_masked(&mask, steps)) continue;
         for (size_t concat = 0; concat < combine->n_dims; concat++)
@@ -405,7 +405,7 @@ refs_status refs_combine__first_place(const refs_combine *combine, const refs_co
         if (!is_found || refs_combine__is_before(combine, here, position))
             memcpy(position, here, sizeof here);
         is_found = true;
-    } while (next_place(combine, at->member, steps));
+    } while (next_place(combine, box, steps));
     refs_free(mask.is_hole);
     return REFS_OK;
 }
