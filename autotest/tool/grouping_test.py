@@ -193,6 +193,19 @@ class Grouping(Property):
             self.refs("combine", "second.json", "first.json", *along, "-o", "groups.json")
             self.assertEqual(self.content("groups.json"), self.content("all.json"), group)
 
+    def test_sets_that_lack_tiles_become_one_grid_that_lacks_some(self):
+        """Their dimensions are those of the result, without --along."""
+        files = self.write_grid(("step", "level", "time", "x"), {"step": [[0], [6]], "level": [[850], [1000]], "time": [[0, 24], [48]]}, {"x": X})
+        for index in ((0, 1, 1), (1, 0, 1)):
+            del files[index]
+        self.refs("index", *files.values(), "-q", "-o", "all.json")
+        for group in ([(0, 1, 0), (1, 1, 0)], [(1, 0, 0), (1, 1, 0)], [(0, 0, 0), (1, 1, 0)]):
+            self.refs("index", *[files[index] for index in group], "-q", "-o", "first.json")
+            self.refs("index", *[name for index, name in files.items() if index not in group], "-q", "-o", "second.json")
+            with self.subTest(group=group):
+                self.refs("combine", "second.json", "first.json", "-q", "-o", "groups.json")
+                self.assertEqual(self.content("groups.json"), self.content("all.json"))
+
     def test_tiles_are_appended_to_masters_in_any_order(self):
         """Tiles of unequal length, whose variables are stored in the master, or lack one of the dimensions."""
         files = self.write_grid(("member", "x"), {"level": [500, 850, 1000], "member": [[1, 2], [3]]}, {"x": X})
