@@ -257,7 +257,8 @@ class Auxiliaries(InFolder):
 
 
 class CutDimensions(InFolder):
-    def test_lie_without_a_coordinate_at_the_same_indices(self):
+    def setUp(self):
+        super().setUp()
         for i in range(3):
             with netCDF4.Dataset(f"{i}.nc", "w") as file:
                 for dim, n in (("time", None), ("layer", 3), ("y", 2), ("x", 2)):
@@ -265,14 +266,31 @@ class CutDimensions(InFolder):
                 file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
                 file["time"][:] = [i]
                 file.createVariable("t", "i4", ("time", "layer", "y", "x"), chunksizes=(1, 1, 2, 2))[:] = 100 * i + np.arange(12).reshape(1, 3, 2, 2)
+
+    def test_lie_without_a_coordinate_at_the_same_indices(self):
         for selected, rows in (("#1:#2", slice(1, 3)), ("#2", slice(2, 3)), ("#0:#2", slice(0, 3))):
             with self.subTest(selected=selected):
                 expected = [[100 * i + 4 * k for k in range(3)][rows] for i in range(3)]
                 self.assertEqual(run("index", "0.nc", "1.nc", "2.nc", "-q", "-o", "all.json", "--variables", f"t[layer={selected}]"), "")
                 self.assertEqual(read("all.json", "t")[..., 0, 0].tolist(), expected)
-                run("index", "0.nc", "1.nc", "-o", "two.json", "--variables", f"t[layer={selected}]")
-                run("append", "two.json", "2.nc")
-                self.assertEqual(read("two.json", "t")[..., 0, 0].tolist(), expected)
+                for again in ((), ("--variables", f"t[layer={selected}]"), ("--variables", f"t[time=2000-01-03, layer = {selected}]")):
+                    run("index", "0.nc", "1.nc", "-o", "two.json", "--variables", f"t[layer={selected}]")
+                    self.assertEqual(run("append", "two.json", "2.nc", *again), "")
+                    self.assertEqual(read("two.json", "t")[..., 0, 0].tolist(), expected)
+
+    def test_without_a_coordinate_do_not_get_other_indices_of_what_is_appended(self):
+        for recorded in ("t[layer=#0:#1]", "t[time=#0]", "t"):
+            with self.subTest(recorded=recorded):
+                run("index", "0.nc", "1.nc", "-o", "two.json", "--variables", recorded)
+                before = read("two.json", "t").tolist()
+                said = run("append", "two.json", "2.nc", "--variables", "t[layer=#1:#2]", status=1)
+                self.assertIn("two.json: --variables selects #1:#2 along layer: expected the recorded selection "
+                              f"({'#0:#1' if 'layer' in recorded else 'none'}), since layer has no coordinate", said)
+                self.assertEqual(read("two.json", "t").tolist(), before)
+        run("index", "2.nc", "-q", "-o", "part.json", "--variables", "t[layer=#1:#2]")
+        run("index", "0.nc", "1.nc", "-o", "two.json", "--variables", "t[layer=#0:#1]")
+        run("append", "two.json", "part.json")
+        self.assertEqual(read("two.json", "t")[..., 0, 0].tolist(), [[0, 4], [100, 104], [204, 208]])
 
 
 class Members(InFolder):

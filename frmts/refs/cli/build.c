@@ -566,6 +566,35 @@ static refs_status add_dim(build *all, const char *name, refs_error *err) {
                : refs_fail_nomem(err);
 }
 
+/* The selection along a dimension: "#1:#2" of "v[time=2024,layer=#1:#2]"; "none" without one. */
+static refs_str selection_along(const refs_name_list *variables, const char *dim) {
+    for (size_t i = 0; i < variables->n; i++) {
+        refs_str rest = refs_str_from(variables->items[i]), part;
+        while (refs_str_next_word(&rest, "[,]", &part)) {
+            const size_t equals = refs_str_find(part, '=');
+            if (equals != SIZE_MAX &&
+                refs_str_is(refs_str_trim(refs_str_part(part, 0, equals), " "), dim))
+                return refs_str_trim(refs_str_part(part, equals + 1, part.size), " ");
+        }
+    }
+    return refs_str_from("none");
+}
+
+/* Without a coordinate, nothing shows where other indices than those of the set belong. */
+static refs_status check_indices(const build *all, const refs_combine_cut *cut, refs_error *err) {
+    const refs_str requested = selection_along(&all->arguments->variables, cut->dim),
+                   recorded = selection_along(&all->was.variables, cut->dim);
+    if (all->grown == NULL || all->arguments->variables.n == 0 || *cut->coordinate != '\0' ||
+        refs_name_list_has(&all->own_dims, cut->dim) || refs_str_equal(requested, recorded))
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: --variables selects %.*s along %s: expected the recorded selection "
+                     "(%.*s), since %s has no coordinate: append a set of the selection instead "
+                     "(refs index SOURCE... --variables ... -o SET)",
+                     all->output, REFS_STR_ARG(requested), cut->dim, REFS_STR_ARG(recorded),
+                     cut->dim);
+}
+
 /* Those that are found, or named, and those that a selection cuts. */
 static refs_status list_dims(build *all, refs_error *err) {
     all->dims.n = 0;
@@ -577,11 +606,11 @@ static refs_status list_dims(build *all, refs_error *err) {
     all->own_dims.n = 0;
     for (size_t i = 0; i < all->dims.n; i++)
         if (!refs_name_list_append(&all->own_dims, all->dims.items[i])) return refs_fail_nomem(err);
-    for (size_t i = 0; all->cuts != NULL && i < all->cuts[all->first_cut].n; i++)
+    for (size_t i = 0; all->cuts != NULL && i < all->cuts[all->first_cut].n; i++) {
+        REFS_TRY(check_indices(all, &all->cuts[all->first_cut].items[i], err));
         REFS_TRY(add_dim(all, all->cuts[all->first_cut].items[i].dim, err));
-    /* a set may grow by other indices than those that it has */
-    const bool is_same_selection = all->grown == NULL || all->arguments->variables.n == 0;
-    all->options.n_cut_dims = is_same_selection ? all->dims.n - all->own_dims.n : 0;
+    }
+    all->options.n_cut_dims = all->dims.n - all->own_dims.n;
     all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
     return REFS_OK;
 }
