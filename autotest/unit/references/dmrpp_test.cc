@@ -320,6 +320,23 @@ TEST_F(Dmrpp, FixedStringsHaveTheirLength) {
     EXPECT_EQ(Has("s/.zarray", "\"dtype\":\"|S5\""), "\"dtype\":\"|S5\"");
 }
 
+TEST_F(Dmrpp, ReferencesToStringsOfVariableLengthAreNoStrings) {
+    const auto scalar = [](const char *name, const char *chunks) {
+        return std::string("<String name=\"") + name + "\"><dmrpp:chunks" + chunks +
+               "><dmrpp:chunk offset=\"1\" nBytes=\"16\"/></dmrpp:chunks></String>";
+    };
+    const std::string variables = scalar("v", "") +
+                                  scalar("w", " fillValue=\"unsupported-string\"") +
+                                  scalar("fixed", " fillValue=\"\"");
+    ASSERT_EQ(Open(variables.c_str()), REFS_OK);
+    const char *const problem =
+        "not supported: expected the length of a string, found 16 bytes that may refer to one of "
+        "variable length: open the data file";
+    EXPECT_EQ(sut.At("v/.zarray"), problem);
+    EXPECT_EQ(sut.At("w/.zarray"), problem);
+    EXPECT_EQ(Has("fixed/.zarray", "\"dtype\":\"|S16\""), "\"dtype\":\"|S16\"");
+}
+
 TEST_F(Dmrpp, EnumerationsAreTheirNumbers) {
     ASSERT_EQ(Open("<Enumeration name=\"E\" basetype=\"UInt16\"><EnumConst name=\"A\" "
                    "value=\"1\"/></Enumeration>"

@@ -328,6 +328,7 @@ static refs_status begin_chunks(refs_dmrpp_document *document, const char *name,
         variable->is_big_endian = true;
     else if (order != NULL && *order != '\0' && strcmp(order, "LE") != 0)
         blame_text(document, "byteOrder", order);
+    variable->has_fill = fill != NULL;
     if (fill != NULL) REFS_TRY(refs_buf_append_str(&variable->fill, refs_str_from(fill), err));
     return filters != NULL ? refs_buf_append_str(&variable->filters, refs_str_from(filters), err)
                            : REFS_OK;

@@ -36,6 +36,16 @@ static uint64_t scalar_string_size(const refs_dmrpp_variable *variable) {
     return size > 0 ? size : 1;
 }
 
+/* Whether a scalar may be the reference of HDF5 to a string in its heap: 4 bytes of size, 8 of
+ * address, 4 of index. build_dmrpp writes fillValue for strings of fixed length; before it did, and
+ * where that is "unsupported-string", nothing tells them apart. */
+static bool may_be_heap_reference(const refs_dmrpp_variable *variable) {
+    enum { REFERENCE = 16 };
+    return variable->rank == 0 && variable->storage == REFS_DMRPP_CHUNKS &&
+           (!variable->has_fill || refs_str_is(text_of(&variable->fill), "unsupported-string")) &&
+           scalar_string_size(variable) == REFERENCE;
+}
+
 static refs_status find_element_size(const refs_dmrpp_variable *variable, uint64_t *size,
                                      refs_error *err) {
     enum { MOST = 1 << 30 };
@@ -48,6 +58,10 @@ static refs_status find_element_size(const refs_dmrpp_variable *variable, uint64
                          "the DMR++ has no byte ranges for its strings of variable length");
     if (variable->is_fixed_string)
         *size = variable->string_length;
+    else if (may_be_heap_reference(variable))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "expected the length of a string, found 16 bytes that may refer to one of "
+                         "variable length: open the data file");
     else if (variable->rank == 0 && variable->filters.size == 0)
         *size = scalar_string_size(variable);
     if (*size > 0 && *size <= MOST) return REFS_OK;

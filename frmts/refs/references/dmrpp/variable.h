@@ -45,6 +45,7 @@ typedef struct refs_dmrpp_variable {
     refs_dmrpp_storage storage;
     bool is_big_endian;
     refs_buf filters; /**< names in the order of encoding, blanks between */
+    bool has_fill;    /**< `fillValue` is there, which may be empty */
     refs_buf fill;
     uint64_t chunk_shape[REFS_CHUNK_MAX_RANK];
     size_t chunk_rank; /**< 0: not chunked */
