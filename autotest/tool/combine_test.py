@@ -292,6 +292,27 @@ class CutDimensions(InFolder):
         run("append", "two.json", "part.json")
         self.assertEqual(read("two.json", "t")[..., 0, 0].tolist(), [[0, 4], [100, 104], [204, 208]])
 
+    def test_name_sources_that_have_a_part_of_the_selection(self):
+        for selected in ("#1:#3", "1:3"):
+            said = run("index", "0.nc", self.longer("3.nc"), "-o", "all.json", "--variables", f"t[layer={selected}]", status=1)
+            self.assertIn(f"0.nc: --variables t: [layer={selected}]: dimension 'layer' has no value {selected}, only one end of it: select "
+                          "less; there are 3: #0, #1, #2", said)
+            self.assertFalse(os.path.exists("all.json"))
+            said = run("index", "0.nc", "3.nc", "-o", "all.json", "--variables", f"t[layer={selected}]", "--skip-errors", status=1)
+            self.assertIn("left out: 0.nc: --variables t", said)
+            self.assertEqual(read("all.json", "t").shape, (1, 3, 2, 2))
+            os.remove("all.json")
+        self.assertEqual(run("index", "0.nc", "3.nc", "-o", "all.json", "--variables", "t[layer=#3]"), "")
+
+    def longer(self, name):
+        with netCDF4.Dataset(name, "w") as file, netCDF4.Dataset("2.nc") as other:
+            for dim, n in (("time", None), ("layer", 4), ("y", 2), ("x", 2)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",)).units = other["time"].units
+            file["time"][:] = [3]
+            file.createVariable("t", "i4", ("time", "layer", "y", "x"), chunksizes=(1, 1, 2, 2))[:] = np.arange(16).reshape(1, 4, 2, 2)
+        return name
+
 
 class Members(InFolder):
     def test_give_times_of_others_no_dimension_if_a_variable_names_them(self):

@@ -273,7 +273,24 @@ TEST_F(Select, TellsOfIndicesWhereNoValueIsMeant) {
 TEST_F(Select, RefusesElementsThatAreNotSideBySide) {
     set.coordinate("level", {1, 30, 2, 40}, "", "<f4");
     EXPECT_TRUE(holds(level("25:45"), "not adjacent"));
+    EXPECT_EQ(set.error.status, REFS_UNSUPPORTED);
     EXPECT_EQ(level("1.:40."), "0+4");
+}
+
+/** Callers may ignore an axis that has nothing of a selection, not one that has a part of it. */
+TEST_F(Select, TellsAPartOfTheSelectionFromNothingOfIt) {
+    for (const char *text : {"#3:#5", "3:5", "#5:#3"}) {
+        EXPECT_TRUE(holds(member(text), "has no value")) << text;
+        EXPECT_EQ(set.error.status, REFS_INVALID) << text;
+    }
+    EXPECT_TRUE(holds(site("oslo:rome"), "has no value"));
+    EXPECT_EQ(set.error.status, REFS_INVALID);
+    for (const char *text : {"#5:#6", "5:6", "#7"}) {
+        EXPECT_TRUE(holds(member(text), "has no value")) << text;
+        EXPECT_EQ(set.error.status, REFS_NOT_FOUND) << text;
+    }
+    EXPECT_TRUE(holds(time("2020-01-01T06:30"), "has no value"));
+    EXPECT_EQ(set.error.status, REFS_NOT_FOUND) << "06 is an hour of the axis, 06:30 is no range";
 }
 
 TEST_F(Select, RefusesValuesThatAreMissing) {

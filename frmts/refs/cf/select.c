@@ -218,12 +218,12 @@ static refs_status list_elements(const refs_cf_band_axis *axis, refs_buf *text, 
 }
 
 /* Fails with what there is to select from along `axis`. */
-static refs_status fail_on_axis(const refs_cf_band_axis *axis, refs_str part, const char *why,
-                                refs_error *err) {
+static refs_status fail_on_axis(refs_status status, const refs_cf_band_axis *axis, refs_str part,
+                                const char *why, refs_error *err) {
     REFS_SCOPED_BUF there = REFS_BUF_INIT;
     REFS_TRY(list_elements(axis, &there, err));
-    return refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part),
-                     why, (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
+    return refs_fail(err, status, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part), why,
+                     (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
 }
 
 /* Appends how a range of indices is written where one end has # and the other has none. */
@@ -240,19 +240,40 @@ static refs_status suggest_hash(const refs_cf_band_axis *axis, refs_str text, re
                            REFS_STR_ARG(first), REFS_STR_ARG(last));
 }
 
-/* Fails because the axis has nothing of what is wanted. */
-static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_part *part,
-                                 refs_error *err) {
-    refs_str text = part->text;
+static bool has_elements(const subject *of, refs_str text) {
+    request wanted;
+    return find_reading(of, text, &wanted) && find_elements(of, &wanted).n > 0;
+}
+
+/* Whether the axis has one end of a range of indices or labels but not both. */
+static bool has_one_end(const subject *of, refs_str text) {
+    const size_t colon = refs_str_find(text, ':');
+    request whole;
+    return colon != SIZE_MAX && !find_reading(of, text, &whole) &&
+           (has_elements(of, refs_str_part(text, 0, colon)) ||
+            has_elements(of, refs_str_part(text, colon + 1, text.size)));
+}
+
+/* Fails because the axis does not have what is wanted; REFS_NOT_FOUND: nothing of it. */
+static refs_status fail_on_value(const subject *of, const selection_part *part, refs_error *err) {
+    const refs_cf_band_axis *axis = of->axis;
+    const refs_str text = part->text;
     bool lacks_end = text.size > 0 && (text.data[0] == ':' || text.data[text.size - 1] == ':');
-    if (text.size == 0) return fail_on_axis(axis, part->all, "expected a value after =", err);
-    if (lacks_end) return fail_on_axis(axis, part->all, "expected a range as first:last", err);
+    if (text.size == 0)
+        return fail_on_axis(REFS_INVALID, axis, part->all, "expected a value after =", err);
+    if (lacks_end)
+        return fail_on_axis(REFS_INVALID, axis, part->all, "expected a range as first:last", err);
     REFS_SCOPED_BUF why = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s", axis->name,
                              REFS_STR_ARG(text)));
+    const bool is_part = has_one_end(of, text);
+    const size_t size = why.size;
     REFS_TRY(suggest_hash(axis, text, &why, err));
+    if (is_part && why.size == size)
+        REFS_TRY(refs_buf_printf(&why, err, ", only one end of it: select less"));
     REFS_TRY(refs_buf_append(&why, "", 1, err));
-    return fail_on_axis(axis, part->all, (const char *)why.data, err);
+    return fail_on_axis(is_part ? REFS_INVALID : REFS_NOT_FOUND, axis, part->all,
+                        (const char *)why.data, err);
 }
 
 /* Whether `name` is that of a dimension of `array`, or of its coordinate variable. */
@@ -340,11 +361,12 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
     of.is_time = refs_cf__read_clock(axis, &of.ticks);
     refs_cf__duration_unit(axis->coordinate, &of.unit_seconds);
     request wanted;
-    if (!find_reading(&of, part->text, &wanted)) return fail_on_value(axis, part, err);
-    span found = find_elements(&of, &wanted);
-    if (found.n == 0) return fail_on_value(axis, part, err);
+    if (!find_reading(&of, part->text, &wanted)) return fail_on_value(&of, part, err);
+    const span found = find_elements(&of, &wanted);
+    if (found.n == 0) return fail_on_value(&of, part, err);
     if (found.n != found.end - found.first)
-        return fail_on_axis(axis, part->all, "cannot select elements that are not adjacent", err);
+        return fail_on_axis(REFS_UNSUPPORTED, axis, part->all,
+                            "cannot select elements that are not adjacent", err);
     note_second_reading(notes, &of, part->text, &wanted);
     shrink(axis, found.first, found.n);
     return REFS_OK;

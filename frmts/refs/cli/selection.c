@@ -142,7 +142,10 @@ refs_status tool_select(const tool_session *session, const char *source,
                         const tool_selection *selection, tool_cuts *cuts, refs_error *err) {
     selecting of = {.unread = REFS_ERROR_INIT};
     refs_status status = tool_arrays_open(session, source, &of.arrays, err);
-    if (status == REFS_OK) status = select_all(&of, selection, cuts, err);
+    if (status == REFS_OK) {
+        status = select_all(&of, selection, cuts, err);
+        if (status != REFS_OK && !cuts->is_none) refs_error_prefix(err, "%s", source);
+    }
     tool_arrays_close(&of.arrays);
     const bool is_none = cuts->is_none;
     if (status != REFS_OK) tool_cuts_clear(cuts);
