@@ -128,8 +128,9 @@ typedef struct refs_combine_options {
                                  part that has the first one; or NULL */
     refs_combine_fills fills;
     refs_changed changed; /**< what becomes of sources that are not as they were */
-    size_t n_cut_dims; /**< the last of dims: all parts are cut at the same indices along them, and
-                            lie there where no coordinate says more */
+    size_t n_cut_dims;    /**< How many of the last `dims` come from a selection alone. Along those
+                               without a coordinate, all parts have the same indices. Masters have
+                               none. */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \

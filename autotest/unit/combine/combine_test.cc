@@ -75,6 +75,28 @@ refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_
     return status;
 }
 
+TEST(Combine, RefusesMoreCutDimensionsThanItHas) {
+    const char *const dims[] = {"time", "layer", nullptr};
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
+    refs_combine *combine = nullptr;
+    const auto status = [&](size_t n, refs_combine_kind kind) {
+        refs_error err = REFS_ERROR_INIT;
+        options.n_cut_dims = n;
+        options.parts_are = kind;
+        const refs_status opened = refs_combine_open(&options, &combine, &err);
+        refs_combine_free(combine);
+        return opened == REFS_OK ? "" : std::string(err.message);
+    };
+    EXPECT_EQ(status(1, REFS_COMBINE_OF_CHUNKS),
+              "n_cut_dims: expected at most 0, as many as dims, found 1");
+    options.dims = dims;
+    EXPECT_EQ(status(2, REFS_COMBINE_OF_CHUNKS), "");
+    EXPECT_EQ(status(3, REFS_COMBINE_OF_CHUNKS),
+              "n_cut_dims: expected at most 2, as many as dims, found 3");
+    EXPECT_EQ(status(1, REFS_COMBINE_OF_FIELDS),
+              "n_cut_dims: expected 0, because fragments are whole files, found 1");
+}
+
 TEST(Join, SortsPartsByTheirCoordinate) {
     MemoryVfs vfs;
     Text out;

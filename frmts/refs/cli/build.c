@@ -127,6 +127,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     refs_combine *copy = NULL;
     options.dims = NULL;
     options.cuts = NULL;
+    options.n_cut_dims = 0;
     options.parts_are = REFS_COMBINE_OF_CHUNKS;
     options.pattern = options.group = NULL;
     options.variables = NULL;

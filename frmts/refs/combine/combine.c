@@ -32,6 +32,15 @@ static refs_status number_dims(refs_combine *combine, refs_error *err) {
         uint32_t *id = &combine->dims[combine->n_dims++];
         REFS_TRY(refs_intern_add(&combine->strings, refs_str_from(*dims), id, err));
     }
+    const size_t n_cut = combine->options.n_cut_dims;
+    if (n_cut > combine->n_dims)
+        return refs_fail(err, REFS_INVALID,
+                         "n_cut_dims: expected at most %zu, as many as dims, found %zu",
+                         combine->n_dims, n_cut);
+    if (n_cut > 0 && refs_combine__is_aggregated(combine))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "n_cut_dims: expected 0, because fragments are whole files, found %zu",
+                         n_cut);
     return REFS_OK;
 }
 

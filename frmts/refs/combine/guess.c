@@ -1016,6 +1016,7 @@ static refs_status open_coordinates(const refs_combine_options *options, refs_co
     refs_combine_options of_coordinates = *options;
     of_coordinates.parts_are = REFS_COMBINE_OF_COORDINATES;
     of_coordinates.dims = NULL;
+    of_coordinates.n_cut_dims = 0;
     of_coordinates.pattern = NULL;
     of_coordinates.cuts = NULL;
     of_coordinates.kept = (refs_combine_kept_values){NULL, NULL, NULL};
