@@ -6,7 +6,7 @@
 # so that `ctest -L threads` runs those of all programs, for ThreadSanitizer above all.
 #
 # Each test is a process of its own. With sanitizers that takes 0.3 s of processor time before a test
-# begins, most of what they all take: there a program runs in as many parts as it has sources.
+# begins, most of what they all take: there a program runs in parts (refs_add_parts).
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -44,8 +44,32 @@ elseif(REFS_SANITIZE MATCHES thread)
     suppressions=${PROJECT_SOURCE_DIR}/autotest/sanitize/tsan.supp)
 endif()
 
+# Runs the tests of program `name` that match `filter`, in as many processes as it has sources, but in
+# four at least.
+function(refs_add_parts name label filter)
+  get_target_property(sources ${name} SOURCES)
+  list(LENGTH sources n)
+  if(n LESS 4)
+    set(n 4)
+  endif()
+  math(EXPR last "${n} - 1")
+  foreach(i RANGE ${last})
+    add_test(NAME ${label}.${name}.Part${i} COMMAND ${name} --gtest_brief=1 --gtest_filter=${filter})
+    set_tests_properties(${label}.${name}.Part${i} PROPERTIES LABELS ${label}
+      ENVIRONMENT "${REFS_SANITIZER_OPTIONS};GTEST_TOTAL_SHARDS=${n};GTEST_SHARD_INDEX=${i}")
+  endforeach()
+endfunction()
+
 function(refs_discover_tests name)
   cmake_parse_arguments(TEST "" "PREFIX;LABEL;TIMEOUT;ENVIRONMENT" "THREADS" ${ARGN})
+  list(JOIN TEST_THREADS ":" threads)
+  if(REFS_SANITIZER_OPTIONS)
+    refs_add_parts(${name} ${TEST_LABEL} "-${threads}")
+    if(TEST_THREADS)
+      refs_add_parts(${name} ${TEST_LABEL}_threads "${threads}")
+    endif()
+    return()
+  endif()
   set(properties DISCOVERY_TIMEOUT 60)
   if(TEST_PREFIX)
     list(APPEND properties TEST_PREFIX "${TEST_PREFIX}")
@@ -54,30 +78,17 @@ function(refs_discover_tests name)
   if(TEST_TIMEOUT)
     list(APPEND properties TIMEOUT ${TEST_TIMEOUT})
   endif()
-  if(REFS_SANITIZER_OPTIONS)
-    list(APPEND properties ENVIRONMENT "${REFS_SANITIZER_OPTIONS}")
-  elseif(TEST_ENVIRONMENT)
+  if(TEST_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT "${TEST_ENVIRONMENT}")
   endif()
   if(NOT TEST_THREADS)
     gtest_discover_tests(${name} ${properties} LABELS ${TEST_LABEL})
     return()
   endif()
-  list(JOIN TEST_THREADS ":" threads)
   gtest_discover_tests(${name} TEST_FILTER "-${threads}" TEST_LIST ${name}_others
                        ${properties} LABELS ${TEST_LABEL})
   gtest_discover_tests(${name} TEST_FILTER "${threads}" TEST_LIST ${name}_threads
                        ${properties} LABELS ${TEST_LABEL}_threads)
-endfunction()
-
-# Runs the tests of program `name` that match `filter` in `n` processes.
-function(refs_add_parts name label filter n)
-  math(EXPR last "${n} - 1")
-  foreach(i RANGE ${last})
-    add_test(NAME ${label}.Part${i} COMMAND ${name} --gtest_brief=1 --gtest_filter=${filter})
-    set_tests_properties(${label}.Part${i} PROPERTIES LABELS ${label}
-      ENVIRONMENT "${REFS_SANITIZER_OPTIONS};GTEST_TOTAL_SHARDS=${n};GTEST_SHARD_INDEX=${i}")
-  endforeach()
 endfunction()
 
 function(refs_gtest name)
@@ -85,14 +96,5 @@ function(refs_gtest name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE refs_test refs_inside refs_core ${TEST_LIBRARIES} GTest::gtest_main)
   refs_use_test_headers(${name})
-  if(NOT REFS_SANITIZER_OPTIONS)
-    refs_discover_tests(${name} LABEL ${name} THREADS ${TEST_THREADS})
-    return()
-  endif()
-  list(LENGTH TEST_SOURCES n)
-  list(JOIN TEST_THREADS ":" threads)
-  refs_add_parts(${name} ${name} "-${threads}" ${n})
-  if(TEST_THREADS)
-    refs_add_parts(${name} ${name}_threads "${threads}" ${n})
-  endif()
+  refs_discover_tests(${name} LABEL ${name} THREADS ${TEST_THREADS})
 endfunction()
