@@ -266,6 +266,76 @@ class Lists(Indices):
         checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stdout)
 
+    def test_axes_of_heights_have_one_name_whichever_files_lack_messages(self):
+        """Files number the heights that they have: wind lies along one axis, also if no temperature is before it, and the numbers follow
+        the values. Chunks are the messages of their heights."""
+        wind, humidity = (2, 2), (1, 1)
+        sets = (
+            {"both0": {(0, 0): [2], wind: [10, 100]}, "wind6": {wind: [100, 10]}, "both12": {wind: [10, 100], (0, 0): [2]}},
+            {"two0": {wind: [10, 80]}, "two6": {(0, 0): [2, 80], wind: [10, 80]}},
+            {"all0": {(0, 0): [2], humidity: [2, 80], wind: [10, 100]}, "some6": {humidity: [2, 80], (0, 0): [2]}, "wind12": {wind: [10, 100]}})
+        names = ({(0, 0): "", wind: "_2"}, {(0, 0): "", wind: "_2"}, {(0, 0): "", humidity: "_2", wind: "_3"})
+        for files, expected in zip(sets, names):
+            heights, at = {}, {}
+            for name, variables in files.items():
+                step, offset = int(name.strip("abcdefghijklmnopqrstuvwxyz")), 0
+                with open(self.path(f"{name}.grib2"), "wb") as file:
+                    for parameter, values in variables.items():
+                        heights[parameter] = sorted(values)
+                        for height in values:
+                            content = at_height(step, height, None, parameter)
+                            file.write(content)
+                            at[os.path.basename(file.name), offset] = parameter, step, height
+                            offset += len(content)
+            for order in itertools.permutations(files):
+                paths = [self.path(f"{name}.grib2") for name in order]
+                done = self.index(*paths)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("differs between", done.stderr)
+                with open(self.set, "rb") as file:
+                    made = file.read()
+                refs = json.loads(made)["refs"]
+                root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                steps = root.OpenMDArray("step").ReadAsArray().tolist()
+                found = {name: [] for name in at.values()}
+                for key, ref in refs.items():
+                    if not isinstance(ref, list):
+                        continue
+                    place = at[os.path.basename(ref[0]), ref[1]]
+                    variable, index = key.split("/")
+                    level = [f"heightAboveGround{expected[place[0]]}"]
+                    dims = [dim.GetName() for dim in root.OpenMDArray(variable).GetDimensions()]
+                    words = json.loads(refs[f"{variable}/.zattrs"])["coordinates"].split()
+                    self.assertEqual([name for name in {*dims, *words} if name.startswith("height")], level, (order, key))
+                    values = np.atleast_1d(root.OpenMDArray(level[0]).ReadAsArray()).tolist()
+                    self.assertEqual(values, heights[place[0]])
+                    index = dict(zip(dims, map(int, index.split("."))))
+                    found[place].append((steps[index["step"]], values[index.get(level[0], 0)]))
+                self.assertEqual(found, {place: [place[1:]] for place in at.values()})
+                self.assertEqual(len({key.split("/")[0] for key in refs if key.startswith("heightAboveGround")}), len(expected))
+                checked = subprocess.run([REFS, "check", "--deep", self.set], capture_output=True, text=True)
+                self.assertEqual(checked.returncode, 0, checked.stdout)
+                os.remove(self.set)
+                # files that are added one by one
+                for path in paths:
+                    verb = ["append", self.set, path] if os.path.exists(self.set) else ["index", path, "-o", self.set, "--along", "step"]
+                    done = subprocess.run([REFS, *verb], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                with open(self.set, "rb") as file:
+                    self.assertEqual(json.loads(file.read())["refs"].keys(), refs.keys())
+                os.remove(self.set)
+
+    def test_a_height_of_one_variable_is_none_of_another_along_its_own(self):
+        """Combined along the height of temperature, wind would have it beside its own heights."""
+        for step in (0, 6):
+            with open(self.path(f"w{step}.grib2"), "wb") as file:
+                file.write(b"".join((at_height(step, 2), at_height(step, 10, None, (2, 2)), at_height(step, 100, None, (2, 2)))))
+        done = self.index(self.path("w0.grib2"), self.path("w6.grib2"), "--along", "step", "--along", "heightAboveGround")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("u: heightAboveGround is 2 m in ", done.stderr)
+        self.assertIn("w0.grib2, but it lies along heightAboveGround_2: do not combine along heightAboveGround, or leave it out (--variables)",
+                      done.stderr)
+
     def test_layers_of_one_top_get_a_name_each_or_are_refused(self):
         """Files of one layer each, whose tops are the same: of two variables both are kept, of one it is an error."""
         humidity = (1, 1)

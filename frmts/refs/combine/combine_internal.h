@@ -329,8 +329,7 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);
 
-/* -- levels.c: scalar levels of one name and several values get a name for each value ------------
- */
+/* -- levels.c: levels of one name and several values get a name for each value ------------------- */
 
 refs_status refs_combine__name_levels(refs_combine *combine, refs_error *err);
 

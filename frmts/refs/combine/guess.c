@@ -638,14 +638,37 @@ static refs_status check_place(placing *at, refs_str variable, const refs_combin
                : REFS_OK;
 }
 
-/* Whether a variable has an axis of a kind. */
-static bool has_axis(const refs_combine_place *variable, refs_combine_coordinate kind) {
+/* The axis of a variable that is of a kind; or NULL. */
+static const refs_combine_array *axis_of(const refs_combine_place *variable,
+                                         refs_combine_coordinate kind) {
     for (size_t dim = 0; dim < variable->array->rank; dim++) {
         const refs_combine_array *axis =
             refs_combine__find(variable->member, variable->array->dims[dim]);
-        if (axis != NULL && axis->coordinate == kind) return true;
+        if (axis != NULL && axis->coordinate == kind) return axis;
     }
-    return false;
+    return NULL;
+}
+
+/* Fails where a variable would get the scalar level of others as a dimension beside its own axis of
+ * levels. */
+static refs_status check_axis(placing *at, const refs_combine_place *variable, refs_error *err) {
+    const refs_combine *combine = at->all.combine;
+    const refs_combine_array *own = axis_of(variable, REFS_COMBINE_COORDINATE_LEVEL);
+    const refs_str name = refs_combine__text(combine, variable->array->path);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    if (own == NULL || own == variable->array || !variable->array->gets_new) return REFS_OK;
+    const refs_combine_place of_own = {variable->member, own},
+                             scalar = {variable->member, scalar_axis(combine, &of_own)};
+    if (scalar.array == NULL || scalar.array == own ||
+        scalar.array->named_by == REFS_COMBINE_NONE || is_named_by(combine, scalar.array, name))
+        return REFS_OK;
+    REFS_TRY(append_place(combine, &scalar, &text, err));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: %.*s, but it lies along %.*s: do not combine along %.*s, or leave it "
+                     "out (--variables)",
+                     REFS_STR_ARG(name), (int)text.size, (const char *)text.data,
+                     REFS_STR_ARG(refs_combine__text(combine, own->path)),
+                     REFS_STR_ARG(refs_combine__text(combine, scalar.array->path)));
 }
 
 /* Fails where a variable has no coordinate of a kind of which other parts have one. */
@@ -659,7 +682,7 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const placed *known = place_of(at, name, kinds[i]);
         if (known == NULL || at->is_held[kinds[i]] || known->first.member == NULL ||
-            known->last == variable->member || has_axis(variable, kinds[i]))
+            known->last == variable->member || axis_of(variable, kinds[i]) != NULL)
             continue;
         /* one that has other units is of no kind, and compared by its name */
         const refs_combine_array *same =
@@ -706,6 +729,7 @@ static refs_status check_variables(placing *at, const refs_combine_member *membe
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_place variable = {member, &member->arrays[i]};
+        REFS_TRY(check_axis(at, &variable, err));
         REFS_TRY(check_without(at, &variable, err));
     }
     return REFS_OK;
@@ -1000,6 +1024,7 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
     dim_search all = {.combine = combine, .strings = &combine->strings};
     refs_buf found = REFS_BUF_INIT;
     refs_combine__sort_members(combine);
+    REFS_TRY(refs_combine__name_levels(combine, err));
     REFS_TRY(take_recorded(&all, dims, err));
     REFS_TRY(find_dims(&all, dims, err));
     const refs_status status = append_names(&all, &found, err);

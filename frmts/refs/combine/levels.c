@@ -1,14 +1,16 @@
-/* levels.c -- names scalar levels by their values, so that a set of many files has the levels of
- * one file with all variables: heightAboveGround of 2 m and heightAboveGround_2 of 10 m, whichever
- * file comes first. */
+/* levels.c -- names levels by their values, so that a set of many files has the levels of one file
+ * with all variables: heightAboveGround of 2 m and heightAboveGround_2 of 10 m, whichever file
+ * comes first. A level is a scalar, or an axis of variables; axes that no source numbers keep
+ * their names, as they may be steps of one axis. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
 
-/* A scalar level of some parts. Levels of one base are called "height", "height_2", … */
+/* A level of some parts. Levels of one base are called "height", "height_2", … */
 typedef struct level {
-    const refs_combine_array *array; /* of the first part that has it */
-    refs_value value, bottom;        /* bottom: the second of its bounds, if it has some */
+    const refs_combine *combine;
+    const refs_combine_array *array, *bounds; /* of the first part that has it; bounds: or NULL */
+    uint32_t users;          /* paths of the variables that have it, each with a NUL */
     uint32_t id, base, path; /* number in keys, strings: without its number, and in the result */
 } level;
 
@@ -25,9 +27,11 @@ static void clear_naming(naming *at) {
 }
 
 static bool is_level(const refs_combine_array *array) {
-    return array->coordinate == REFS_COMBINE_COORDINATE_LEVEL && array->rank == 0 &&
-           array->constant_rank == 0 && !array->is_piece && !array->are_texts &&
-           array->named_by != REFS_COMBINE_NONE && array->values != REFS_COMBINE_NONE;
+    const bool is_scalar = array->rank == 0 && array->constant_rank == 0 &&
+                           array->named_by != REFS_COMBINE_NONE,
+               is_axis = array->rank == 1 && array->dims[0] == array->path && array->shape[0] > 0;
+    return array->coordinate == REFS_COMBINE_COORDINATE_LEVEL && (is_scalar || is_axis) &&
+           !array->is_piece && !array->are_texts && array->values != REFS_COMBINE_NONE;
 }
 
 static size_t group_size(refs_str path) {
@@ -49,41 +53,48 @@ static refs_combine_array *bounds_of(const refs_combine *combine, const refs_com
     return NULL;
 }
 
-/* What distinguishes levels, as numbers of strings. */
-#define N_KEYS 6
-
-static refs_str key_of(const refs_combine *combine, const refs_combine_place *at,
-                       uint32_t ids[N_KEYS]) {
-    const refs_combine_array *array = at->array, *bounds = bounds_of(combine, at);
-    const uint32_t all[N_KEYS] = {
-        array->path,  array->values,   array->packing,
-        array->units, array->named_by, bounds != NULL ? bounds->values : REFS_COMBINE_NONE};
-    memcpy(ids, all, sizeof all);
-    return refs_str_view((const char *)ids, sizeof all);
+static bool has_dim(const refs_combine_array *array, uint32_t path) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (array->dims[dim] == path) return true;
+    return false;
 }
 
-static refs_value bottom_of(const refs_combine *combine, const refs_combine_place *at) {
+/* Numbers the paths of the variables that have a level. */
+static refs_status find_users(refs_combine *combine, const refs_combine_place *at, uint32_t *users,
+                              refs_error *err) {
+    REFS_SCOPED_BUF paths = REFS_BUF_INIT;
     const refs_combine_array *bounds = bounds_of(combine, at);
-    if (bounds == NULL || bounds->values == REFS_COMBINE_NONE || bounds->rank != 1 ||
-        bounds->shape[0] != 2)
-        return (refs_value){.kind = REFS_VALUE_NONE};
-    const refs_values values = refs_combine__coordinates_of(combine, bounds);
-    return refs_combine__unpacked_at(&values, 1);
+    *users = at->array->named_by;
+    if (at->array->rank == 0) return REFS_OK;
+    for (size_t k = 0; k < at->member->n_arrays; k++) {
+        const refs_combine_array *array = &at->member->arrays[k];
+        if (array == at->array || array == bounds || !has_dim(array, at->array->path)) continue;
+        REFS_TRY(refs_buf_append_str(&paths, refs_combine__text(combine, array->path), err));
+        REFS_TRY(refs_buf_append(&paths, "", 1, err));
+    }
+    return paths.size > 0 ? refs_intern_add(&combine->strings, refs_buf_text(&paths), users, err)
+                          : REFS_OK;
+}
+
+/* Numbers a level by what distinguishes it. */
+static refs_status number_level(naming *at, const refs_combine_place *place, uint32_t *users,
+                                uint32_t *id, refs_error *err) {
+    const refs_combine_array *array = place->array, *bounds = bounds_of(at->combine, place);
+    REFS_TRY(find_users(at->combine, place, users, err));
+    const uint32_t ids[] = {
+        array->path,          array->values, array->packing,
+        array->units,         *users,        bounds != NULL ? bounds->values : REFS_COMBINE_NONE,
+        (uint32_t)array->rank};
+    return refs_intern_add(&at->keys, refs_str_view((const char *)ids, sizeof ids), id, err);
 }
 
 static refs_status add_level(naming *at, const refs_combine_place *place, refs_error *err) {
-    uint32_t ids[N_KEYS], id;
-    const refs_combine_array *array = place->array;
-    REFS_TRY(refs_intern_add(&at->keys, key_of(at->combine, place, ids), &id, err));
+    uint32_t users, id;
+    const refs_combine_array *array = place->array, *bounds = bounds_of(at->combine, place);
+    REFS_TRY(number_level(at, place, &users, &id, err));
     if (id < at->n) return REFS_OK;
     REFS_GROW(at->levels, at->capacity, at->n, err);
-    const refs_values values = refs_combine__coordinates_of(at->combine, array);
-    at->levels[at->n++] = (level){.array = array,
-                                  .value = refs_combine__unpacked_at(&values, 0),
-                                  .bottom = bottom_of(at->combine, place),
-                                  .id = id,
-                                  .base = array->path,
-                                  .path = array->path};
+    at->levels[at->n++] = (level){at->combine, array, bounds, users, id, array->path, array->path};
     return REFS_OK;
 }
 
@@ -114,15 +125,33 @@ static void find_base(const naming *at, level *one) {
         if (at->levels[i].array->path == base) one->base = base;
 }
 
-static bool is_number(const refs_value *value) {
-    return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER;
+/* Compares element by element: the strings move as they grow, so values are of one moment. */
+static int compare_elements(const refs_combine *combine, const refs_combine_array *a,
+                            const refs_combine_array *b) {
+    const refs_combine_array *const arrays[2] = {a, b};
+    refs_values values[2];
+    uint64_t n[2] = {0, 0};
+    for (size_t i = 0; i < 2; i++) {
+        if (arrays[i] == NULL || arrays[i]->values == REFS_COMBINE_NONE || arrays[i]->are_texts)
+            continue;
+        values[i] = refs_combine__coordinates_of(combine, arrays[i]);
+        n[i] = values[i].bytes.size / arrays[i]->dtype.size;
+    }
+    for (uint64_t i = 0; i < n[0] && i < n[1]; i++) {
+        const refs_value one = refs_combine__unpacked_at(&values[0], i),
+                         other = refs_combine__unpacked_at(&values[1], i);
+        const int order = refs_combine__compare_values(&one, &other);
+        if (order != 0) return order;
+    }
+    return (n[0] > n[1]) - (n[0] < n[1]);
 }
 
+/* By values, then scalars before axes, then by bounds. */
 static int compare_levels(const level *a, const level *b) {
-    const int order = refs_combine__compare_values(&a->value, &b->value);
-    if (order != 0 || (!is_number(&a->bottom) && !is_number(&b->bottom))) return order;
-    if (is_number(&a->bottom) != is_number(&b->bottom)) return is_number(&a->bottom) ? 1 : -1;
-    return refs_combine__compare_values(&a->bottom, &b->bottom);
+    const int order = compare_elements(a->combine, a->array, b->array);
+    if (order != 0) return order;
+    if (a->array->rank != b->array->rank) return a->array->rank < b->array->rank ? -1 : 1;
+    return compare_elements(a->combine, a->bounds, b->bounds);
 }
 
 static int by_base(const void *left, const void *right) {
@@ -140,39 +169,63 @@ static bool are_apart(const level *a, const level *b) {
     return compare_levels(a, b) != 0;
 }
 
+/* Whether the result, or a set, is combined along a level: its name stays. */
+static bool is_dim(const refs_combine *combine, uint32_t path) {
+    const refs_str own = refs_path_last(refs_combine__text(combine, path));
+    size_t dim;
+    const char *name;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        if (combine->members[i].along == REFS_COMBINE_NONE) continue;
+        refs_str rest = refs_combine__text(combine, combine->members[i].along);
+        while (refs_str_next_text(&rest, &name))
+            if (refs_str_is(own, name)) return true;
+    }
+    return refs_combine__is_dim(combine, own, &dim);
+}
+
+static bool is_number(const level *one) {
+    const refs_values values = refs_combine__coordinates_of(one->combine, one->array);
+    const refs_value value = refs_combine__unpacked_at(&values, 0);
+    return value.kind == REFS_VALUE_INTEGER || value.kind == REFS_VALUE_NUMBER;
+}
+
 /* Whether levels of one base have one unit and belong to variables that have one of them each:
  * others become a dimension, or an error. */
 static refs_status belong_to_variables(const naming *at, const level *levels, size_t n,
                                        bool *do_belong, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern variables = {0};
     REFS_SCOPED_BUF firsts = REFS_BUF_INIT;
-    size_t dim;
-    *do_belong =
-        !refs_combine__is_dim(at->combine, refs_combine__text(at->combine, levels->base), &dim);
+    bool has_axis = false, has_number = false;
+    *do_belong = !is_dim(at->combine, levels->base);
     for (size_t i = 0; i < n && *do_belong; i++) {
-        const refs_str path = refs_combine__text(at->combine, levels[i].array->path),
-                       names = refs_combine__text(at->combine, levels[i].array->named_by);
-        *do_belong = levels[i].array->units == levels->array->units && is_number(&levels[i].value);
-        for (size_t k = 0; k < names.size && *do_belong;) {
-            const refs_str name = refs_str_from(names.data + k);
+        const refs_str path = refs_combine__text(at->combine, levels[i].array->path);
+        refs_str names = refs_combine__text(at->combine, levels[i].users);
+        const char *name;
+        has_axis = has_axis || levels[i].array->rank > 0;
+        has_number = has_number || levels[i].path != levels->base;
+        *do_belong = levels[i].array->units == levels->array->units && is_number(&levels[i]) &&
+                     !is_dim(at->combine, levels[i].path);
+        while (*do_belong && refs_str_next_text(&names, &name)) {
+            const refs_str variable = refs_str_from(name);
             uint32_t id;
-            REFS_TRY(refs_intern_add(&variables, name, &id, err));
+            REFS_TRY(refs_intern_add(&variables, variable, &id, err));
             if (id == firsts.size / sizeof i) REFS_TRY(refs_buf_append(&firsts, &i, sizeof i, err));
             size_t first;
             memcpy(&first, firsts.data + id * sizeof first, sizeof first);
             *do_belong =
-                !are_apart(&levels[first], &levels[i]) && group_size(name) == group_size(path);
-            k += name.size + 1;
+                !are_apart(&levels[first], &levels[i]) && group_size(variable) == group_size(path);
         }
     }
+    *do_belong = *do_belong && (has_number || !has_axis);
     return REFS_OK;
 }
 
-/* Whether levels of one name have several values. */
-static bool share_name(const level *levels, size_t n) {
+/* Whether levels of one name are apart, or others are not. */
+static bool are_mixed(const level *levels, size_t n) {
     for (size_t i = 1; i < n; i++)
         for (size_t k = 0; k < i; k++)
-            if (levels[i].path == levels[k].path && are_apart(&levels[i], &levels[k])) return true;
+            if ((levels[i].path == levels[k].path) == are_apart(&levels[i], &levels[k]))
+                return true;
     return false;
 }
 
@@ -211,7 +264,7 @@ static refs_status name_all(naming *at, bool *are_renamed, refs_error *err) {
         bool do_belong;
         for (end = first + 1; end < at->n && at->levels[end].base == at->levels[first].base;) end++;
         REFS_TRY(belong_to_variables(at, &at->levels[first], end - first, &do_belong, err));
-        if (!do_belong || !share_name(&at->levels[first], end - first)) continue;
+        if (!do_belong || !are_mixed(&at->levels[first], end - first)) continue;
         *are_renamed = true;
         REFS_TRY(name_levels(at, &at->levels[first], end - first, err));
     }
@@ -226,22 +279,33 @@ static refs_status set_text(refs_combine *combine, const refs_buf *text, uint32_
     return refs_intern_add(&combine->strings, refs_buf_text(text), id, err);
 }
 
-/* Gives an attribute of an array another text. */
+/* Gives a member of a document, or an attribute, another value in JSON. */
+static refs_status set_member(refs_combine *combine, uint32_t *id, const char *name,
+                              const char *value, refs_error *err) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    const char *const pairs[] = {name, value, NULL};
+    if (*id == REFS_COMBINE_NONE) return REFS_OK;
+    REFS_TRY(refs_combine__replace(refs_combine__text(combine, *id), pairs, &text, err));
+    return set_text(combine, &text, id, err);
+}
+
+/* Gives an attribute of an array another value in JSON, to which a NUL is added. */
 static refs_status set_attribute(refs_combine *combine, refs_combine_array *array,
-                                 const char *attribute, refs_str value, refs_error *err) {
-    uint32_t *const ids[] = {&array->attributes, &array->whole,
-                             array->holes != NULL ? &array->holes->attributes : NULL};
+                                 const char *attribute, refs_buf *value, refs_error *err) {
+    REFS_TRY(refs_buf_append(value, "", 1, err));
+    const char *const text = (const char *)value->data;
+    REFS_TRY(set_member(combine, &array->attributes, attribute, text, err));
+    REFS_TRY(set_member(combine, &array->whole, attribute, text, err));
+    return array->holes != NULL
+               ? set_member(combine, &array->holes->attributes, attribute, text, err)
+               : REFS_OK;
+}
+
+static refs_status set_text_attribute(refs_combine *combine, refs_combine_array *array,
+                                      const char *attribute, refs_str value, refs_error *err) {
     REFS_SCOPED_BUF quoted = REFS_BUF_INIT;
     REFS_TRY(refs_json_write_string(value, &quoted, err));
-    REFS_TRY(refs_buf_append(&quoted, "", 1, err));
-    const char *const pairs[] = {attribute, (const char *)quoted.data, NULL};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        REFS_SCOPED_BUF text = REFS_BUF_INIT;
-        if (ids[i] == NULL || *ids[i] == REFS_COMBINE_NONE) continue;
-        REFS_TRY(refs_combine__replace(refs_combine__text(combine, *ids[i]), pairs, &text, err));
-        REFS_TRY(set_text(combine, &text, ids[i], err));
-    }
-    return REFS_OK;
+    return set_attribute(combine, array, attribute, &quoted, err);
 }
 
 /* Gives an array another path, which its keys have, too. The strings move as they grow. */
@@ -261,8 +325,8 @@ static refs_status set_path(refs_combine *combine, refs_combine_array *array, ui
 
 /* A level with its name in its part. */
 typedef struct renamed {
-    refs_combine_array *array;
-    uint32_t before, after; /* paths */
+    refs_combine_array *array, *bounds; /* bounds: or NULL */
+    uint32_t before, after;             /* paths */
 } renamed;
 
 typedef struct renamed_levels {
@@ -274,20 +338,35 @@ static void clear_renamed(renamed_levels *list) {
     refs_free(list->items);
 }
 
-static refs_status list_renamed(const naming *at, refs_combine_member *member, renamed_levels *list,
+static refs_status list_renamed(naming *at, const refs_combine_member *member, renamed_levels *list,
                                 refs_error *err) {
-    uint32_t ids[N_KEYS];
+    uint32_t users, id;
     for (size_t k = 0; k < member->n_arrays; k++) {
         refs_combine_array *array = &member->arrays[k];
-        if (!is_level(array)) continue;
         const refs_combine_place place = {member, array};
-        const level *found =
-            &at->levels[refs_intern_find(&at->keys, key_of(at->combine, &place, ids))];
-        if (found->path == array->path) continue;
+        if (!is_level(array)) continue;
+        REFS_TRY(number_level(at, &place, &users, &id, err));
+        const uint32_t path = at->levels[id].path;
+        if (path == array->path) continue;
         REFS_GROW(list->items, list->capacity, list->n, err);
-        list->items[list->n++] = (renamed){array, array->path, found->path};
+        list->items[list->n++] =
+            (renamed){array, bounds_of(at->combine, &place), array->path, path};
     }
     return REFS_OK;
+}
+
+/* Whether no two arrays of a part get one name. */
+static bool are_unique(const refs_combine_member *member, const renamed_levels *list) {
+    for (size_t i = 0; i < list->n; i++) {
+        const refs_combine_array *other = refs_combine__find(member, list->items[i].after);
+        bool is_free = other == NULL;
+        for (size_t k = 0; k < list->n; k++) {
+            if (k != i && list->items[k].after == list->items[i].after) return false;
+            is_free = is_free || list->items[k].array == other;
+        }
+        if (!is_free) return false;
+    }
+    return true;
 }
 
 /* Has a variable name its coordinates as they are called now. */
@@ -312,24 +391,44 @@ static refs_status rename_words(refs_combine *combine, const renamed_levels *lis
         REFS_TRY(refs_buf_append(&text, " ", text.size > 0, err));
         REFS_TRY(refs_buf_append_str(&text, word, err));
     }
-    return are_other ? set_attribute(combine, array, "coordinates", refs_buf_text(&text), err)
+    return are_other ? set_text_attribute(combine, array, "coordinates", refs_buf_text(&text), err)
                      : REFS_OK;
 }
 
+/* Has an array lie along its axes as they are called now. */
+static refs_status rename_dims(refs_combine *combine, const renamed_levels *list,
+                               refs_combine_array *array, refs_error *err) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    bool are_other = false;
+    REFS_TRY(refs_buf_append(&text, "[", 1, err));
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const uint32_t before = array->dims[dim];
+        for (size_t i = 0; i < list->n; i++)
+            if (list->items[i].before == before) array->dims[dim] = list->items[i].after;
+        are_other = are_other || array->dims[dim] != before;
+        REFS_TRY(refs_buf_append(&text, ",", dim > 0, err));
+        REFS_TRY(refs_json_write_string(
+            refs_path_last(refs_combine__text(combine, array->dims[dim])), &text, err));
+    }
+    if (!are_other) return REFS_OK;
+    REFS_TRY(refs_buf_append(&text, "]", 1, err));
+    REFS_TRY(set_attribute(combine, array, "_ARRAY_DIMENSIONS", &text, err));
+    return array->is_v3 ? set_member(combine, &array->document, "dimension_names",
+                                     (const char *)text.data, err)
+                        : REFS_OK;
+}
+
 /* Renames the bounds of a level. */
-static refs_status rename_bounds(refs_combine *combine, const refs_combine_member *member,
-                                 const renamed *one, refs_error *err) {
+static refs_status rename_bounds(refs_combine *combine, const renamed *one, refs_error *err) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    const refs_combine_place place = {member, one->array};
-    refs_combine_array *bounds = bounds_of(combine, &place);
     uint32_t after;
-    if (bounds == NULL) return REFS_OK;
+    if (one->bounds == NULL) return REFS_OK;
     REFS_TRY(refs_buf_append_str(&path, refs_combine__text(combine, one->after), err));
     REFS_TRY(refs_buf_printf(&path, err, "_bounds"));
     const refs_str own = refs_path_last(refs_buf_text(&path));
     REFS_TRY(set_text(combine, &path, &after, err));
-    REFS_TRY(set_path(combine, bounds, after, err));
-    REFS_TRY(set_attribute(combine, one->array, "bounds", own, err));
+    REFS_TRY(set_path(combine, one->bounds, after, err));
+    REFS_TRY(set_text_attribute(combine, one->array, "bounds", own, err));
     return refs_intern_add(&combine->strings, own, &one->array->bounds, err);
 }
 
@@ -338,21 +437,34 @@ static refs_status rename_member(naming *at, refs_combine_member *member, refs_e
     refs_combine *combine = at->combine;
     REFS_TRY(list_renamed(at, member, &list, err));
     if (list.n == 0) return REFS_OK;
-    for (size_t i = 0; i < list.n; i++)
-        REFS_TRY(rename_bounds(combine, member, &list.items[i], err));
-    for (size_t k = 0; k < member->n_arrays; k++)
+    for (size_t i = 0; i < list.n; i++) REFS_TRY(rename_bounds(combine, &list.items[i], err));
+    for (size_t k = 0; k < member->n_arrays; k++) {
         REFS_TRY(rename_words(combine, &list, &member->arrays[k], err));
+        REFS_TRY(rename_dims(combine, &list, &member->arrays[k], err));
+    }
     for (size_t i = 0; i < list.n; i++)
         REFS_TRY(set_path(combine, list.items[i].array, list.items[i].after, err));
     return refs_combine__sort_paths(member, err);
 }
 
+/* Whether all names are free in all parts. */
+static refs_status check_names(naming *at, bool *are_free, refs_error *err) {
+    for (size_t i = 0; i < at->combine->n_members && *are_free; i++) {
+        REFS_SCOPED_BY(clear_renamed) renamed_levels list = {0};
+        REFS_TRY(list_renamed(at, &at->combine->members[i], &list, err));
+        *are_free = are_unique(&at->combine->members[i], &list);
+    }
+    return REFS_OK;
+}
+
 refs_status refs_combine__name_levels(refs_combine *combine, refs_error *err) {
     REFS_SCOPED_BY(clear_naming) naming at = {.combine = combine};
     bool are_renamed;
-    if (refs_combine__is_aggregated(combine) || refs_combine__is_of_fields(combine)) return REFS_OK;
+    if (refs_combine__is_aggregated(combine) && !refs_combine__is_of_coordinates(combine))
+        return REFS_OK;
     REFS_TRY(list_levels(&at, err));
     REFS_TRY(name_all(&at, &are_renamed, err));
+    REFS_TRY(check_names(&at, &are_renamed, err));
     for (size_t i = 0; i < combine->n_members && are_renamed; i++)
         REFS_TRY(rename_member(&at, &combine->members[i], err));
     return REFS_OK;
