@@ -255,8 +255,14 @@ static void describe_others(const refs_hierarchy *hierarchy, const refs_array_me
     const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS];
     refs_buf text = REFS_BUF_INIT;
     refs_cf_items items = {NULL, 0, 0};
-    (void)refs_cf_is_bounds(hierarchy, array);
-    (void)refs_cf_is_coordinate(hierarchy, array);
+    refs_cf_role *roles;
+    if (refs_cf_find_roles(hierarchy, &roles, NULL) != REFS_OK) abort();
+    const refs_cf_role *role = &roles[array - refs_hierarchy_array(hierarchy, 0)];
+    if ((role->bounded != REFS_CF_NOT_BOUNDS) != refs_cf_is_bounds(hierarchy, array) ||
+        role->is_coordinate != refs_cf_is_coordinate(hierarchy, array) ||
+        role->serves_others != refs_cf_serves_others(hierarchy, array))
+        abort();
+    refs_free(roles);
     (void)refs_cf_is_offered(hierarchy, array);
     if (refs_cf_find_overviews(hierarchy, array, overviews) > REFS_CF_MAX_OVERVIEWS) abort();
     if (refs_cf_subdataset_description(hierarchy, array, NULL, &text, NULL) != REFS_OK) abort();

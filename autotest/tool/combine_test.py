@@ -131,6 +131,16 @@ class BoundsOfScalars(InFolder):
         run("combine", "00.json", "01.json", "10.json", "11.json", "-o", "all.json")
         self.assertEqual(read("all.json", "time_bnds").tolist(), [[0, 1], [1, 2]])
 
+    def test_are_in_the_units_of_a_coordinate_in_another_group(self):
+        for i, group in itertools.product(range(2), ("", "g/")):
+            write(f"{i}{group[:1]}.json", array("time", [], np.float64(24 * i), units="hours since 2000-01-01"), array("vb", ["b"], np.array([5.0, 6])),
+                  array(group + "vt", [], np.float64(6), units=f"hours since 2000-01-0{i + 1}", bounds="vb"),
+                  array(group + "v", ["x"], np.zeros(3, "f4"), coordinates="vt"), **({"g/.zgroup": '{"zarr_format":2}'} if group else {}))
+        for group in ("", "g/"):
+            run("combine", f"0{group[:1]}.json", f"1{group[:1]}.json", "-o", "all.json", "--along", "time")
+            self.assertEqual(read("all.json", group + "vt").tolist(), [6, 30])
+            self.assertEqual(read("all.json", "vb").tolist(), [[5, 6], [29, 30]])
+
     def test_of_valid_times_follow_these_to_other_units(self):
         for i in range(3):
             write(f"{i}.json", array("step", [], np.float64(6 * i), units="hours", standard_name="forecast_period"),

@@ -451,10 +451,6 @@ void refs_cf_items_clear(refs_cf_items *items);
 refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
                                     refs_error *err);
 
-/** The coordinate whose `bounds` or `climatology` attribute names `array`; NULL: none. */
-const refs_array_meta *refs_cf_bounded_by(const refs_hierarchy *hierarchy,
-                                          const refs_array_meta *array);
-
 /** Whether `array` only describes another: named by the `bounds` or `climatology` attribute of
  * some array. Such arrays are not offered as subdatasets. */
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array);
@@ -466,6 +462,22 @@ bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_met
 /** Whether `array` only serves others: a coordinate variable of its dimension, or named by the
  * attribute `coordinates`, `bounds`, `climatology` or `grid_mapping` of some array. */
 bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** The number of no coordinate. */
+#define REFS_CF_NOT_BOUNDS UINT32_MAX
+
+/** How an array serves others. */
+typedef struct refs_cf_role {
+    uint32_t bounded;   /**< number of the coordinate whose `bounds` or else `climatology` attribute
+                             names it; or REFS_CF_NOT_BOUNDS */
+    bool is_coordinate; /**< as refs_cf_is_coordinate says */
+    bool serves_others; /**< as refs_cf_serves_others says */
+} refs_cf_role;
+
+/** The roles of all arrays, by number, in time that grows with the number of arrays: the functions
+ * above look at all arrays for each. Freed by refs_free. */
+refs_status refs_cf_find_roles(const refs_hierarchy *hierarchy, refs_cf_role **roles,
+                               refs_error *err);
 
 /** Most overviews of one raster that are found. */
 #define REFS_CF_MAX_OVERVIEWS 64

@@ -17,30 +17,17 @@ static bool names(const refs_hierarchy *hierarchy, const refs_array_meta *other,
     return has_name(hierarchy, refs_cf__text(other->attributes, attribute), other->group, array);
 }
 
-/* The first array whose attribute names `array`; NULL: none. */
-static const refs_array_meta *named_by(const refs_hierarchy *hierarchy, const char *attribute,
-                                       const refs_array_meta *array) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *other = refs_hierarchy_array(hierarchy, i);
-        if (names(hierarchy, other, attribute, array)) return other;
-    }
-    return NULL;
-}
-
+/* Whether an attribute of any array names `array`. */
 static bool is_named(const refs_hierarchy *hierarchy, const char *attribute,
                      const refs_array_meta *array) {
-    return named_by(hierarchy, attribute, array) != NULL;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
+        if (names(hierarchy, refs_hierarchy_array(hierarchy, i), attribute, array)) return true;
+    return false;
 }
 
 /* CF 7.1 and 7.4. */
-const refs_array_meta *refs_cf_bounded_by(const refs_hierarchy *hierarchy,
-                                          const refs_array_meta *array) {
-    const refs_array_meta *coordinate = named_by(hierarchy, "bounds", array);
-    return coordinate != NULL ? coordinate : named_by(hierarchy, "climatology", array);
-}
-
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return refs_cf_bounded_by(hierarchy, array) != NULL;
+    return is_named(hierarchy, "bounds", array) || is_named(hierarchy, "climatology", array);
 }
 
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
@@ -93,16 +80,49 @@ static bool is_place_of_others(const refs_hierarchy *hierarchy, const refs_array
     return false;
 }
 
-/* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
-static bool is_grid_mapping(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return refs_cf__text(array->attributes, "grid_mapping_name").size > 0 ||
-           is_named(hierarchy, "grid_mapping", array);
+/* Whether an array serves others although none names it. */
+static bool serves_unnamed(const refs_array_meta *array) {
+    const bool is_axis = array->rank == 1 && strcmp(array->name, array->dims[0]) == 0;
+    return is_axis || refs_cf__text(array->attributes, "grid_mapping_name").size > 0;
 }
 
+/* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
 bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    bool is_axis = array->rank == 1 && strcmp(array->name, array->dims[0]) == 0;
-    return is_axis || refs_cf_is_coordinate(hierarchy, array) ||
-           refs_cf_is_bounds(hierarchy, array) || is_grid_mapping(hierarchy, array);
+    return serves_unnamed(array) || refs_cf_is_coordinate(hierarchy, array) ||
+           refs_cf_is_bounds(hierarchy, array) || is_named(hierarchy, "grid_mapping", array);
+}
+
+/* Notes that an attribute of array number `i` names others. */
+static void mark_named(const refs_hierarchy *hierarchy, size_t i, const char *attribute,
+                       refs_cf_role *roles) {
+    const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+    const bool is_list = strcmp(attribute, "coordinates") == 0,
+               is_mapping = strcmp(attribute, "grid_mapping") == 0;
+    refs_str text = refs_cf__text(array->attributes, attribute), word;
+    while (refs_str_next_word(&text, REFS_BLANKS, &word)) {
+        const refs_array_meta *named = refs_hierarchy_resolve(hierarchy, array->group, word);
+        if (named == NULL || !refs_str_ends(word, named->name)) continue;
+        refs_cf_role *role = &roles[named - refs_hierarchy_array(hierarchy, 0)];
+        role->serves_others = true;
+        role->is_coordinate = role->is_coordinate || is_list;
+        if (!is_list && !is_mapping && role->bounded == REFS_CF_NOT_BOUNDS)
+            role->bounded = (uint32_t)i;
+    }
+}
+
+refs_status refs_cf_find_roles(const refs_hierarchy *hierarchy, refs_cf_role **roles,
+                               refs_error *err) {
+    static const char *const attributes[] = {"bounds", "climatology", "coordinates",
+                                             "grid_mapping"};
+    const size_t n = refs_hierarchy_n_arrays(hierarchy);
+    REFS_NEW(*roles, n + 1, err);
+    for (size_t i = 0; i < n; i++)
+        (*roles)[i] =
+            (refs_cf_role){.bounded = REFS_CF_NOT_BOUNDS,
+                           .serves_others = serves_unnamed(refs_hierarchy_array(hierarchy, i))};
+    for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++)
+        for (size_t i = 0; i < n; i++) mark_named(hierarchy, i, attributes[k], *roles);
+    return REFS_OK;
 }
 
 /* -- what is offered --------------------------------------------------------------------------- */

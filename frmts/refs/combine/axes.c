@@ -119,7 +119,9 @@ static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_co
         return NULL;
     }
     refs_combine_array *array = &member->arrays[axis->array];
-    *array = (refs_combine_array){.named_by = REFS_COMBINE_NONE,
+    *array = (refs_combine_array){.number = REFS_COMBINE_NONE,
+                                  .bounded = REFS_COMBINE_NONE,
+                                  .named_by = REFS_COMBINE_NONE,
                                   .missing = REFS_COMBINE_NONE,
                                   .units = REFS_COMBINE_NONE,
                                   .calendar = REFS_COMBINE_NONE,

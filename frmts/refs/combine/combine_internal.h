@@ -96,9 +96,11 @@ typedef enum refs_combine_coordinate {
     REFS_COMBINE_COORDINATE_LEVEL
 } refs_combine_coordinate;
 
-/** An array of a part. Members of type uint32_t are numbers of strings in the combination's table;
- * NONE: absent. */
+/** An array of a part. Other members of type uint32_t than the first two are numbers of strings in
+ * the combination's table; NONE: absent. */
 typedef struct refs_combine_array {
+    uint32_t number;   /**< among all arrays of the part; or NONE */
+    uint32_t bounded;  /**< number of the coordinate whose bounds it holds; or NONE */
     uint32_t path;     /**< "g/t2m" */
     uint32_t name;     /**< "t2m": as refs_array_meta has it */
     uint32_t named_by; /**< of a coordinate: paths of variables whose attribute names it, each with
@@ -131,7 +133,6 @@ typedef struct refs_combine_array {
     uint32_t whole;    /**< of a piece, the attributes of the whole; else its own; or NONE */
     bool gets_new;     /**< concat dimensions that the part lacks are added before its own */
     bool is_time;      /**< it counts since an instant */
-    bool is_bounds;    /**< an attribute "bounds" or "climatology" names it */
     bool is_of_step;   /**< a scalar coordinate of one index of a concat dimension, or its bounds */
     uint8_t repeats;   /**< these dimensions, as bits: bit 0 is the first */
     uint8_t inserted;  /**< likewise, those that it got between its own, with one step */
@@ -958,16 +959,13 @@ refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combin
 size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combine_array *array,
                              size_t dim);
 
-/** The coordinate whose bounds the array holds, or the array itself. `strings` are those of the
- * member. */
-const refs_combine_array *refs_combine__bounded_by(const refs_intern *strings,
-                                                   const refs_combine_member *member,
+/** The coordinate whose bounds the array holds, or the array itself. */
+const refs_combine_array *refs_combine__bounded_by(const refs_combine_member *member,
                                                    const refs_combine_array *array);
 
 /** Units in which the values of an array of a member are, its own or those of the coordinate whose
  * bounds it has, or NONE. */
-uint32_t refs_combine__units_of(const refs_combine *combine, const refs_combine_member *member,
-                                const refs_combine_array *array);
+uint32_t refs_combine__units_of(const refs_combine_member *member, const refs_combine_array *array);
 
 /** Its units and its calendar, likewise. */
 refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_combine_member *member,

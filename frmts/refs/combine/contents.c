@@ -368,10 +368,15 @@ static refs_status find_others(refs_part_reader *in, refs_error *err) {
     return status;
 }
 
+static refs_status open_source(refs_part_reader *in, refs_error *err) {
+    REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
+    return refs_cf_find_roles(in->source.hierarchy, &in->roles, err);
+}
+
 static refs_status read_part(refs_part_reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
-    REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
+    REFS_TRY(open_source(in, err));
     REFS_TRY(refs_part__choose(in, err));
     REFS_TRY(refs_part__open_fields(in, err));
     REFS_TRY(find_containers(in, err));
@@ -403,7 +408,7 @@ static refs_status request_coordinate(refs_part_reader *in, const refs_array_met
 
 static refs_status read_coordinates(refs_part_reader *in, refs_error *err) {
     REFS_TRY(set_group(in, err));
-    REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
+    REFS_TRY(open_source(in, err));
     REFS_TRY(refs_part__choose(in, err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
@@ -434,6 +439,7 @@ refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *p
         status = refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err)
                                                           : read_part(&in, err);
     refs_combine__source_close(&in.source);
+    refs_free(in.roles);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);
     for (size_t i = 0; i < in.n_containers; i++)

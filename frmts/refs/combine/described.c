@@ -269,7 +269,9 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
     REFS_GROW(member->arrays, member->array_capacity, member->n_arrays, err);
     refs_combine_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
-    *array = (refs_combine_array){.values = REFS_COMBINE_NONE,
+    *array = (refs_combine_array){.number = REFS_COMBINE_NONE,
+                                  .bounded = REFS_COMBINE_NONE,
+                                  .values = REFS_COMBINE_NONE,
                                   .missing = REFS_COMBINE_NONE,
                                   .invalid = REFS_COMBINE_NONE,
                                   .digest = REFS_COMBINE_NONE,

@@ -90,16 +90,28 @@ static bool holds_labels(const refs_array_meta *meta) {
             dtype->type == REFS_TYPE_UNICODE);
 }
 
+/* `meta` is one of the hierarchy's. */
+static const refs_cf_role *describe_role(const refs_part_reader *in, const refs_array_meta *meta,
+                                         refs_combine_array *array) {
+    const refs_cf_role *role;
+    array->number = (uint32_t)(meta - refs_hierarchy_array(in->source.hierarchy, 0));
+    role = &in->roles[array->number];
+    array->bounded = role->bounded;
+    return role;
+}
+
 void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta *meta,
                               refs_combine_array *array) {
-    const refs_array_meta *coordinate = refs_cf_bounded_by(in->source.hierarchy, meta);
-    array->is_bounds = coordinate != NULL;
-    array->is_auxiliary = meta->rank > 0 && refs_cf_is_coordinate(in->source.hierarchy, meta);
+    const refs_cf_role *role = describe_role(in, meta, array);
+    array->is_auxiliary = meta->rank > 0 && role->is_coordinate;
     array->is_label = array->is_auxiliary && holds_labels(meta);
-    array->is_of_step = is_of_step(in, coordinate != NULL ? coordinate : meta);
+    array->is_of_step =
+        is_of_step(in, array->bounded != REFS_COMBINE_NONE
+                           ? refs_hierarchy_array(in->source.hierarchy, array->bounded)
+                           : meta);
     /* arrays that only serve others need no concat dimensions that the part lacks */
-    array->gets_new = !refs_combine__is_of_fields(in->combine) &&
-                      (array->is_of_step || !refs_cf_serves_others(in->source.hierarchy, meta));
+    array->gets_new =
+        !refs_combine__is_of_fields(in->combine) && (array->is_of_step || !role->serves_others);
     array->is_time = refs_part__is_in_unit(meta, REFS_SINCE_EPOCH);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
@@ -237,7 +249,7 @@ refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_containe
     REFS_TRY(refs_part__add_array(in, meta, err));
     refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
     array->gets_new = true;
-    array->is_bounds = refs_cf_is_bounds(in->source.hierarchy, of->meta);
+    (void)describe_role(in, of->meta, array);
     REFS_TRY(place_piece(in, of, number, array, err));
     refs_status status = REFS_OK;
     if (!refs_combine__is_aggregated(in->combine))

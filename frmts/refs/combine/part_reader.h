@@ -25,8 +25,9 @@ typedef struct refs_part_reader {
     refs_combine_member *member;
     refs_intern *strings;
     refs_combine_source source;
-    refs_buf group;     /**< the selected group, with a slash before and after it; or "/" */
-    refs_intern wanted; /**< paths of the selected arrays; empty: all */
+    refs_cf_role *roles; /**< of all arrays of the source, by number */
+    refs_buf group;      /**< the selected group, with a slash before and after it; or "/" */
+    refs_intern wanted;  /**< paths of the selected arrays; empty: all */
     refs_intern urls;
     refs_buf scratch;
     refs_part_container *containers;

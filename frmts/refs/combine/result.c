@@ -15,10 +15,9 @@ size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combi
 
 /* Lists and counts the concat dimensions that are added before the array's own. Bounds get those of
  * their coordinate. */
-static size_t list_new(const refs_combine *combine, const refs_intern *strings,
-                       const refs_combine_member *member, const refs_combine_array *array,
-                       size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
-    const refs_combine_array *coordinate = refs_combine__bounded_by(strings, member, array);
+static size_t list_new(const refs_combine *combine, const refs_combine_member *member,
+                       const refs_combine_array *array, size_t concat_dims[REFS_COMBINE_MAX_DIMS]) {
+    const refs_combine_array *coordinate = refs_combine__bounded_by(member, array);
     size_t n = 0;
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const refs_combine_axis *axis = &member->axes[concat];
@@ -34,18 +33,17 @@ static size_t list_new(const refs_combine *combine, const refs_intern *strings,
     return n;
 }
 
-static size_t count_new(const refs_combine *combine, const refs_intern *strings,
-                        const refs_combine_member *member, const refs_combine_array *array) {
+static size_t count_new(const refs_combine *combine, const refs_combine_member *member,
+                        const refs_combine_array *array) {
     size_t concat_dims[REFS_COMBINE_MAX_DIMS];
-    return list_new(combine, strings, member, array, concat_dims);
+    return list_new(combine, member, array, concat_dims);
 }
 
 /* Whether a part has one value of the array for all its steps along a concat dimension, or the
  * array gets another dimension before that one. */
 static bool has_one_for_all(const refs_combine *combine, const refs_combine_member *member,
                             const refs_combine_array *array) {
-    const refs_combine_array *coordinate =
-        refs_combine__bounded_by(&combine->strings, member, array);
+    const refs_combine_array *coordinate = refs_combine__bounded_by(member, array);
     if (coordinate->rank > 0 && coordinate->repeats != 0) return true;
     for (size_t concat = 0; concat < combine->n_dims; concat++)
         if ((coordinate->repeats >> concat & 1) != 0 && !member->axes[concat].is_new) return true;
@@ -81,7 +79,7 @@ refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combin
                                         refs_intern *strings, refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         refs_combine_array *array = &member->arrays[i];
-        const size_t n_new = count_new(combine, strings, member, array);
+        const size_t n_new = count_new(combine, member, array);
         if (!array->is_v3 && (n_new > 0 || array->inserted != 0))
             REFS_TRY(widen_layouts(strings, array, n_new, err));
     }
@@ -95,7 +93,7 @@ static refs_status set_shape(const refs_combine *combine, const refs_combine_pla
     const refs_combine_member *member = &combine->members[result->first];
     const refs_combine_array *like = result->like;
     size_t new_concat[REFS_COMBINE_MAX_DIMS];
-    const size_t n_new = list_new(combine, &combine->strings, member, like, new_concat);
+    const size_t n_new = list_new(combine, member, like, new_concat);
     if (like->rank + n_new > REFS_MAX_RANK)
         return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
                          REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_MAX_RANK,
@@ -175,7 +173,7 @@ static refs_status check_shape(const refs_combine *combine, const refs_combine_r
                                const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *array = at->array;
     size_t other = SIZE_MAX; /* dimension with another length */
-    if (array->rank + count_new(combine, &combine->strings, at->member, array) != result->rank)
+    if (array->rank + count_new(combine, at->member, array) != result->rank)
         return fail_dims(combine, result, at, err);
     for (size_t dim = 0; dim < result->rank; dim++) {
         const size_t own = refs_combine__own_dim(result, array, dim),
@@ -324,8 +322,7 @@ static refs_status choose_loading(const refs_combine *combine, const refs_combin
     bool all_thin = true, wants = is_coordinate(combine, result);
     refs_combine_place cut = {NULL, NULL};
     if (result->n_concat == 0) return REFS_OK;
-    const uint32_t units =
-        refs_combine__units_of(combine, &combine->members[result->first], result->like);
+    const uint32_t units = refs_combine__units_of(&combine->members[result->first], result->like);
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[plan->order[i]];
         const refs_combine_array *array = refs_combine__find(member, result->path);
@@ -334,7 +331,7 @@ static refs_status choose_loading(const refs_combine *combine, const refs_combin
         all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != result->like->layout ||
                 has_one_for_all(combine, member, array) ||
-                refs_combine__units_of(combine, member, array) != units;
+                refs_combine__units_of(member, array) != units;
         if (array->is_v3 && !refs_combine__is_aggregated(combine))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s: sets are combined in Zarr version 2, which cannot "

@@ -229,7 +229,7 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
     }
     const bool may_follow =
-        array->is_time || array->is_bounds ||
+        array->is_time || array->bounded != REFS_COMBINE_NONE ||
         (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
     array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
     uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES

@@ -3,41 +3,27 @@
 
 #include <math.h>
 
-const refs_combine_array *refs_combine__bounded_by(const refs_intern *strings,
-                                                   const refs_combine_member *member,
+const refs_combine_array *refs_combine__bounded_by(const refs_combine_member *member,
                                                    const refs_combine_array *array) {
-    const refs_str path = refs_intern_get(strings, array->path), group = refs_path_folder(path);
-    for (size_t i = 0; array->is_bounds && i < member->n_arrays; i++) {
-        const refs_combine_array *coordinate = &member->arrays[i];
-        if (coordinate->bounds != REFS_COMBINE_NONE &&
-            refs_str_equal(refs_path_folder(refs_intern_get(strings, coordinate->path)), group) &&
-            refs_str_equal(refs_intern_get(strings, coordinate->bounds), refs_path_last(path)))
-            return coordinate;
-    }
+    for (size_t i = 0; array->bounded != REFS_COMBINE_NONE && i < member->n_arrays; i++)
+        if (member->arrays[i].number == array->bounded) return &member->arrays[i];
     return array;
 }
 
-static const refs_combine_array *bounded_by(const refs_combine *combine,
-                                            const refs_combine_member *member,
-                                            const refs_combine_array *array) {
-    return refs_combine__bounded_by(&combine->strings, member, array);
-}
-
 /* Bounds have the units and the calendar of their coordinate. */
-uint32_t refs_combine__units_of(const refs_combine *combine, const refs_combine_member *member,
+uint32_t refs_combine__units_of(const refs_combine_member *member,
                                 const refs_combine_array *array) {
     return array->units != REFS_COMBINE_NONE ? array->units
-                                             : bounded_by(combine, member, array)->units;
+                                             : refs_combine__bounded_by(member, array)->units;
 }
 
 refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_combine_member *member,
                                      const refs_combine_array *array) {
     const uint32_t calendar = array->calendar != REFS_COMBINE_NONE
                                   ? array->calendar
-                                  : bounded_by(combine, member, array)->calendar;
-    return (refs_cf_units){
-        refs_combine__text(combine, refs_combine__units_of(combine, member, array)),
-        refs_combine__text(combine, calendar)};
+                                  : refs_combine__bounded_by(member, array)->calendar;
+    return (refs_cf_units){refs_combine__text(combine, refs_combine__units_of(member, array)),
+                           refs_combine__text(combine, calendar)};
 }
 
 bool refs_combine__is_coordinate(const refs_combine *combine, const refs_combine_member *member,
@@ -549,7 +535,7 @@ static refs_status make_room(const refs_combine *combine, refs_combine_result *r
 bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine_plan *plan,
                                  const refs_combine_result *result) {
     const refs_combine_member *member = &combine->members[result->first];
-    const refs_combine_array *bounded = bounded_by(combine, member, result->like);
+    const refs_combine_array *bounded = refs_combine__bounded_by(member, result->like);
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const uint32_t number = member->axes[concat].array;
         if (plan->concat_dims[concat].has_own_units && number != REFS_COMBINE_NONE &&
@@ -571,7 +557,7 @@ static refs_cf_units find_units(const refs_combine *combine, const refs_combine_
         const refs_combine_array *array = refs_combine__find(member, result->path);
         const uint32_t number = member->axes[concat].array;
         if (array != NULL && array->units == REFS_COMBINE_NONE && number != REFS_COMBINE_NONE &&
-            bounded_by(combine, member, array) == &member->arrays[number])
+            refs_combine__bounded_by(member, array) == &member->arrays[number])
             units = refs_combine__count_in(combine, member, array);
     }
     if (refs_combine__has_own_units(combine, plan, result))

@@ -54,8 +54,8 @@ static bool follows_from_dims(const refs_combine *combine, const refs_combine_ar
  * dimensions of their coordinate. */
 static bool is_apart(const refs_combine *combine, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
-    return follows_from_dims(combine, array) && !array->is_piece && !array->is_bounds &&
-           array->values != REFS_COMBINE_NONE &&
+    return follows_from_dims(combine, array) && !array->is_piece &&
+           array->bounded == REFS_COMBINE_NONE && array->values != REFS_COMBINE_NONE &&
            !(array->rank == 1 && array->dims[0] == array->path) &&
            !refs_combine__is_coordinate(combine, at->member, array);
 }
