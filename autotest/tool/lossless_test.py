@@ -255,6 +255,27 @@ class Lossless(OwnFolder):
                 else:
                     self.assertEqual(np.unique(self.values("m.nca", f"/{path}")), value)
 
+    def test_values_of_a_master_that_those_of_an_added_source_replace_are_named(self):
+        for name in "abcd":
+            with netCDF4.Dataset(f"{name}.nc", "w") as file:
+                file.createDimension("t", 1)
+                file.createDimension("k", 2)
+                file.createVariable("t", "f8", ("t",))[:] = ord(name)
+                file.createVariable("v", "f4", ("t", "k"))[:] = 1
+                file.createVariable("shared", "f4", ("k",))[:] = 1
+                if name > "b":
+                    file.createVariable("scalar", "f8", ())[...] = 9
+                    file.createVariable("own", "f8", ("k",))[:] = 9
+        self.run_verb("index", "--along", "t", "a.nc", "b.nc", "-o", "m.nca")
+        with netCDF4.Dataset("m.nca", "a") as file:
+            file.createVariable("scalar", "f8", ())[...] = 7
+            file.createVariable("own", "f8", ("k",))[:] = 8
+        said = self.run_verb("append", "m.nca", "c.nc")
+        for path in "scalar", "own":
+            self.assertRegex(said, f"warning: {path}: values of the master, which none of its sources has, are replaced by those of [^ ]*c.nc: add")
+        self.assertEqual(said.count("replaced"), 2)
+        self.assertNotIn("replaced", self.run_verb("append", "m.nca", "d.nc"))
+
     def test_what_a_shared_variable_lacks_is_that_of_others_in_both_forms_of_masters(self):
         shared = {"a": [1, -1, 3, -1], "b": [-1, 2, 3, -1], "c": [1, 2, -1, -1], "d": None}
         for step, (name, values) in enumerate(shared.items()):

@@ -354,7 +354,7 @@ static refs_status add_recorded(build *all, refs_error *err) {
 /* The files of an existing master are added as it describes them. */
 static refs_status add_master(build *all, refs_error *err) {
     if (all->master->files.n == 0) return REFS_OK;
-    const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
+    const refs_combine_part part = {all->master->files.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_SET};
     REFS_NEW(all->is_added, all->master->files.n, err);
     const tool_joined_files joined = {NULL, all->is_added};

@@ -909,19 +909,34 @@ static size_t depth_of(refs_str path) {
     return depth;
 }
 
-/* Variables that only the existing master has are not made again. */
-static void tell_lost(const aggregating *at) {
-    const refs_combine *combine = at->combine;
+/* The part with the lowest number that has an array; or NULL. */
+static const refs_combine_member *find_first(const refs_combine *combine, uint32_t path) {
+    const refs_combine_member *first = NULL;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        if ((first == NULL || member->number < first->number) &&
+            refs_combine__find(member, path) != NULL)
+            first = member;
+    }
+    return first;
+}
+
+/* Masters are made again of their sources, without the values that only the master has. */
+static void tell_lost(const refs_combine *combine) {
     for (uint32_t i = 0; i < combine->before.count; i++) {
         const refs_str path = refs_intern_get(&combine->before, i);
         const uint32_t id = refs_intern_find(&combine->strings, path);
-        size_t k = 0;
-        while (k < at->plan->n_paths && at->plan->paths[k] != id) k++;
-        if (k < at->plan->n_paths) continue;
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s is left out: only the master has it, none of its sources: add it to a "
-                  "source, or to the new master",
-                  REFS_STR_ARG(path));
+        const refs_combine_member *first = id != REFS_INTERN_NONE ? find_first(combine, id) : NULL;
+        if (first == NULL)
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                      "%.*s is left out: only the master has it, none of its sources: add it to a "
+                      "source, or to the new master",
+                      REFS_STR_ARG(path));
+        else if (first->number >= combine->n_files_before)
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: values of the master, which none of its sources has, are replaced by "
+                      "those of %s: add them to a source, or to the new master",
+                      REFS_STR_ARG(path), first->name);
     }
 }
 
@@ -936,7 +951,7 @@ static refs_status put_paths(aggregating *at, refs_error *err) {
     if (all != NULL) qsort(all, plan->n_paths, sizeof *all, compare_depths);
     for (size_t i = 0; status == REFS_OK && i < plan->n_paths; i++)
         status = put_path(at, all[i].path, err);
-    if (status == REFS_OK) tell_lost(at);
+    if (status == REFS_OK) tell_lost(at->combine);
     return status;
 }
 

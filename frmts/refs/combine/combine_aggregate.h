@@ -50,7 +50,9 @@ typedef struct refs_combine_recorded {
  * opened. Those of which it does not say enough are left for the caller to open and add: names of
  * variables that are not those of the aggregations, files that are several fragments of one
  * aggregation or have none along a dimension that is cut or a concat dimension, values of small
- * variables that some files lack. Call it on one thread, before all else is added. */
+ * variables that some files lack. `part->number` is greater than those of the files; of
+ * REFS_COMBINE_OF_FILES, no greater than those of parts that are added to them. Call it on one
+ * thread, before all else is added. */
 refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
                                     refs_combine_recorded *files, size_t n, refs_error *err);
 

@@ -253,7 +253,8 @@ struct refs_combine {
     uint32_t dims[REFS_COMBINE_MAX_DIMS];
     size_t n_dims;
     uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps of the existing master; or 0 */
-    refs_intern before; /* paths of arrays whose values the existing master has itself */
+    refs_intern before;    /* paths of arrays whose values the existing master has itself */
+    size_t n_files_before; /* parts with lower numbers are files of the existing master */
     bool counts_time[REFS_COMBINE_MAX_DIMS]; /* whether each counts instants or durations; once
                                                 planned */
     size_t counted[REFS_COMBINE_MAX_DIMS]; /* members whose units the concat coordinates have, once

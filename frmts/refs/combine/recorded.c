@@ -477,6 +477,7 @@ static refs_status keep_master(refs_combine *combine, const refs_intern *strings
     if (refs_combine__is_of_fields(combine))
         return refs_combine__keep(combine, strings, master, 1, err);
     note_lengths(combine, strings, master);
+    combine->n_files_before = master->number;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < master->n_arrays && status == REFS_OK; i++) {
         uint32_t id;
