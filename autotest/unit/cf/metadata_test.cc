@@ -141,6 +141,27 @@ TEST(BandMetadata, HoldsTheValidTimeOfForecastsThatAreNoGrib) {
     }
 }
 
+TEST(BandMetadata, HoldsTheSumWhereTheValidTimeIsMissing) {
+    Dataset set;
+    set.coordinate(
+        "time", {0, 86400},
+        R"("units":"seconds since 1970-01-01","standard_name":"forecast_reference_time")");
+    set.coordinate("step", {0, 6, 12}, R"("units":"hours","standard_name":"forecast_period")");
+    set.array("valid_time",
+              {{"time", "step"},
+               {2, 3},
+               R"("units":"hours since 1970-01-01","standard_name":"time","_FillValue":-1.0)"});
+    set.values["/valid_time"] = {0, 6, 12, 24, -1, 36};
+    set.array("v", {{"time", "step", "y", "x"},
+                    {2, 3, 4, 5},
+                    R"("GRIB_typeOfLevel":"surface","coordinates":"valid_time")"});
+    set.describe();
+    Items items = set.bandItems(4);
+    EXPECT_EQ(items["TIME"], "1970-01-02T06:00:00");
+    EXPECT_EQ(items.count("NETCDF_DIM_valid_time"), 0u);
+    EXPECT_EQ(set.bandItems(5)["NETCDF_DIM_valid_time"], "36");
+}
+
 TEST(BandMetadata, HoldsTheReferenceTimeWhereTheLeadTimeIsInNoUnitOfTime) {
     Dataset set;
     describeForecast(set, "", "steps");

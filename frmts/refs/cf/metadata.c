@@ -306,6 +306,19 @@ static refs_cf_band_clock *find_clock(const refs_array_meta *coordinate,
                : NULL;
 }
 
+/* Makes missing values NaN, which is no time. */
+static refs_status blank_missing(const refs_cf__input *input, refs_cf_band_axis *axis,
+                                 refs_error *err) {
+    refs_cf_options options = input->options;
+    refs_cf_description description;
+    options.honour_valid_range = false;
+    REFS_TRY(
+        refs_cf_describe_elements(input->hierarchy, axis->coordinate, &options, &description, err));
+    for (uint64_t i = 0; i < axis->n; i++)
+        if (refs_cf_is_missing(&description, axis->values[i])) axis->values[i] = (double)NAN;
+    return REFS_OK;
+}
+
 static refs_status add_clock(const refs_cf__input *input, const refs_array_meta *coordinate,
                              refs_cf_description *description, refs_error *err) {
     refs_cf_band_clock *found = find_clock(coordinate, description);
@@ -313,6 +326,7 @@ static refs_status add_clock(const refs_cf__input *input, const refs_array_meta 
     if (found == NULL || found->axis.values != NULL || !find_dims(description, coordinate, &clock))
         return REFS_OK;
     refs_status status = read_coordinate(input, coordinate, &clock.axis, err);
+    if (status == REFS_OK && clock.axis.n > 0) status = blank_missing(input, &clock.axis, err);
     if (status == REFS_OK && clock.axis.values != NULL)
         *found = clock;
     else
@@ -442,7 +456,8 @@ static refs_status add_times(const refs_cf_description *description, const uint6
     uint64_t reference_at = place_on_clock(description, reference, index);
     size_t which, before = items->n;
     const refs_cf_band_axis *time = time_axis(description, &which);
-    if (valid->axis.values != NULL && valid_at < valid->axis.n) {
+    if (valid->axis.values != NULL && valid_at < valid->axis.n &&
+        !isnan(valid->axis.values[valid_at])) {
         if (valid->n_dims > 0) REFS_TRY(add_band_position(&valid->axis, valid_at, items, err));
         return add_time(&valid->axis, valid_at, items, err);
     }
