@@ -583,6 +583,28 @@ TEST(GribFile, NamesArraysByWhatTellsThemApart) {
 }
 
 /* Amounts are accumulated by what they are, and rates become amounts: names say neither. */
+TEST(GribFile, NamesParametersAsEcCodes) {
+    const struct {
+        char category, number, level;
+        const char *name, *attribute;
+    } rows[] = {{3, 0, 101, "msl", R"("standard_name":"air_pressure_at_mean_sea_level")"},
+                {3, 0, 1, "sp", R"("standard_name":"surface_air_pressure")"},
+                {3, 0, 100, "pres", R"("standard_name":"air_pressure")"},
+                {0, 17, 1, "skt", R"("long_name":"Skin temperature")"},
+                {1, 49, 1, "twatp", R"("units":"kg m**-2")"},
+                {1, 64, 10, "tcwv", R"("units":"kg m**-2")"}};
+    for (const auto &row : rows) {
+        Field field;
+        field.product = product(field);
+        field.product[4] = row.category;
+        field.product[5] = row.number;
+        field.product[17] = row.level;
+        ScannedFile file(messageOf({field}));
+        ASSERT_EQ(file.status, REFS_OK) << row.name << ": " << file.message();
+        EXPECT_TRUE(file.says(std::string(row.name) + "/.zattrs", row.attribute)) << row.name;
+    }
+}
+
 TEST(GribFile, NamesAmountsWithoutTheirStatistic) {
     const struct {
         char number, code; // of the parameter; of the statistic

@@ -24,21 +24,51 @@ static const parameter of_edition_2[] = {
     {0, 0, 4, "tmax", "Maximum temperature", "K", "air_temperature"},
     {0, 0, 5, "tmin", "Minimum temperature", "K", "air_temperature"},
     {0, 0, 6, "dpt", "Dew point temperature", "K", "dew_point_temperature"},
+    {0, 0, 10, "lhtfl", "Latent heat net flux", "W m**-2", NULL},
+    {0, 0, 11, "ishf", "Instantaneous surface sensible heat flux", "W m**-2", NULL},
+    {0, 0, 15, "vptmp", "Virtual potential temperature", "K", NULL},
+    {0, 0, 17, "skt", "Skin temperature", "K", NULL},
     {0, 0, 21, "aptmp", "Apparent temperature", "K", "apparent_air_temperature"},
     {0, 1, 0, "q", "Specific humidity", "kg kg**-1", "specific_humidity"},
     {0, 1, 1, "r", "Relative humidity", "%", "relative_humidity"},
     {0, 1, 3, "pwat", "Precipitable water", "kg m**-2", "atmosphere_mass_content_of_water_vapor"},
     {0, 1, 7, "prate", "Precipitation rate", "kg m**-2 s**-1", "precipitation_flux"},
     {0, 1, 8, "tp", "Total Precipitation", "kg m**-2", "precipitation_amount"},
+    {0, 1, 9, "ncpcp", "Large scale precipitation (non-convective)", "kg m**-2", NULL},
     {0, 1, 10, "acpcp", "Convective precipitation (water)", "kg m**-2",
      "convective_precipitation_amount"},
     {0, 1, 11, "sde", "Snow depth", "m", "surface_snow_thickness"},
     {0, 1, 13, "sdwe", "Water equivalent of accumulated snow depth", "kg m**-2",
      "surface_snow_amount"},
+    {0, 1, 19, "ptype", "Precipitation type", NULL, NULL},
     {0, 1, 22, "clwmr", "Cloud mixing ratio", "kg kg**-1",
      "mass_fraction_of_cloud_liquid_water_in_air"},
-    {0, 1, 49, "tprate", "Total precipitation rate", "kg m**-2 s**-1", "precipitation_flux"},
+    {0, 1, 23, "icmr", "Ice water mixing ratio", "kg kg**-1", NULL},
+    {0, 1, 24, "rwmr", "Rain mixing ratio", "kg kg**-1", NULL},
+    {0, 1, 25, "snmr", "Snow mixing ratio", "kg kg**-1", NULL},
+    {0, 1, 29, "asnow", "Total snowfall", "m", NULL},
+    {0, 1, 32, "grle", "Graupel (snow pellets)", "kg kg**-1", NULL},
+    {0, 1, 33, "crain", "Categorical rain", NULL, NULL},
+    {0, 1, 34, "cfrzr", "Categorical freezing rain", NULL, NULL},
+    {0, 1, 35, "cicep", "Categorical ice pellets", NULL, NULL},
+    {0, 1, 36, "csnow", "Categorical snow", NULL, NULL},
+    {0, 1, 37, "cprat", "Convective precipitation rate", "kg m**-2 s**-1",
+     "convective_precipitation_flux"},
+    {0, 1, 39, "cpofp", "Percent frozen precipitation", "%", NULL},
+    {0, 1, 42, "snowc", "Snow cover", "%", NULL},
+    {0, 1, 49, "twatp", "Total water precipitation", "kg m**-2", NULL},
     {0, 1, 52, "tprate", "Total precipitation rate", "kg m**-2 s**-1", "precipitation_flux"},
+    {0, 1, 53, "tsrwe", "Total snowfall rate water equivalent", "kg m**-2 s**-1", NULL},
+    {0, 1, 60, "sd", "Snow depth water equivalent", "kg m**-2", NULL},
+    {0, 1, 61, "rsn", "Snow density", "kg m**-3", NULL},
+    {0, 1, 64, "tcwv", "Total column vertically-integrated water vapour", "kg m**-2",
+     "atmosphere_mass_content_of_water_vapor"},
+    {0, 1, 69, "tclw", "Total column cloud liquid water", "kg m**-2", NULL},
+    {0, 1, 70, "tciw", "Total column cloud ice water", "kg m**-2", NULL},
+    {0, 1, 83, "clwc", "Specific cloud liquid water content", "kg kg**-1", NULL},
+    {0, 1, 84, "ciwc", "Specific cloud ice water content", "kg kg**-1", NULL},
+    {0, 1, 85, "crwc", "Specific rain water content", "kg kg**-1", NULL},
+    {0, 1, 86, "cswc", "Specific snow water content", "kg kg**-1", NULL},
     {0, 2, 0, "wdir", "Wind direction", "Degree true", "wind_from_direction"},
     {0, 2, 1, "ws", "Wind speed", "m s**-1", "wind_speed"},
     {0, 2, 2, "u", "U component of wind", "m s**-1", "eastward_wind"},
@@ -48,7 +78,11 @@ static const parameter of_edition_2[] = {
     {0, 2, 10, "absv", "Absolute vorticity", "s**-1", "atmosphere_absolute_vorticity"},
     {0, 2, 12, "vo", "Vorticity (relative)", "s**-1", "atmosphere_relative_vorticity"},
     {0, 2, 13, "d", "Divergence", "s**-1", "divergence_of_wind"},
+    {0, 2, 14, "pv", "Potential vorticity", "K m**2 kg**-1 s**-1", NULL},
+    {0, 2, 17, "uflx", "Momentum flux, u component", "N m**-2", NULL},
+    {0, 2, 18, "vflx", "Momentum flux, v component", "N m**-2", NULL},
     {0, 2, 22, "gust", "Wind speed (gust)", "m s**-1", "wind_speed_of_gust"},
+    {0, 2, 30, "fricv", "Frictional velocity", "m s**-1", NULL},
     {0, 3, 0, "pres", "Pressure", "Pa", "air_pressure"},
     {0, 3, 1, "prmsl", "Pressure reduced to MSL", "Pa", "air_pressure_at_mean_sea_level"},
     {0, 3, 4, "z", "Geopotential", "m**2 s**-2", "geopotential"},
@@ -60,33 +94,66 @@ static const parameter of_edition_2[] = {
      "surface_downwelling_shortwave_flux_in_air"},
     {0, 4, 8, "uswrf", "Upward short-wave radiation flux", "W m**-2",
      "surface_upwelling_shortwave_flux_in_air"},
+    {0, 4, 9, "nswrf", "Net short wave radiation flux", "W m**-2", NULL},
     {0, 4, 192, "dswrf", "Downward short-wave radiation flux", "W m**-2",
      "surface_downwelling_shortwave_flux_in_air"},
     {0, 5, 3, "dlwrf", "Downward long-wave radiation flux", "W m**-2",
      "surface_downwelling_longwave_flux_in_air"},
+    {0, 5, 4, "ulwrf", "Upward long-wave radiation flux", "W m**-2", NULL},
+    {0, 5, 5, "nlwrf", "Net long wave radiation flux", "W m**-2", NULL},
     {0, 5, 192, "dlwrf", "Downward long-wave radiation flux", "W m**-2",
      "surface_downwelling_longwave_flux_in_air"},
     {0, 6, 1, "tcc", "Total Cloud Cover", "%", "cloud_area_fraction"},
     {0, 6, 3, "lcc", "Low cloud cover", "%", "low_type_cloud_area_fraction"},
     {0, 6, 4, "mcc", "Medium cloud cover", "%", "medium_type_cloud_area_fraction"},
     {0, 6, 5, "hcc", "High cloud cover", "%", "high_type_cloud_area_fraction"},
+    {0, 6, 6, "cwat", "Cloud water", "kg m**-2", NULL},
+    {0, 6, 13, "ceil", "Ceiling", "m", NULL},
+    {0, 6, 32, "cc", "Fraction of cloud cover", "(0 - 1)", NULL},
     {0, 7, 6, "cape", "Convective available potential energy", "J kg**-1",
      "atmosphere_convective_available_potential_energy"},
     {0, 7, 7, "cin", "Convective inhibition", "J kg**-1", "atmosphere_convective_inhibition"},
+    {0, 7, 8, "hlcy", "Storm relative helicity", "m**2 s**-2", NULL},
+    {0, 7, 10, "lftx", "Surface lifted index", "K", NULL},
+    {0, 7, 11, "lftx4", "Best (4-layer) lifted index", "K", NULL},
     {0, 14, 0, "tco3", "Total ozone", "DU", "atmosphere_mole_content_of_ozone"},
-    {0, 16, 196, "refc", "Maximum/Composite radar reflectivity", "dB", NULL},
+    {0, 14, 1, "o3", "Ozone mass mixing ratio", "kg kg**-1", "mass_fraction_of_ozone_in_air"},
     {0, 16, 195, "refd", "Derived radar reflectivity", "dB", NULL},
+    {0, 16, 196, "refc", "Maximum/Composite radar reflectivity", "dB", NULL},
     {0, 19, 0, "vis", "Visibility", "m", "visibility_in_air"},
+    {0, 19, 1, "al", "Albedo", "%", "surface_albedo"},
     {2, 0, 0, "lsm", "Land-sea mask", "(0 - 1)", "land_binary_mask"},
+    {2, 0, 1, "sr", "Surface roughness", "m", "surface_roughness_length"},
     {2, 0, 2, "st", "Soil temperature", "K", "soil_temperature"},
+    {2, 0, 4, "veg", "Vegetation", "%", NULL},
+    {2, 0, 5, "watr", "Water runoff", "kg m**-2", NULL},
+    {2, 0, 10, "gflux", "Ground heat flux", "W m**-2", NULL},
+    {2, 0, 13, "cnwat", "Plant canopy surface water", "kg m**-2", NULL},
+    {2, 0, 25, "vsw", "Volumetric soil moisture", "m**3 m**-3", NULL},
+    {2, 0, 33, "ro", "Water runoff and drainage", "kg m**-2", NULL},
+    {2, 0, 34, "sro", "Surface runoff", "kg m**-2", NULL},
     {2, 0, 192, "soilw", "Volumetric soil moisture content", "Proportion", NULL},
+    {2, 3, 0, "slt", "Soil type", NULL, NULL},
+    {2, 3, 18, "sot", "Soil temperature", "K", "soil_temperature"},
     {10, 0, 0, "wvsp1", "Wave spectra (1)", "1", NULL},
     {10, 0, 1, "wvsp2", "Wave spectra (2)", "1", NULL},
     {10, 0, 2, "wvsp3", "Wave spectra (3)", "1", NULL},
     {10, 0, 3, "swh", "Significant height of combined wind waves and swell", "m",
      "sea_surface_wave_significant_height"},
-    {10, 3, 0, "sst", "Sea surface temperature", "K", "sea_surface_temperature"},
-    {10, 2, 0, "siconc", "Sea ice area fraction", "(0 - 1)", "sea_ice_area_fraction"}};
+    {10, 0, 4, "wvdir", "Direction of wind waves", "Degree true", NULL},
+    {10, 0, 5, "shww", "Significant height of wind waves", "m", NULL},
+    {10, 0, 6, "mpww", "Mean period of wind waves", "s", NULL},
+    {10, 0, 7, "swdir", "Direction of swell waves", "Degree true", NULL},
+    {10, 0, 8, "swell", "Significant height of swell waves", "m", NULL},
+    {10, 0, 9, "swper", "Mean period of swell waves", "s", NULL},
+    {10, 0, 10, "dirpw", "Primary wave direction", "Degree true", NULL},
+    {10, 0, 11, "perpw", "Primary wave mean period", "s", NULL},
+    {10, 0, 14, "mwd", "Mean wave direction", "Degree true", NULL},
+    {10, 0, 15, "mwp", "Mean wave period", "s", NULL},
+    {10, 0, 28, "mp2", "Mean zero-crossing wave period", "s", NULL},
+    {10, 0, 34, "pp1d", "Peak wave period", "s", NULL},
+    {10, 2, 0, "siconc", "Sea ice area fraction", "(0 - 1)", "sea_ice_area_fraction"},
+    {10, 3, 0, "sst", "Sea surface temperature", "K", "sea_surface_temperature"}};
 
 /* Rates of edition 2 that, accumulated, are amounts. */
 static const parameter of_rates[] = {
@@ -143,6 +210,14 @@ static const parameter of_edition_1[] = {
     {140, 0, 232, "mwp", "Mean wave period", "s", NULL},
     {140, 0, 251, "d2fd", "2D wave spectra (single)", "m**2 s radian**-1", NULL}};
 
+/* Pressure at types of levels of edition 2, of which the surface has that number in edition 1. */
+static const struct {
+    unsigned level_type;
+    parameter own;
+} pressures[] = {
+    {1, {0, 3, 0, "sp", "Surface pressure", "Pa", "surface_air_pressure"}},
+    {101, {0, 3, 0, "msl", "Mean sea level pressure", "Pa", "air_pressure_at_mean_sea_level"}}};
+
 /* Parameters that have names of their own at one height above ground. */
 static const struct {
     const char *name;
@@ -186,13 +261,22 @@ static unsigned own_statistic_of(const grib_field *field, const char *name) {
     static const struct {
         const char *name;
         unsigned statistic;
-    } own[] = {{"tp", ACCUMULATED},    {"cp", ACCUMULATED}, {"lsp", ACCUMULATED},
-               {"acpcp", ACCUMULATED}, {"tmax", LARGEST},   {"tmin", SMALLEST}};
+    } own[] = {{"tp", ACCUMULATED},    {"cp", ACCUMULATED},    {"lsp", ACCUMULATED},
+               {"acpcp", ACCUMULATED}, {"ncpcp", ACCUMULATED}, {"asnow", ACCUMULATED},
+               {"ro", ACCUMULATED},    {"sro", ACCUMULATED},   {"tmax", LARGEST},
+               {"tmin", SMALLEST}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(name, own[i].name) == 0)
             return field->edition == 1 && own[i].statistic != ACCUMULATED ? OF_EDITION_1
                                                                           : own[i].statistic;
     return GRIB_NO_STATISTIC;
+}
+
+static void put_parameter(const parameter *found, grib_name *name) {
+    snprintf(name->name, sizeof name->name, "%s", found->name);
+    name->long_name = found->long_name;
+    name->units = found->units;
+    name->standard_name = found->standard_name;
 }
 
 void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name *name) {
@@ -208,13 +292,13 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
         refs_scan__grib_parameter(field, name);
         return;
     }
-    snprintf(name->name, sizeof name->name, "%s", found->name);
-    name->long_name = found->long_name;
-    name->units = found->units;
-    name->standard_name = found->standard_name;
+    put_parameter(found, name);
     name->own_statistic = own_statistic_of(field, found->name);
-    if (strcmp(found->name, "pres") == 0 && field->level_type == 1) {
-        snprintf(name->name, sizeof name->name, "sp");
+    for (size_t i = 0; i < sizeof pressures / sizeof pressures[0]; i++) {
+        if (strcmp(found->name, "pres") != 0 || field->level_type != pressures[i].level_type ||
+            (field->edition == 1 && field->level_type != 1))
+            continue;
+        put_parameter(&pressures[i].own, name);
         name->is_of_level = true;
     }
     for (size_t i = 0; i < sizeof near_ground / sizeof near_ground[0]; i++) {
