@@ -370,6 +370,19 @@ class Programs(Case):
             self.environment.update({"NCREFS_URL_REWRITE": rewrites} if rewrites else {})
             self.assertEqual(self.with_sets(*ask, "REFS:" + self.path("m.nca")), self.run_program(*ask, self.file))
 
+    def test_chunks_of_aggregations_are_their_fragments(self):
+        """Of contiguous variables NCO would make chunks of its own. Large fragments are cut."""
+        with netCDF4.Dataset(self.path("w.nc"), "w") as file:
+            for name, size in ("time", None), ("y", 3), ("x", 1 << 18):
+                file.createDimension(name, size)
+            file.createVariable("v", "i2", ("time", "y"))[:] = np.arange(15).reshape(5, 3)
+            file.createVariable("wide", "f8", ("time", "x"), zlib=True)[:] = np.zeros((5, 1 << 18))
+        self.run_program(REFS, "split", self.path("w.nc"), "-o", "w.nca", "--subarray-shape", "time=4", "--quiet")
+        name = "REFS:" + self.path("w.nca")
+        program = "import netCDF4, sys; f = netCDF4.Dataset(sys.argv[1]); print(f['v'].chunking(), f['wide'].chunking())"
+        self.assertEqual(self.with_sets(sys.executable, "-c", program, name), "[4, 3] [2, 262144]\n")
+        self.assertIn("v:_ChunkSizes = 4, 3", self.with_sets("ncdump", "-hs", name))
+
     def test_groups_of_fragments_are_not_shown(self):
         self.need("ncgen")
         for hour in range(2):

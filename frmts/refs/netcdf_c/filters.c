@@ -52,5 +52,5 @@ void ncrefs_storage_of(const refs_array_meta *meta, ncrefs_storage *storage) {
         for (size_t row = 0; row < sizeof known / sizeof known[0]; row++)
             if (strcmp(meta->codecs[i].id, known[row].id) == 0) add(storage, &meta->codecs[i], row);
     storage->is_contiguous =
-        meta->aggregation != NULL || (storage->n_filters == 0 && is_one_chunk(meta));
+        meta->aggregation == NULL && storage->n_filters == 0 && is_one_chunk(meta);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "dispatch.h"
+#include "refs/aggregation.h"
 
 /* Every asker may leave out what it does not want. */
 #define PUT(pointer, value)                                                                        \
@@ -248,11 +249,34 @@ int ncrefs_inq_varid(int ncid, const char *name, int *id) {
     return NC_ENOTVAR;
 }
 
+/* The first fragment of an aggregation along a dimension; what reads move on by where nothing tells
+ * it, as without a file that lists fragments. */
+static uint64_t chunk_along(const refs_array_meta *meta, size_t dim) {
+    uint64_t length = meta->chunk[dim];
+    if (meta->aggregation != NULL && meta->shape[dim] > 0 &&
+        refs_aggregation_border_behind(meta, dim, 0, &length, NULL) != REFS_OK)
+        length = meta->chunk[dim];
+    return length < meta->shape[dim] || meta->shape[dim] == 0 ? length : meta->shape[dim];
+}
+
+/* Copies of an aggregation are written in such chunks: large fragments are cut along their first
+ * dimensions. */
+static void bound_chunks(const refs_array_meta *meta, size_t *chunks) {
+    const uint64_t most = 4 * REFS_MIB;
+    uint64_t size = meta->dtype.size > 0 ? meta->dtype.size : 1;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (!refs_mul_u64(size, chunks[dim], &size)) size = UINT64_MAX;
+    for (size_t dim = 0; dim < meta->rank && size > most; dim++) {
+        const uint64_t behind = size / chunks[dim];
+        chunks[dim] = behind < most ? (size_t)(most / behind) : 1;
+        size = behind * chunks[dim];
+    }
+}
+
 static void put_chunks(const refs_array_meta *meta, size_t *chunks) {
-    for (size_t dim = 0; chunks != NULL && dim < meta->rank; dim++)
-        chunks[dim] = (size_t)(meta->chunk[dim] < meta->shape[dim] || meta->shape[dim] == 0
-                                   ? meta->chunk[dim]
-                                   : meta->shape[dim]);
+    if (chunks == NULL) return;
+    for (size_t dim = 0; dim < meta->rank; dim++) chunks[dim] = (size_t)chunk_along(meta, dim);
+    if (meta->aggregation != NULL) bound_chunks(meta, chunks);
 }
 
 static int put_fill(const ncrefs_file *file, const ncrefs_variable *variable, int *no_fill,
