@@ -165,6 +165,28 @@ class Engine(unittest.TestCase):
             found = xr.open_dataset(name, engine="refs")
             xr.testing.assert_identical(found.load(), expected.load())
 
+    def test_the_fill_value_of_version_3_masks_nothing(self):
+        """Only _FillValue does, as for the engine "zarr"; what REFS writes has it where the file has."""
+        import json
+
+        array = {"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "int32", "fill_value": -1,
+                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3]}},
+                 "chunk_key_encoding": {"name": "default"}, "dimension_names": ["x"],
+                 "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}
+        refs = {"zarr.json": json.dumps({"zarr_format": 3, "node_type": "group"})}
+        for name, attributes in ("plain", {}), ("masked", {"_FillValue": -1}):
+            refs[f"{name}/zarr.json"] = json.dumps({**array, "attributes": attributes})
+        with open(self.path("v3.json"), "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        found = xr.open_dataset(self.path("v3.json"), engine="refs")
+        self.assertEqual((found.plain.dtype, found.plain.values.tolist()), (np.int32, [-1, -1, -1]))
+        self.assertTrue(np.isnan(found.masked.values).all())
+        self.write(xr.Dataset({name: ("x", np.array([5, np.nan, -1])) for name in ("n", "f")}), "f.nc",
+                   encoding={"n": {"dtype": "i2", "_FillValue": -9}, "f": {"_FillValue": None}})
+        repository = self.index(self.path("f.nc"), output="f.icechunk")
+        xr.testing.assert_identical(xr.open_dataset(repository, engine="refs").load(),
+                                    xr.open_dataset(self.path("f.nc"), engine=engine).load())
+
     def test_dimensions_without_names_are_those_of_netcdf(self):
         import json
 

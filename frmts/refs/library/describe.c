@@ -122,7 +122,11 @@ static bool has_default_fill(const refs_hierarchy *hierarchy, const refs_array_m
            memcmp(fill, meta->fill, meta->dtype.size) == 0;
 }
 
+/* The fill_value of version 3 says nothing of missing values: only the attribute does. */
 static bool find_fill(const refs_hierarchy *hierarchy, const refs_array_meta *meta, void *fill) {
+    if (meta->zarr_format == 3 && !meta->was_v2 && meta->aggregation == NULL &&
+        refs_json_get(meta->attributes, FILL) == NULL)
+        return false;
     if (refs_cf_declared_fill(hierarchy, meta, fill)) return true;
     if (!has_default_fill(hierarchy, meta)) return false;
     memcpy(fill, meta->fill, meta->dtype.size);
