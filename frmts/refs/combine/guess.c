@@ -529,13 +529,14 @@ static bool lie_apart(const refs_combine *combine, const refs_combine_array *a,
            refs_combine__conversion(combine, a, b) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
-/* Appends "3", or "500 hPa" if `units` are given. */
+/* Appends "3", or "500 hPa" if `units` are given; "unreadable" where no value is known. */
 static refs_status append_value(const refs_combine *combine, const refs_combine_array *array,
                                 refs_str units, refs_buf *text, refs_error *err) {
     char shown[REFS_VALUE_TEXT];
     refs_values values = refs_combine__coordinates_of(combine, array);
     values.bytes = refs_combine__constant_of(values.bytes, values.missing, array->dtype.size);
     values.missing = refs_str_view("", 0);
+    if (values.bytes.size < array->dtype.size) return refs_buf_printf(text, err, "unreadable");
     const refs_value value = refs_combine__unpacked_at(&values, 0);
     return refs_buf_printf(text, err, "%s%s%.*s", refs_combine__print_value(&value, shown),
                            units.size > 0 ? " " : "", REFS_STR_ARG(units));
