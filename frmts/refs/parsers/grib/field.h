@@ -14,7 +14,6 @@
 typedef struct grib_grid {
     unsigned edition;
     refs_buf section;
-    size_t number;   /**< in the order of the file */
     uint64_t nx, ny; /**< 0: its points are in no rows */
     uint64_t n_points;
     const char *type;   /**< "regular_ll"; NULL: one that is not known */

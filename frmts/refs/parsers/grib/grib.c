@@ -327,12 +327,16 @@ static int compare_grids(const void *left, const void *right) {
 
 /* Numbers grids by their sections, not by their order in the file. */
 static refs_status sort_grids(grib_list *list, refs_error *err) {
-    REFS_SCOPED size_t *places = refs_calloc(list->n_grids, sizeof *places);
-    if (places == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < list->n_grids; i++) list->grids[i].number = i;
-    qsort(list->grids, list->n_grids, sizeof *list->grids, compare_grids);
-    for (size_t i = 0; i < list->n_grids; i++) places[list->grids[i].number] = i;
-    for (size_t i = 0; i < list->n_fields; i++) list->fields[i].grid = places[list->fields[i].grid];
+    const size_t n = list->n_grids;
+    REFS_SCOPED grib_grid *before = refs_calloc(n + 1, sizeof *before);
+    if (before == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) before[i] = list->grids[i];
+    if (n > 0) qsort(list->grids, n, sizeof *list->grids, compare_grids);
+    for (size_t i = 0; i < list->n_fields; i++) {
+        const grib_grid *grid = bsearch(&before[list->fields[i].grid], list->grids, n,
+                                        sizeof *list->grids, compare_grids);
+        list->fields[i].grid = (size_t)(grid - list->grids);
+    }
     return REFS_OK;
 }
 
