@@ -2314,6 +2314,17 @@ class Move(Folder):
                       '--prefix, found "m/m.tas.0.0.0.nc" first: give OLD as the master has it',
                       run("mv", "m.nca", "--rewrite", os.path.abspath("m/") + "=>y", status=1))
 
+    def test_says_so_where_a_selected_partition_has_no_fragment(self):
+        for t, y in ((0, 0), (0, 1), (1, 0)):
+            with netCDF4.Dataset(f"{t}{y}.nc", "w") as file:
+                for name in "ty":
+                    file.createDimension(name, 1)
+                    file.createVariable(name, "f8", (name,))[:] = {"t": t, "y": y}[name]
+                file.createVariable("v", "f4", ("t", "y"))[:] = 1
+        run("combine", "--format", "cfa", "-q", "00.nc", "01.nc", "10.nc", "--along", "t", "--along", "y", "-o", "m.nca")
+        self.assertIn("m.nca: expected fragments in what --partition, --variables and --group select, found none",
+                      run("mv", "m.nca", "--prefix", "z", "--partition", "1,1", status=1))
+
     def test_names_what_is_not_there(self):
         self.split(subarray_shape="2,6,8")
         for arguments in (("mv", "m.nca", "--prefix", "x"), ("info", "m.nca", "--partition", "all")):

@@ -196,7 +196,9 @@ static refs_status move(const tool_arguments *arguments, tool_sending *master, r
     REFS_TRY(move_names(arguments, master, &n, err));
     if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));
     if (n == 0)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: no fragment has a name to change",
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: expected fragments in what --partition, --variables and --group "
+                         "select, found none",
                          arguments->names.items[0]);
     REFS_TRY(tool_sending_send(master, err));
     if (!arguments->quiet) printf("%llu fragments\n", (unsigned long long)n);

@@ -44,10 +44,6 @@ refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err)
                      (const char *)arrays.data);
 }
 
-static const char *skip_slashes(const char *wanted) {
-    return wanted + strspn(wanted, "/");
-}
-
 /* The array before the bracket; NULL if there is none. */
 static const refs_array_meta *array_of(const tool_set *set, const char *wanted) {
     const refs_array_meta *meta =
@@ -56,7 +52,6 @@ static const refs_array_meta *array_of(const tool_set *set, const char *wanted) 
 }
 
 bool tool_is_in_fragment(const tool_set *set, const char *wanted) {
-    wanted = skip_slashes(wanted);
     const refs_array_meta *meta = array_of(set, wanted);
     return meta != NULL && strchr(wanted, '[') != NULL &&
            refs_aggregation_recognise(meta->attributes);
@@ -66,7 +61,7 @@ static refs_status read_element(const refs_array_meta *meta, const char *wanted,
                                 refs_error *err) {
     const char *bracket = strchr(wanted, '[');
     size_t rank = 0;
-    for (const char *at = bracket; *at == '[' || *at == ','; rank++) {
+    for (const char *at = bracket; at != NULL && (*at == '[' || *at == ','); rank++) {
         char *end;
         unsigned long long number = strtoull(at + 1, &end, 10);
         if (rank == meta->rank) break;
@@ -88,7 +83,6 @@ static refs_status read_element(const refs_array_meta *meta, const char *wanted,
 
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
     uint64_t index[REFS_MAX_RANK] = {0};
-    wanted = skip_slashes(wanted);
     if (strchr(wanted, '[') == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
     if (tool_is_in_fragment(set, wanted))
         return refs_fail(err, REFS_INVALID,
@@ -105,9 +99,9 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
 refs_status tool_find_fragment(const tool_set *set, const char *wanted, refs_partition *partition,
                                refs_error *err) {
     uint64_t element[REFS_MAX_RANK] = {0};
-    wanted = skip_slashes(wanted);
-    const refs_array_meta *meta =
-        refs_hierarchy_find_array(set->hierarchy, refs_str_view(wanted, strcspn(wanted, "[")));
+    const refs_str name = refs_str_view(wanted, strcspn(wanted, "["));
+    const refs_array_meta *meta = refs_hierarchy_find_array(set->hierarchy, name);
+    if (meta == NULL) return tool_fail_key(set, name, err);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path + 1, meta->problem);
     REFS_TRY(read_element(meta, wanted, element, err));

@@ -403,7 +403,6 @@ static refs_status say_fragment(const tool_set *set, const char *wanted, bool js
                                 refs_error *err) {
     REFS_SCOPED_BUF file = REFS_BUF_INIT;
     refs_partition partition;
-    while (*wanted == '/') wanted++;
     REFS_TRY(tool_find_fragment(set, wanted, &partition, err));
     REFS_TRY(tool_append_redacted(partition.file, &file));
     const char *name = (const char *)file.data;
@@ -450,9 +449,15 @@ static refs_status show_list(const tool_set *set, const tool_arguments *argument
     return list(set, shown, arguments->json, err);
 }
 
+/* The requested key or element, without leading slashes; or NULL. */
+static const char *find_wanted(const tool_arguments *arguments) {
+    const char *wanted = arguments->names.n > 1 ? arguments->names.items[1] : NULL;
+    return wanted != NULL ? wanted + strspn(wanted, "/") : NULL;
+}
+
 static refs_status show_info(const tool_set *set, const tool_arguments *arguments, contents *shown,
                              refs_error *err) {
-    const char *wanted = arguments->names.n > 1 ? arguments->names.items[1] : NULL;
+    const char *wanted = find_wanted(arguments);
     const bool is_in_fragment = wanted != NULL && tool_is_in_fragment(set, wanted);
     if (wanted != NULL && !is_in_fragment) return say_where(set, wanted, arguments->json, err);
     REFS_TRY(open_contents(set, arguments->all && !is_in_fragment, shown, err));
@@ -464,8 +469,9 @@ static refs_status show_info(const tool_set *set, const tool_arguments *argument
 static refs_status show_value(const tool_set *set, const tool_arguments *arguments, contents *shown,
                               refs_error *err) {
     (void)shown;
-    if (arguments->names.n < 2) return tool_fail_key(set, refs_str_view("", 0), err);
-    return print_value(set, arguments->names.items[1], err);
+    const char *wanted = find_wanted(arguments);
+    return wanted != NULL ? print_value(set, wanted, err)
+                          : tool_fail_key(set, refs_str_view("", 0), err);
 }
 
 static tool_exit show(const tool_arguments *arguments, shower show_it, size_t least, size_t most) {

@@ -301,13 +301,15 @@ bool tool_read_index(const char *text, uint64_t *index, size_t *rank);
 refs_status tool_check_partition(const tool_session *session, const tool_arguments *arguments,
                                  refs_error *err);
 
-/** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
+/** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. Here and
+ * below, `wanted` begins with no slash. */
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);
 
 /** Whether it is the element of an aggregation, as the set stores it or described as such. */
 bool tool_is_in_fragment(const tool_set *set, const char *wanted);
 
-/** The partition that has it, once aggregations are open; without a fragment if nothing has it. */
+/** The partition that has the element of an aggregation, once aggregations are open; without a
+ * fragment if nothing has it. */
 refs_status tool_find_fragment(const tool_set *set, const char *wanted,
                                struct refs_partition *partition, refs_error *err);
 
