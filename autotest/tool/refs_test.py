@@ -286,7 +286,7 @@ class Index(Folder):
         self.write("d/a.nc", [0])
         self.assertIn("** matches one folder, like *", run("index", "d/**/x/*.nc", "-o", "a.json", status=1))
         said = run("index", "d/a.nc", "-v", "t2", "-o", "a.json", status=1)
-        self.assertIn('no array "t2"; there are: y, x, time, time_bnds, t\n', said)
+        self.assertIn('no array "t2" (it has: y, x, time, time_bnds, t)\n', said)
 
     def test_a_source_without_a_selected_variable_is_left_out_as_the_message_says(self):
         for i in range(3):
@@ -294,7 +294,7 @@ class Index(Folder):
         with netCDF4.Dataset("1.nc", "a") as file:
             file.renameVariable("t", "u")
         said = run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "-o", "a.json", status=1)
-        self.assertIn('1.nc: there is no array "t"; there are: y, x, time, time_bnds, u: leave out sources without it (--skip-errors does)', said)
+        self.assertIn('1.nc: there is no array "t" (it has: y, x, time, time_bnds, u): omit this source, or use --skip-errors', said)
         run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "--skip-errors", "-o", "a.json", status=1)
         self.expect_hours("a.json", [0, 2])
 

@@ -101,13 +101,12 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         const refs_str rest = refs_str_part(path, group.size, path.size);
         const refs_str shown = named < MAX_NAMED ? rest : refs_str_from("others");
         REFS_TRY(refs_buf_printf(&there, err, "%s%.*s",
-                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown)));
+                                 named++ > 0 ? ", " : " (it has: ", REFS_STR_ARG(shown)));
     }
-    return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s%s", name, (int)there.size,
-                     (const char *)there.data,
-                     refs_combine__copies(in->combine)
-                         ? ""
-                         : ": leave out sources without it (--skip-errors does)");
+    return refs_fail(
+        err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s%s%s", name, (int)there.size,
+        (const char *)there.data, there.size > 0 ? ")" : "",
+        refs_combine__copies(in->combine) ? "" : ": omit this source, or use --skip-errors");
 }
 
 /* Selects all arrays of the group. Variables that describe them may lie in groups above. */

@@ -107,8 +107,9 @@ static bool lie_apart(const refs_combine *combine, refs_str name) {
     return false;
 }
 
-/* Whether parts have the field, and not as one whose values both sides know whole. */
-static bool have_field(const refs_combine *combine, const refs_combine_array *own) {
+/* Whether fragments replace the master's own values: some part has the field, and not both hold all
+ * of its values. */
+static bool is_replaced_by_fragments(const refs_combine *combine, const refs_combine_array *own) {
     bool is_shared = own->values != REFS_COMBINE_NONE;
     for (size_t dim = 0; dim < own->rank && is_shared; dim++)
         is_shared =
@@ -121,15 +122,15 @@ static bool have_field(const refs_combine *combine, const refs_combine_array *ow
     return false;
 }
 
-/* A field that a master or a manifest stores itself has values that no fragment may have: it stays
- * stored in the result, unless it can only be replaced by its fragments. */
+/* The result keeps the master's own values, which fragments may lack, unless fragments replace
+ * them. */
 static refs_status settle_own_fields(refs_combine *combine, refs_error *err) {
     for (size_t i = combine->n_parts; i < combine->n_members; i++) {
         refs_combine_member *member = &combine->members[i];
         size_t n = 0;
         for (size_t k = 0; k < member->n_arrays; k++) {
             refs_combine_array array = member->arrays[k];
-            if (array.is_field && have_field(combine, &array)) {
+            if (array.is_field && is_replaced_by_fragments(combine, &array)) {
                 refs_combine__array_clear(&array);
                 continue;
             }

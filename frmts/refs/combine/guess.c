@@ -1091,8 +1091,7 @@ static bool is_alone(const refs_combine *combine, const refs_combine_member *mem
     return true;
 }
 
-/* Those between ends of the same variables tell no more: not each file of an archive is opened to
- * say so. */
+/* If both ends have the same variables, files between them add nothing; do not open them. */
 static bool may_tell_more(const refs_combine *ends) {
     const refs_combine_member *first = &ends->members[0], *last = &ends->members[1];
     const size_t n = count_shared(first, last);

@@ -295,8 +295,7 @@ static bool is_fill_of(char kind, const refs_json *value) {
     return (kind == 'i' || kind == 'u') && refs_json_is_number(value);
 }
 
-/* Of floating-point numbers in base64 alone: little-endian double precision, whatever their type.
- */
+/* Floating-point fill values are written only as base64 of a little-endian double. */
 static refs_status write_fill_attribute(char kind, const refs_json *value, refs_buf *v3,
                                         refs_error *err) {
     uint8_t bytes[sizeof(double)];
