@@ -1525,6 +1525,22 @@ class Unlike(Folder):
                 self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20])
                 self.assertEqual(read("m.nca", "rh")[:, 0, 0].tolist(), [1, 11, 21])
 
+    def test_files_that_stand_for_missing_fragments_are_no_sources(self):
+        os.mkdir("days")
+        for day in range(3):
+            with netCDF4.Dataset(self.write(f"days/d{day}.nc", (day,)), "a") as file:
+                if day != 1:
+                    file.createVariable("rh", "f4", ("time", "lat", "lon"), fill_value=-1)[:] = day
+        run("index", "days", "-o", "days/all.nc", "-r", "-q")
+        self.assertEqual(os.listdir("days/all"), ["all.rh.fill.1x6x8.nc"])
+        before = dump("days/all.nc")
+        run("index", "days", "-o", "days/all.nc", "-r", "-q")
+        self.assertEqual(dump("days/all.nc"), before)
+        self.assertEqual(run("check", "days/all.nc"), "3 sources, 0 problems\n")
+        os.remove("days/all.nc")
+        done = subprocess.run([REFS, "index", "days", "-o", "days.json"], capture_output=True, text=True, check=True)
+        self.assertIn("all.rh.fill.1x6x8.nc in days/all is skipped: it stands for missing fragments of a master", done.stderr)
+
     def test_files_are_no_placeholders_as_they_are_called_so(self):
         names = [f"rain.fill.{2020 + day}.nc" for day in range(4)]
         for day, name in enumerate(names):

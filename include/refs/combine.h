@@ -290,7 +290,8 @@ refs_names_host refs_names_posix(void);
  * A file with the name of a data file counts as one, whatever is in it, and so does one that cannot
  * be read, unless its name says otherwise ("README", "x.txt"): opening it is then an error. A set
  * in a folder of its own, of Parquet files or an Icechunk repository, is its name; a repository in
- * a folder that is named is skipped, with a note, since it cannot be joined. */
+ * a folder that is named is skipped, with a note, since it cannot be joined, and so are files in a
+ * folder STEM that stand for fragments that a master STEM.nc lacks. */
 refs_status refs_combine_expand(const refs_names_host *host, const char *name, refs_buf *names,
                                 refs_error *err);
 

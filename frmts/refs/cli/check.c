@@ -248,10 +248,12 @@ static refs_status check(tool_checking *at, refs_error *err) {
     return decodes ? tool_check_chunks(at, err) : REFS_OK;
 }
 
-/* A master, which has coordinates of its own, is none of its sources. */
+/* A master, which has coordinates of its own, is none of its sources, nor are files that stand for
+ * fragments that it lacks. */
 static size_t count_sources(const tool_checking *at) {
     const refs_str master = refs_str_from(refs_set_location(at->set.set));
-    const size_t n = at->locations.count;
+    size_t n = at->locations.count;
+    for (size_t i = 0; i < at->locations.count; i++) n -= at->targets[i].is_filler ? 1 : 0;
     return n > 1 && refs_set_is_file(at->set.set) &&
                    refs_intern_find(&at->locations, master) != REFS_INTERN_NONE
                ? n - 1
@@ -269,6 +271,10 @@ static void print_result(const tool_checking *at) {
     const size_t n_own = count_own(at), n_sources = count_sources(at) - n_own;
     const unsigned long long n_problems = tool_findings_n_problems(&at->findings);
     const unsigned long long n_undecoded = tool_findings_n_not_decoded(&at->findings);
+    if (at->arguments->json) {
+        printf("{\"sources\":%zu,\"problems\":0}\n", n_sources);
+        return;
+    }
     printf("%zu source%s", n_sources, n_sources == 1 ? "" : "s");
     if (n_own > 0) printf(" and %zu chunk file%s of the repository", n_own, n_own == 1 ? "" : "s");
     if (at->n_unused > 0)
@@ -310,9 +316,11 @@ tool_exit tool_check(const tool_arguments *arguments) {
     const refs_status printed =
         tool_findings_print(&at.findings, arguments, status == REFS_OK ? &err : NULL);
     if (status == REFS_OK) status = printed;
-    if (status == REFS_OK && !arguments->quiet && !arguments->json) print_result(&at);
     const uint64_t n_found =
         tool_findings_n_problems(&at.findings) + tool_findings_n_not_decoded(&at.findings);
+    /* with --json, each line names a source with a problem, or there is none */
+    if (status == REFS_OK && !arguments->quiet && (!arguments->json || n_found == 0))
+        print_result(&at);
     clear(&at);
     tool_session_close(&session);
     if (status != REFS_OK) tool_complain(&err);

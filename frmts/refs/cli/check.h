@@ -14,6 +14,7 @@
 typedef struct tool_target {
     uint64_t end; /**< behind the last byte that is referred to */
     char array[128];
+    bool is_filler;   /**< it stands for missing fragments of a master, and has no data */
     bool is_measured; /**< `now` and `problem` are known */
     refs_vfs_validators now;
     char *problem; /**< why it cannot be opened; or NULL */

@@ -1,6 +1,7 @@
 /* check_fragments.c -- see check.h. */
 #include "arrays.h"
 #include "check.h"
+#include "refs/cfa/cfa.h"
 
 typedef struct inspecting {
     tool_checking *at;
@@ -18,12 +19,16 @@ static refs_status inspect(void *user, const refs_partition *partition, refs_err
                       .target = TOOL_NO_TARGET};
     uint64_t count[REFS_MAX_RANK];
     REFS_TRY(tool_check_interrupted(err));
-    if (*partition->file != '\0')
+    for (size_t d = 0; d < meta->rank; d++) count[d] = partition->end[d] - partition->begin[d];
+    if (*partition->file != '\0') {
         REFS_TRY(tool_check_target(in->at, refs_str_from(partition->file), &read.target, err));
+        in->at->targets[read.target].is_filler =
+            refs_cfa_is_filler(partition->file, meta->path, count, meta->rank);
+    }
     if (meta->dtype.type == REFS_TYPE_OBJECT) return REFS_OK;
     for (size_t d = 0; d < meta->rank; d++) {
-        count[d] = in->at->arguments->deep ? partition->end[d] - partition->begin[d] : 1;
-        if (count[d] == 0) return REFS_OK;
+        if (!in->at->arguments->deep) count[d] = 1;
+        if (partition->end[d] == partition->begin[d]) return REFS_OK;
     }
     read.count = count;
     return tool_reads_add(&in->reads, &read, err);

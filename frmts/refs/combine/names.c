@@ -240,8 +240,27 @@ static bool is_resumed(const expansion *all, const char *folder, const char *nam
            is_folder(look_inside(all, *folder != '\0' ? folder : ".", name));
 }
 
+/* "STEM/STEM.v.fill.3x4.nc" stands for fragments that the master STEM.nc lacks, and has no data. */
+static bool is_filler(const expansion *all, const char *folder, const char *name) {
+    refs_str path = refs_str_from(folder);
+    REFS_SCOPED_BUF master = REFS_BUF_INIT;
+    while (refs_str_ends(path, "/")) path.size--;
+    const refs_str stem = refs_path_last(path);
+    if (!refs_cfa_may_be_filler(name) || stem.size == 0 || name[stem.size] != '.' ||
+        strncmp(name, stem.data, stem.size) != 0)
+        return false;
+    if (refs_buf_printf(&master, NULL, "%.*s.nc", REFS_STR_ARG(path)) == REFS_OK &&
+        all->host->look(all->host->user, (const char *)master.data) == REFS_NAME_ABSENT)
+        refs_note(&all->host->notes, REFS_NOTE_WARNING,
+                  "%s in %s is skipped: it stands for missing fragments of a master: rename it if "
+                  "it has data",
+                  name, folder);
+    return true;
+}
+
 static bool is_passed_over(const expansion *all, const char *folder, const char *name) {
-    if (name[0] == '.' || is_resumed(all, folder, name)) return true;
+    if (name[0] == '.' || is_resumed(all, folder, name) || is_filler(all, folder, name))
+        return true;
     if (!refs_staged_is_unfinished(name)) return false;
     refs_note(
         &all->host->notes, REFS_NOTE_WARNING,
