@@ -81,6 +81,12 @@ class Codes(Folder):
         self.write_set("short.bin", 0, 4)
         self.assertEqual(self.codes("check", "a.json"), ["CHANGED"])
 
+    def test_a_check_without_problems_prints_what_it_checked(self):
+        with open("x.bin", "wb") as file:
+            file.write(b"1234")
+        self.write_set("x.bin", 0, 4)
+        self.assertEqual(json.loads(run("check", "a.json", "--json")), {"sources": 1, "problems": 0})
+
     def test_come_with_the_message_that_people_see(self):
         said = run("ls", "absent.json", status=1)
         told = json.loads(run("ls", "absent.json", "--json", status=1))
@@ -526,6 +532,38 @@ class UrlsOfFiles(Folder):
         with open("names", encoding="utf-8") as file:
             done = subprocess.run([REFS, "index", "-", "-o", "listed.json", "-q"], stdin=file, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class OwnSources(Folder):
+    """What an output is, or has, is no source of it."""
+
+    def write_step(self, name, step):
+        write(name, {".zgroup": '{"zarr_format":2}', "time/.zarray": array([1], [1]), "time/.zattrs": '{"_ARRAY_DIMENSIONS":["time"]}',
+                     "time/0": chr(97 + step), "v/.zarray": array([1, 100], [1, 100]),
+                     "v/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}', "v/0.0": [self.folder + "/x.bin", step, 100]})  # fmt: skip
+        with open("x.bin", "wb") as file:
+            file.write(bytes(200))
+
+    def test_sets_that_grow_in_a_folder_of_sources_are_none(self):
+        for ending in "json", "parq":
+            with self.subTest(ending):
+                os.mkdir(ending)
+                self.write_step("first.json", 0)
+                self.write_step(f"{ending}/second.json", 1)
+                run("index", "first.json", "--along", "time", "-o", f"{ending}/in.{ending}")
+                run("append", f"{ending}/in.{ending}", ending)
+                self.assertIn("/v  (time 2, x 100)", run("ls", f"{ending}/in.{ending}"))
+                self.assertIn("duplicate step", run("append", f"{ending}/in.{ending}", f"{ending}/in.{ending}", status=1))
+
+    def test_nothing_to_add_is_said_and_no_failure(self):
+        self.write_step("a.json", 0)
+        run("index", "a.json", "--along", "time", "-o", "all.json")
+        run("combine", "--format", "cfa", "--along", "time", "a.json", "-o", "m.nca")
+        for name in "all.json", "m.nca":
+            done = subprocess.run([REFS, "append", name, "-"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "refs: warning: no sources: nothing to add\n"))
+        done = subprocess.run([REFS, "index", "-", "-o", "n.json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "refs: expected at least one source\n"))
 
 
 class Masters(Folder):

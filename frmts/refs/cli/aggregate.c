@@ -365,6 +365,8 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     REFS_TRY(add_names(all, &all->target->master.files, err));
     REFS_TRY(add_names(all, &all->target->master.fillers, err));
     REFS_TRY(list_sources(all, err));
+    if (is_append && tool_skipped_has_none(&all->skipped, all->names.n - all->n_own))
+        return REFS_OK;
     if (!tool_is_remote(all->output)) REFS_TRY(tool_find_folder(all->output, all->folder, err));
     set_options(all);
     all->is_replacing =

@@ -807,9 +807,10 @@ static refs_status make_kept(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* The output is not a source, even if it lies in a folder of sources. */
+/* The output is not a source, even if it lies in a folder of sources. `given` are the arguments
+ * that name sources. */
 static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
-    size_t n = 0;
+    size_t n = all->n_own;
     if (access(all->output, F_OK) != 0) return REFS_OK;
     const bool is_master =
         all->target != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
@@ -817,7 +818,7 @@ static refs_status leave_out_output(build *all, const refs_name_list *given, ref
         if (refs_is_same_file(all->output, given->items[i]))
             return refs_fail(err, REFS_INVALID,
                              "%s: the output is also a source: choose another name", all->output);
-    for (size_t i = 0; i < all->names.n; i++) {
+    for (size_t i = n; i < all->names.n; i++) {
         const bool is_output = refs_is_same_file(all->output, all->names.items[i]);
         if (is_output && !refs_name_list_has(given, all->names.items[i]))
             refs_free(all->names.items[i]);
@@ -978,7 +979,7 @@ static refs_status open_master(build *all, refs_error *err) {
 
 static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
-    const size_t first = kind == GROWING_MASTER ? 1 : 0;
+    const size_t first = kind == GROWING_MASTER ? 1 : 0, n_sets = kind == NEW_SET ? 0 : 1;
     const refs_name_list names = {given->items + first, given->n - first, 0};
     if (all->target != NULL)
         all->session = all->target->session;
@@ -995,7 +996,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
          i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
         status = tool_check_named(all->output, all->names.items[i], err);
     REFS_TRY(status);
-    REFS_TRY(leave_out_output(all, &names, err));
+    const refs_name_list added = {given->items + n_sets, given->n - n_sets, 0};
+    REFS_TRY(leave_out_output(all, &added, err));
     if (all->part.n > 0) tool_part_keep(&all->part, &all->names);
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
@@ -1029,7 +1031,9 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                              : REFS_OK;
     if (status == REFS_OK) status = refs_scan_shared_open(&all.scans, &err);
     if (status == REFS_OK) status = open_sources(&all, kind, &err);
-    const bool is_empty = all.part.n > 0 && all.names.n == 0;
+    const bool is_empty = (all.part.n > 0 && all.names.n == 0) ||
+                          (status == REFS_OK && kind != NEW_SET &&
+                           tool_skipped_has_none(&all.skipped, all.names.n - all.n_own));
     if (status == REFS_OK && !is_empty) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }

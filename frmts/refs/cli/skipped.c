@@ -1,6 +1,8 @@
 /* skipped.c -- see skipped.h. */
 #include "skipped.h"
 
+#include <string.h>
+
 #include "refs/fork.h"
 
 void tool_skipped_open(const tool_arguments *arguments, tool_skipped *skipped) {
@@ -12,9 +14,22 @@ refs_status tool_skipped_expand(tool_skipped *skipped, const tool_session *sessi
                                 const refs_name_list *arguments, tool_names *names,
                                 refs_error *err) {
     tool_names *messages = skipped->arguments->skip_errors ? &skipped->messages : NULL;
+    const bool may_be_empty = strcmp(skipped->arguments->verb, "append") == 0;
+    const size_t before = names->n;
     const refs_status status = tool_expand(session, arguments, names, messages, err);
     skipped->n_not_sources = skipped->messages.n;
-    return status;
+    if (status != REFS_OK || names->n > before) return status;
+    if (skipped->n_not_sources > 0)
+        return refs_fail(err, REFS_INVALID, "expected at least one source: all %zu were left out",
+                         skipped->n_not_sources);
+    return may_be_empty ? REFS_OK : refs_fail(err, REFS_INVALID, "expected at least one source");
+}
+
+bool tool_skipped_has_none(const tool_skipped *skipped, size_t n) {
+    const refs_notes notes = {tool_note, NULL};
+    if (n == 0 && !skipped->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING, "no sources: nothing to add");
+    return n == 0;
 }
 
 bool tool_may_skip(const tool_skipped *skipped, refs_status status) {

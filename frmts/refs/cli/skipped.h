@@ -20,10 +20,13 @@ typedef struct tool_skipped {
 void tool_skipped_open(const tool_arguments *arguments, tool_skipped *skipped);
 
 /** Works like tool_expand, for the names of a verb that leaves sources out where that is asked for.
- */
+ * Only append may get none. */
 refs_status tool_skipped_expand(tool_skipped *skipped, const tool_session *session,
                                 const refs_name_list *arguments, tool_names *names,
                                 refs_error *err);
+
+/** Whether append has no sources, `n` being how many there are; says so. */
+bool tool_skipped_has_none(const tool_skipped *skipped, size_t n);
 
 /** Whether a source that fails like this may be left out. */
 bool tool_may_skip(const tool_skipped *skipped, refs_status status);
