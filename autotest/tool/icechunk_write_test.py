@@ -216,7 +216,7 @@ class Repositories(Steps):
         self.assertEqual([os.path.getsize(os.path.join("a.icechunk", name)) for name in chunks], [1200])
         info = json.loads(run("info", "--json", "a.icechunk"))
         self.assertEqual((info["sources"], info["own_files"]), (1, 1))
-        self.assertIn("in 1 sources and 1 chunk files of the repository", run("info", "a.icechunk"))
+        self.assertIn("in 1 source and 1 chunk files of the repository", run("info", "a.icechunk"))
         self.assertIn("1 source and 1 chunk file of the repository, 0 problems", run("check", "a.icechunk"))
         run("append", "a.icechunk", self.write(1, 1, still=300))
         self.check("a.icechunk", range(2))

@@ -2418,7 +2418,7 @@ class Other(Folder):
             before = content(name)
             os.rename("0.nc", "moved/0.nc")
             said = run("append", name, names[3], status=1)
-            for part in ("/0.nc", "combining reads this variable"):
+            for part in ("/0.nc", "combining reads this variable, and the set refers to that file for it"):
                 self.assertIn(part, said)
             self.assertEqual(content(name), before)
             folder = os.path.realpath(self.folder)

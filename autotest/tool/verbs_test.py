@@ -534,6 +534,37 @@ class UrlsOfFiles(Folder):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
+class Said(Folder):
+    """Messages name what is to be done."""
+
+    def test_folders_that_do_not_exist_are_named(self):
+        write("a.json", {".zgroup": '{"zarr_format":2}', "v/.zarray": array([4], [4]), "v/.zattrs": "{}", "v/0": "abcd"})
+        for arguments in ("index", "a.json", "-o", "sp/y.json"), ("index", "a.json", "-o", "sp/y.parq"), ("split", "a.json", "-o", "sp/y.nca"):
+            with self.subTest(arguments[-1]):
+                self.assertIn("the folder sp does not exist: create it", run(*arguments, status=1).replace(os.path.realpath(self.folder) + "/", ""))
+
+    def test_selections_of_aggregations_name_these(self):
+        aggregation = {".zgroup": '{"zarr_format":2}', "time/.zarray": array([4], [4]), "time/.zattrs": '{"_ARRAY_DIMENSIONS":["time"]}',
+                       "time/0": "abcd"}  # fmt: skip
+        for i, codec in enumerate(({"id": "zlib"}, None)):
+            part = dict(aggregation)
+            part.update({"time/0": "ab" if i == 0 else "cd", "time/.zarray": array([2], [2]),
+                         "v/.zarray": array([2, 10, 10], [1, 10, 10], compressor=codec),
+                         "v/.zattrs": '{"_ARRAY_DIMENSIONS":["time","y","x"]}', "v/0.0.0": [f"{self.folder}/x.bin", 0, 100],
+                         "v/1.0.0": [f"{self.folder}/x.bin", 100, 100]})  # fmt: skip
+            write(f"{i}.json", part)
+        with open("x.bin", "wb") as file:
+            file.write(bytes(200))
+        run("index", "0.json", "1.json", "--along", "time", "-o", "all.json", "-q")
+        said = run("convert", "all.json", "-o", "o.json", "-v", "v[time=#0]", status=1)
+        self.assertIn("/v: a set with an aggregation, or with chunks of several sizes, cannot be cut along time: select from its files "
+                      "(refs index FILES... -o SET --variables 'v[time=...]')", said)
+
+    def test_sources_of_info_are_counted(self):
+        write("a.json", {".zgroup": '{"zarr_format":2}', "v/.zarray": array([4], [4]), "v/.zattrs": "{}", "v/0": [f"{self.folder}/x.bin", 0, 4]})
+        self.assertIn("4 bytes in 1 source, without recorded sizes", run("info", "a.json"))
+
+
 class OwnSources(Folder):
     """What an output is, or has, is no source of it."""
 

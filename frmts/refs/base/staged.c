@@ -24,6 +24,14 @@ refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err
 }
 
 refs_status refs_staged_fail(const char *path, refs_error *err) {
+    const int code = errno;
+    const refs_str folder = refs_file_name_folder(refs_str_from(path));
+    REFS_SCOPED char *name = refs_str_copy(folder);
+    if (code == ENOENT && name != NULL && access(name, F_OK) != 0)
+        return refs_fail(err, REFS_IO,
+                         "%s: cannot be written: the folder %s does not exist: create it", path,
+                         name);
+    errno = code;
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 

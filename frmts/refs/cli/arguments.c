@@ -25,7 +25,8 @@ const tool_option tool_options[] = {
      "only this group, as the root of the set, with variables of its parent groups that describe "
      "it"},
     {'i', false, "inline", "BYTES", "store chunks of up to BYTES in the set itself"},
-    {'r', false, "relative", NULL, "name local files relative to the folder of the set"},
+    {'r', false, "relative", NULL,
+     "name local files relative to the folder of the set; not in Icechunk"},
     {'w', false, "rewrite", "OLD=>NEW", "replace the prefix OLD of source names; may be repeated"},
     {'W', true, "uri-map", "FILE",
      "replace prefixes of source names as FILE says: a JSON object {\"OLD\": \"NEW\"}"},

@@ -50,7 +50,7 @@ const tool_verb tool_verbs[] = {
      tool_split},
     {"mv", "MASTER", "change where a master looks for its fragments", "wWXvgP",
      "--prefix names their new folder, or --rewrite 'OLD=>NEW' replaces prefixes. Files are not "
-     "moved. --variable, --group and --partition select fragments.",
+     "moved. --variables, --group and --partition select fragments.",
      tool_move},
     {"info", "SET [KEY]", "summarize a set, or show where the bytes of a key are", "AJPMgv",
      "--partition lists the fragments of a master. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" for "

@@ -353,11 +353,11 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
     printf("%llu references for %s%llu chunks, %llu of them in the set\n", numbers[1],
            more_than(sum.n_grid), numbers[2], numbers[3]);
     print_bytes(sum.bytes);
-    printf(" in %llu sources", numbers[6]);
+    printf(" in %llu source%s", numbers[6], numbers[6] == 1 ? "" : "s");
     if (own->count > 0) printf(" and %llu chunk files of the repository", numbers[9]);
-    printf(n_recorded > 0 ? ", %llu of them with recorded size and date\n"
+    printf(n_recorded > 0 ? "; %llu source%s recorded with size and date\n"
                           : ", without recorded sizes and dates\n",
-           numbers[7]);
+           numbers[7], numbers[7] == 1 ? "" : "s");
     REFS_TRY(tool_print_history(set->set, json, err));
     return fail_unless_all(n_unread, shown->n, err);
 }

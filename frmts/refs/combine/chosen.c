@@ -231,16 +231,21 @@ refs_status refs_part__fail_cut_through(const refs_part_reader *in, const refs_a
                      (unsigned long long)((end < cut->size ? end : cut->size) - 1));
 }
 
+static refs_status fail_uneven(const refs_array_meta *meta, const char *dim, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: a set with an aggregation, or with chunks of several sizes, cannot be "
+                     "cut along %s: select from its files (refs index FILES... -o SET --variables "
+                     "'%s[%s=...]')",
+                     meta->path, dim, meta->path + 1, dim);
+}
+
 refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_meta *meta,
                                  refs_combine_array *array, refs_error *err) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
         const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
         if (cut == NULL) continue;
         if (meta->edges != NULL || meta->first_chunk != NULL || in->n_containers > 0)
-            return refs_fail(err, REFS_INVALID,
-                             "%s: an aggregation, or an array with chunks of several sizes, cannot "
-                             "be cut along %s: leave the selection out",
-                             meta->path, cut->dim);
+            return fail_uneven(in->n_containers > 0 ? in->containers[0].meta : meta, cut->dim, err);
         if (meta->shape[dim] != cut->size)
             return refs_fail(
                 err, REFS_INVALID,

@@ -63,8 +63,8 @@ static refs_status fail_read(const refs_combine_source *source, refs_status stat
     if (!refs_status_is_unreadable(status) || source->is_file)
         return refs_fail(err, status, "%s", problem->message);
     return refs_fail(err, status,
-                     "%s: combining reads this variable, and only that file has it: restore the "
-                     "file, or index the remaining files again",
+                     "%s: combining reads this variable, and the set refers to that file for it: "
+                     "restore the file, or index the remaining files again",
                      problem->message);
 }
 

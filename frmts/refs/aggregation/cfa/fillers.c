@@ -187,8 +187,7 @@ static refs_status make_folder(refs_master *master, refs_error *err) {
     REFS_TRY(refs_buf_keep(&path, &master->fillers.folder, err));
     master->fillers.is_new = mkdir(master->fillers.folder, 0777) == 0;
     if (master->fillers.is_new || errno == EEXIST) return REFS_OK;
-    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", master->fillers.folder,
-                     strerror(errno));
+    return refs_staged_fail(master->fillers.folder, err);
 }
 
 static cfa_filler *find(const refs_master *master, const char *name) {

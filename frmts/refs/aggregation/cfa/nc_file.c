@@ -9,6 +9,7 @@
 #include "cfa/nc_internal.h"
 #include "refs/file_name.h"
 #include "refs/half.h"
+#include "refs/staged.h"
 
 /* Chunks of what is compressed are the library's choice, levels beyond this are an error. */
 #define MAX_DEFLATE 9
@@ -54,6 +55,8 @@ static bool is_full(const nc_file *file, int code) {
 }
 
 refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err) {
+    errno = code;
+    if (code == ENOENT) return refs_staged_fail(file->shown, err);
     return refs_fail(err, status_of(code), "%s: %s%scannot be written: %s", file->shown, name,
                      *name != '\0' ? " " : "",
                      is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
