@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -222,20 +223,74 @@ class StringsAlongTime(InFolder):
                 first, _, last = selected.replace("#", "").partition(":")
                 self.assertEqual(read_texts("all.json", "name"), ["north", "west", "up"][int(first):int(last or first) + 1])
 
-    def test_of_more_than_a_million_are_not_read(self):
+    def test_of_any_number_are_in_a_master(self):
+        n = 1000001
         for i in range(2):
-            write(f"{i}.json", array("time", ["time"], [i], units="hours since 2000-01-01"), array("t", ["time"], [i]),
-                  strings("name", ["station"], ["a"]))
-            with open(f"{i}.json", encoding="utf-8") as file:
-                found = json.load(file)
-            document = json.loads(found["refs"]["name/.zarray"])
-            document.update(shape=[1000001], chunks=[1000001])
-            found["refs"]["name/.zarray"] = json.dumps(document)
-            del found["refs"]["name/0"]
-            with open(f"{i}.json", "w", encoding="utf-8") as file:
-                json.dump(found, file)
-        said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "time")
-        self.assertIn("name: cannot be compared with other sources: using the values of the first: /name: expected at most 1000000 elements", said)
+            write(f"{i}.json", array("time", ["time"], [i], units="hours since 2000-01-01"), strings("name", ["station"], ["a"] * n),
+                  array("t", ["time", "station"], np.zeros((1, n), "u1")))
+        run("combine", "0.json", "1.json", "-o", "all.nca", "--along", "time", "--format", "cfa")
+        with netCDF4.Dataset("all.nca") as master:
+            self.assertEqual(master["name"].shape, (n,))
+            self.assertEqual(set(master["name"][:]), {"a"})
+
+    def test_that_are_not_stored_take_no_memory(self):
+        """Files of a few kilobytes that declare gigabytes."""
+        for i in range(2):
+            found = [strings(f"s{k}", ["n"], ["a"]) for k in range(40)]
+            for k, one in enumerate(found):
+                document = json.loads(one[f"s{k}/.zarray"])
+                one[f"s{k}/.zarray"] = json.dumps({**document, "shape": [10**6], "chunks": [10**6], "fill_value": f"{i}{k}".ljust(60, "x")})
+                del one[f"s{k}/0"]
+            write(f"{i}.json", array("t", ["t"], np.array([float(i)])), *found)
+        most = resource.RLIMIT_AS, (500 << 20, resource.getrlimit(resource.RLIMIT_AS)[1])
+        done = subprocess.run([REFS, "combine", "0.json", "1.json", "-o", "all.json", "--along", "t"], capture_output=True, text=True, check=False,
+                              timeout=300, preexec_fn=lambda: resource.setrlimit(*most))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_are_compared_as_far_as_numbers_are(self):
+        for n, differs in ((1000, True), (40000, False)):
+            for i in range(2):
+                write(f"{i}.json", array("t", ["t"], np.array([float(i)])), strings("s", ["n"], ["a"] * (n - 1) + ["ab"[i]]))
+            self.assertEqual(run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t") != "", differs, n)
+
+    def test_of_several_types_are_compared_as_text(self):
+        v = array("v", ["t", "n"], np.zeros((1, 2), "f4"), coordinates="name")
+        write("0.json", array("t", ["t"], np.array([0.0])), strings("name", ["n"], ["ab", "c\u00e9"]), v)
+        for text, dtype, status in (("c\u00e9", "<U4", 0), ("c\u00e9", "S4", 0), ("cd", "<U2", 1), ("cd", "S2", 1)):
+            names = [x if dtype[0] == "<" else x.encode() for x in ("ab", text)]
+            write("1.json", array("t", ["t"], np.array([1.0])), array("name", ["n"], np.array(names, dtype)), v)
+            with self.subTest(text=text, dtype=dtype):
+                said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t", status=status)
+                if status == 1:
+                    self.assertIn('element 1 of name is "c\u00e9" and "cd"', said)
+
+    def test_of_an_unreadable_source_do_not_hide_differences_of_others(self):
+        """Files of sets may be gone, which is told; what is damaged is an error."""
+        v = array("v", ["t", "n"], np.zeros((1, 2), "f4"), coordinates="name")
+        for i, names in enumerate(("ab", "ab", "ac", "ab")):
+            found = strings("name", ["n"], list(names))
+            if i == 0:
+                found["name/0"] = ["file:///gone", 0, 10]
+            elif i == 3:
+                found["name/0"] = inline(np.array([2, 255], "<i4"))
+            write(f"{i}.json", array("t", ["t"], np.array([float(i)])), found, v)
+        self.assertIn("name: cannot be compared with other sources: 0.json: ", run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t"))
+        self.assertIn("the grids of 1.json and 2.json differ", run("combine", "0.json", "1.json", "2.json", "-o", "all.json", "--along", "t", status=1))
+        self.assertIn("is truncated", run("combine", "1.json", "3.json", "-o", "all.json", "--along", "t", status=1))
+
+    def test_of_repositories_are_combined_and_grow(self):
+        """Long values are files of the repository."""
+        for i in range(2):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                file.createDimension("time", None)
+                file.createVariable("time", "f8", ("time",)).units = "hours since 2000-01-01"
+                file["time"][:] = np.arange(300) + 300 * i
+                file.createVariable("label", str, ("time",))[:] = np.array([f"label number {k + 300 * i}" for k in range(300)], dtype=object)
+            run("index", f"{i}.nc", "-o", f"{i}.icechunk")
+        run("combine", "0.icechunk", "1.icechunk", "-o", "two.json", "--along", "time")
+        run("append", "0.icechunk", "1.nc")
+        for name in ("two.json", "0.icechunk"):
+            self.assertEqual(read_texts(name, "label"), [f"label number {i}" for i in range(600)])
 
 
 class Strict(InFolder):

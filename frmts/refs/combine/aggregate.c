@@ -336,25 +336,6 @@ static refs_status describe(aggregating *at, const refs_combine_result *result, 
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Converts strings of fixed length into strings with a NUL after each. */
-static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs_buf *strings,
-                                  refs_error *err) {
-    for (size_t begin = 0; begin + dtype->size <= values.size; begin += dtype->size) {
-        const char *at = values.data + begin;
-        for (size_t i = 0; dtype->type == REFS_TYPE_UNICODE && i + 4 <= dtype->size; i += 4) {
-            uint32_t c;
-            uint8_t bytes[4];
-            memcpy(&c, at + i, 4);
-            if (c == 0) break;
-            REFS_TRY(refs_buf_append(strings, bytes, refs_utf8_encode(c, bytes), err));
-        }
-        if (dtype->type == REFS_TYPE_BYTES)
-            REFS_TRY(refs_buf_append(strings, at, strnlen(at, dtype->size), err));
-        REFS_TRY(refs_buf_append(strings, "", 1, err));
-    }
-    return REFS_OK;
-}
-
 /* Times may have become double or wider integers. */
 static void widen_type(const refs_combine_result *result, described *of) {
     uint8_t narrow[16];
@@ -375,8 +356,8 @@ static refs_status put_values(aggregating *at, const refs_combine_result *result
     if (status == REFS_OK && result->like->are_texts)
         status = refs_buf_append_str(&strings, values, err);
     else if (status == REFS_OK && are_strings)
-        status = append_strings(result->is_loaded ? &result->dtype : &of.variable.dtype, values,
-                                &strings, err);
+        status = refs_combine__append_strings(
+            result->is_loaded ? &result->dtype : &of.variable.dtype, values, &strings, err);
     if (status == REFS_OK)
         status = refs_master_variable(
             at->master, &of.variable,

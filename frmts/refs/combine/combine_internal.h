@@ -34,7 +34,7 @@
 /** Most indices of several concat dimensions, each of which is checked for being a hole. */
 #define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
-/** Most bytes of a per-step array of one part. */
+/** Most bytes of a per-step array of one part, and of strings, each of which takes its NUL. */
 #define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
 /** Most bytes of values that are kept although less than one in REFS_COMBINE_EMPTY_FOR_EACH of them
@@ -47,9 +47,6 @@
  * and of others. */
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
-
-/** Most strings of variable length of an array that are read. */
-#define REFS_COMBINE_MAX_STRINGS 1000000
 
 /** Larger coordinates are compared by digests of samples: rows at the beginning, in the middle and
  * at the end, of so many bytes each or of one row. Reading all of them would cost more than the
@@ -331,7 +328,8 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);
 
-/* -- levels.c: levels of one name and several values get a name for each value ------------------- */
+/* -- levels.c: levels of one name and several values get a name for each value -------------------
+ */
 
 refs_status refs_combine__name_levels(refs_combine *combine, refs_error *err);
 
@@ -574,6 +572,10 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
 
 /** Cuts the first string, which has a NUL after it, off a list; missing where the list is empty. */
 refs_value refs_combine__take_text(refs_str *list);
+
+/** Appends strings of fixed length, each with a NUL after it. */
+refs_status refs_combine__append_strings(const refs_dtype *dtype, refs_str values,
+                                         refs_buf *strings, refs_error *err);
 
 /** Whether it has a number: INTEGER, NUMBER and TIME. */
 bool refs_combine__is_number(const refs_value *value);

@@ -45,7 +45,8 @@ refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_
     array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
     array->is_thin = !array->is_field;
     array->are_texts = meta->dtype.type == REFS_TYPE_OBJECT;
-    if (array->are_texts) return refs_part__want_values(in, meta, true, err);
+    if (array->are_texts)
+        return refs_part__want_values(in, meta, refs_part__n_concat_dims(in, meta) == 0, err);
     if (!refs_combine__value_bytes(meta, &bytes))
         return array->is_field
                    ? REFS_OK

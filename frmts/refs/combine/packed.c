@@ -84,7 +84,8 @@ refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta 
     const refs_chunk_keys keys = keys_of(in, meta, array, counts);
     REFS_TRY(refs_set_count_chunks(in->part->set, &keys, &n, err));
     *bytes = n;
-    bool fits = refs_mul_u64(n, meta->dtype.size, bytes);
+    const bool are_strings = meta->dtype.type == REFS_TYPE_OBJECT; /* of a byte or more */
+    bool fits = refs_mul_u64(n, are_strings ? 1 : meta->dtype.size, bytes);
     for (size_t dim = 0; fits && dim < meta->rank; dim++)
         fits = refs_mul_u64(*bytes, refs_part__key_size(meta, dim), bytes);
     if (!fits) *bytes = UINT64_MAX;

@@ -433,6 +433,24 @@ typedef struct difference {
     uint64_t element;
 } difference;
 
+/* The strings of an array, each with a NUL after it. */
+static refs_status list_texts(const refs_combine *combine, const refs_combine_array *array,
+                              refs_buf *texts, refs_error *err) {
+    const refs_str values = refs_combine__text(combine, array->values);
+    return array->are_texts ? refs_buf_append_str(texts, values, err)
+                            : refs_combine__append_strings(&array->dtype, values, texts, err);
+}
+
+/* A value, of `texts` if the array has some. */
+static refs_value element_of(const refs_values *values, refs_str texts, uint64_t i) {
+    const size_t size = values->dtype->size;
+    const bool has_it = size > 0 && i < values->bytes.size / size;
+    if (texts.size == 0)
+        return has_it ? refs_combine__unpacked_at(values, i) : (refs_value){.is_missing = true};
+    while (i-- > 0) (void)refs_combine__take_text(&texts);
+    return refs_combine__take_text(&texts);
+}
+
 /* Appends "element 3 of lat is 0.3 and 0.6", with units where these differ. */
 static refs_status describe_difference(const refs_combine *combine,
                                        const refs_combine_result *result, difference found,
@@ -444,11 +462,12 @@ static refs_status describe_difference(const refs_combine *combine,
                              REFS_STR_ARG(refs_combine__text(combine, result->path))));
     for (size_t k = 0; k < 2; k++) {
         char shown[REFS_VALUE_TEXT];
-        const refs_values values = readable_of(combine, result, arrays[k]);
         const refs_str units = refs_combine__text(combine, arrays[k]->units);
-        const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
-                                     ? refs_combine__unpacked_at(&values, found.element)
-                                     : (refs_value){.is_missing = true};
+        const refs_values values = readable_of(combine, result, arrays[k]);
+        REFS_SCOPED_BUF texts = REFS_BUF_INIT;
+        if (arrays[k]->are_texts || arrays[k]->dtype.type == REFS_TYPE_UNICODE)
+            REFS_TRY(list_texts(combine, arrays[k], &texts, err));
+        const refs_value value = element_of(&values, refs_buf_text(&texts), found.element);
         REFS_TRY(refs_buf_printf(text, err, "%s %s", k > 0 ? " and" : "",
                                  refs_combine__print_value(&value, shown)));
         if (have_units && units.size > 0)
@@ -665,42 +684,33 @@ bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combi
     return have_values ? have_one_value_beside_holes(combine, a, b) : a->digest == b->digest;
 }
 
-/* The strings, each with a NUL after it, are not equal. */
-static refs_status fail_texts(const refs_combine *combine, const refs_combine_result *result,
-                              const refs_combine_place *at, refs_error *err) {
-    refs_str one = refs_combine__text(combine, result->like->values),
-             other = refs_combine__text(combine, at->array->values);
-    refs_value a, b;
-    char shown[2][REFS_VALUE_TEXT];
-    uint64_t i = 0;
-    for (;; i++) {
-        a = refs_combine__take_text(&one);
-        b = refs_combine__take_text(&other);
-        if (a.is_missing || b.is_missing || !refs_str_equal(a.text, b.text)) break;
+static uint64_t first_other_text(refs_str one, refs_str other) {
+    for (uint64_t i = 0;; i++) {
+        const refs_value a = refs_combine__take_text(&one), b = refs_combine__take_text(&other);
+        if (a.is_missing && b.is_missing) return UINT64_MAX;
+        if (a.is_missing != b.is_missing || !refs_str_equal(a.text, b.text)) return i;
     }
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "the grids of %s and %s differ: element %llu of %.*s is %s and %s: expected "
-                     "sources on one grid",
-                     combine->members[result->first].name, at->member->name, (unsigned long long)i,
-                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                     refs_combine__print_value(&a, shown[0]),
-                     refs_combine__print_value(&b, shown[1]));
 }
 
+/* Compares strings with those of the first part that has some: others could not be read. */
 static refs_status compare_texts(const refs_combine *combine, const refs_combine_result *result,
                                  const refs_combine_place *at, bool *has_warned, refs_error *err) {
-    const refs_str path = refs_combine__text(combine, result->path);
-    const char *one = combine->members[result->first].name, *other = at->member->name;
-    if (at->array->values == result->like->values || at->array->values == REFS_COMBINE_NONE ||
-        result->like->values == REFS_COMBINE_NONE)
+    refs_combine_result first = *result;
+    REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    for (size_t i = 0; first.like->values == REFS_COMBINE_NONE && i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
+        if (array == NULL || array->values == REFS_COMBINE_NONE) continue;
+        first.like = refs_combine__find(&combine->members[i], result->path);
+        first.first = i;
+    }
+    if (at->array->values == REFS_COMBINE_NONE || at->array->values == first.like->values)
         return REFS_OK;
-    if (is_shared_coordinate(result)) return fail_texts(combine, result, at, err);
-    if (!*has_warned)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: differs between %s and %s: keeping the first", REFS_STR_ARG(path), one,
-                  other);
+    REFS_TRY(list_texts(combine, first.like, &one, err));
+    REFS_TRY(list_texts(combine, at->array, &other, err));
+    const uint64_t i = first_other_text(refs_buf_text(&one), refs_buf_text(&other));
+    if (i == UINT64_MAX || (*has_warned && !is_shared_coordinate(result))) return REFS_OK;
     *has_warned = true;
-    return REFS_OK;
+    return tell_difference(combine, &first, at, i, err);
 }
 
 static bool is_missing_at(const refs_combine *combine, const refs_combine_array *array,

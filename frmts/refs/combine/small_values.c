@@ -17,11 +17,25 @@ static uint64_t add_empty_bytes(refs_combine *combine, uint64_t bytes) {
     return combine->empty_bytes;
 }
 
+/* Bytes of the values where no chunk is stored, of which each string takes its NUL. False where
+ * they are no values. */
+static bool declared_bytes(const refs_array_meta *meta, uint64_t *bytes) {
+    if (meta->dtype.type != REFS_TYPE_OBJECT) return refs_combine__value_bytes(meta, bytes);
+    return meta->status == REFS_OK && refs_array_meta_elements(meta, bytes) &&
+           refs_mul_u64(*bytes, refs_str_from(meta->fill_text).size + 1, bytes);
+}
+
+/* Most bytes that are compared of an array without a concat dimension. */
+static uint64_t most_compared(const refs_array_meta *meta, const refs_combine_array *array) {
+    return refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
+                                                         : REFS_COMBINE_MAX_COMPARED_BYTES;
+}
+
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
 static refs_status check_stored(refs_part_reader *in, const refs_array_meta *meta,
                                 refs_error *err) {
     uint64_t bytes, stored;
-    if (meta->aggregation != NULL || !refs_combine__value_bytes(meta, &bytes) ||
+    if (meta->aggregation != NULL || !declared_bytes(meta, &bytes) ||
         bytes <= REFS_COMBINE_MAX_COMPARED_BYTES)
         return REFS_OK;
     REFS_TRY(refs_part__stored_bytes(in, meta, &in->member->arrays[in->member->n_arrays - 1],
@@ -64,6 +78,9 @@ static refs_status number_missing(refs_part_reader *in, const refs_array_meta *m
 static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
+    if (array->are_texts && !array->is_thin && !refs_combine__is_of_fields(in->combine) &&
+        values.size > most_compared(wanted->meta, array))
+        return REFS_OK;
     REFS_TRY(refs_part__number_text(in, refs_bytes_text(values), &array->values, err));
     if (array->are_texts) return REFS_OK;
     return number_missing(in, wanted->meta, values, array, err);
@@ -139,21 +156,26 @@ static bool is_first_warning(refs_combine *combine, const char *path) {
     return is_first;
 }
 
-/* Values that cannot be compared come from the first part. */
 static void tell_uncompared(refs_part_reader *in, const refs_array_meta *meta,
                             const refs_error *problem) {
     if (is_first_warning(in->combine, meta->path))
         refs_note(&in->combine->options.notes, REFS_NOTE_WARNING,
-                  "%s: cannot be compared with other sources: using the values of the first: %s",
-                  meta->path, problem->message);
+                  "%s: cannot be compared with other sources: %s", meta->path, problem->message);
 }
 
-/* Strings come from one part. Those of others are only compared, and need not be readable. */
-static bool skips_strings(refs_part_reader *in, const wanted_values *wanted, refs_status status,
+/* Sets are combined where their files are unreachable; damaged values are errors. */
+static bool is_unreachable(const refs_part_reader *in, refs_status status) {
+    return !in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND);
+}
+
+/* Strings along a concat dimension are then combined by reference. */
+static bool skips_strings(refs_part_reader *in, const wanted_values *wanted,
                           const refs_error *problem) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
-    if (status == REFS_NOMEM || status == REFS_CANCELLED) return false;
-    if (!array->is_thin) tell_uncompared(in, wanted->meta, problem);
+    if (refs_part__n_concat_dims(in, wanted->meta) > 0)
+        array->is_thin = array->are_texts = false;
+    else
+        tell_uncompared(in, wanted->meta, problem);
     return refs_part__number_text(in, refs_str_from(problem->message), &array->problem, NULL) ==
            REFS_OK;
 }
@@ -161,9 +183,10 @@ static bool skips_strings(refs_part_reader *in, const wanted_values *wanted, ref
 static bool skips(void *user, size_t i, refs_status status, const refs_error *problem) {
     refs_part_reader *in = user;
     const wanted_values *wanted = &in->values[i];
-    return wanted->meta->dtype.type == REFS_TYPE_OBJECT
-               ? skips_strings(in, wanted, status, problem)
-               : status == REFS_UNSUPPORTED && wanted->is_optional;
+    if (!wanted->is_optional) return false;
+    if (wanted->meta->dtype.type != REFS_TYPE_OBJECT) return status == REFS_UNSUPPORTED;
+    return (status == REFS_UNSUPPORTED || status == REFS_LIMIT || is_unreachable(in, status)) &&
+           skips_strings(in, wanted, problem);
 }
 
 refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
@@ -178,18 +201,22 @@ refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
     return status;
 }
 
-/* Strings along a concat dimension are combined as values if parts have them in themselves, as sets
- * of HDF5 files do; others are only compared. */
+/* Strings along a concat dimension are combined as values where parts have them in themselves, as
+ * sets of HDF5 files do, or in chunks that differ; others are only compared. */
 static refs_status request_strings(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err) {
     const bool is_along = refs_part__n_concat_dims(in, meta) > 0;
+    const bool is_needed = is_along && array->has_inline;
+    const uint64_t most = is_along ? REFS_COMBINE_MAX_THIN_BYTES : most_compared(meta, array);
+    uint64_t bytes;
     size_t ignored;
-    if (meta->aggregation != NULL || (is_along && !array->has_inline) ||
+    if (meta->aggregation != NULL || !declared_bytes(meta, &bytes) ||
+        (bytes > most && !is_needed) ||
         refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored))
         return REFS_OK;
     array->are_texts = true;
     array->is_thin = is_along;
-    return refs_part__want_values(in, meta, true, err);
+    return refs_part__want_values(in, meta, !is_needed, err);
 }
 
 refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
@@ -198,7 +225,7 @@ refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *
     in->scratch.size = 0;
     const refs_status status = refs_combine__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
-    if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
+    if (is_unreachable(in, status)) {
         tell_uncompared(in, meta, &problem);
         return REFS_OK;
     }
@@ -232,9 +259,7 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         array->is_time || array->bounded != REFS_COMBINE_NONE ||
         (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
     array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
-    uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
-                                                                  : REFS_COMBINE_MAX_COMPARED_BYTES;
-    if (bytes > most)
+    if (bytes > most_compared(meta, array))
         return array->is_grid || refs_combine__is_axis(meta)
                    ? refs_part__take_digest(in, meta, array, err)
                    : REFS_OK;

@@ -4,6 +4,7 @@
 
 #include "combine_internal.h"
 #include "refs/cf.h"
+#include "refs/utf8.h"
 
 static refs_value_kind kind_of(const refs_dtype *dtype) {
     switch (dtype->type) {
@@ -52,6 +53,24 @@ refs_value refs_combine__take_text(refs_str *list) {
     const refs_str text = refs_str_from(list->data);
     *list = refs_str_part(*list, text.size + 1, list->size);
     return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
+}
+
+refs_status refs_combine__append_strings(const refs_dtype *dtype, refs_str values,
+                                         refs_buf *strings, refs_error *err) {
+    for (size_t begin = 0; begin + dtype->size <= values.size; begin += dtype->size) {
+        const char *at = values.data + begin;
+        for (size_t i = 0; dtype->type == REFS_TYPE_UNICODE && i + 4 <= dtype->size; i += 4) {
+            uint32_t c;
+            uint8_t bytes[4];
+            memcpy(&c, at + i, 4);
+            if (c == 0) break;
+            REFS_TRY(refs_buf_append(strings, bytes, refs_utf8_encode(c, bytes), err));
+        }
+        if (dtype->type == REFS_TYPE_BYTES)
+            REFS_TRY(refs_buf_append(strings, at, strnlen(at, dtype->size), err));
+        REFS_TRY(refs_buf_append(strings, "", 1, err));
+    }
+    return REFS_OK;
 }
 
 bool refs_combine__is_number(const refs_value *value) {

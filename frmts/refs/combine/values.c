@@ -47,7 +47,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     uint64_t bytes = 0;
     values->size = 0;
     if (meta->dtype.type == REFS_TYPE_OBJECT)
-        return refs_array_read_strings(array, REFS_COMBINE_MAX_STRINGS, values, err);
+        return refs_array_read_strings(array, REFS_COMBINE_MAX_THIN_BYTES, values, err);
     if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
         return refs_fail(
             err, REFS_UNSUPPORTED,
