@@ -54,17 +54,10 @@ static refs_status check_place(const concat_steps *all, const step *at, refs_err
         (unsigned long long)at->step, refs_combine__print_value(&at->value, text));
 }
 
-/* Strings of variable length, each with a NUL after it. */
-static uint64_t count_texts(refs_str list) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
-    return n;
-}
-
 /* The number of values of a coordinate; 0 for NULL. */
 static uint64_t count_values(const refs_combine_array *array, refs_str values) {
     if (array == NULL) return 0;
-    if (array->are_texts) return count_texts(values);
+    if (array->are_texts) return refs_combine__count_texts(values);
     return values.size / (array->dtype.size > 0 ? array->dtype.size : 1);
 }
 

@@ -48,11 +48,17 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
     return value;
 }
 
+uint64_t refs_combine__count_texts(refs_str list) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
+    return n;
+}
+
 refs_value refs_combine__take_text(refs_str *list) {
-    if (list->size == 0) return (refs_value){.kind = REFS_VALUE_TEXT, .is_missing = true};
-    const refs_str text = refs_str_from(list->data);
-    *list = refs_str_part(*list, text.size + 1, list->size);
-    return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
+    const char *text;
+    if (!refs_str_next_text(list, &text))
+        return (refs_value){.kind = REFS_VALUE_TEXT, .is_missing = true};
+    return (refs_value){.kind = REFS_VALUE_TEXT, .text = refs_str_from(text)};
 }
 
 refs_status refs_combine__append_strings(const refs_dtype *dtype, refs_str values,
