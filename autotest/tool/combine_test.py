@@ -233,6 +233,21 @@ class StringsAlongTime(InFolder):
             self.assertEqual(master["name"].shape, (n,))
             self.assertEqual(set(master["name"][:]), {"a"})
 
+    def test_of_many_are_in_a_master_of_files(self):
+        n, names = 20000, []
+        for i in range(2):
+            names.append(f"{i}.nc")
+            with netCDF4.Dataset(names[-1], "w") as file:
+                file.createDimension("time", None)
+                file.createDimension("station", n)
+                file.createVariable("time", "f8", ("time",)).units = "hours since 2000-01-01"
+                file["time"][:] = [i]
+                file.createVariable("name", str, ("station",))[:] = np.array([f"s{k}" for k in range(n)], dtype=object)
+                file.createVariable("t", "u1", ("time", "station"))[:] = 0
+        run("index", *names, "-o", "all.nc")
+        with netCDF4.Dataset("all.nc") as master:
+            self.assertEqual(master["name"][:].tolist(), [f"s{k}" for k in range(n)])
+
     def test_that_are_not_stored_take_no_memory(self):
         """Files of a few kilobytes that declare gigabytes."""
         for i in range(2):

@@ -31,6 +31,16 @@ static uint64_t most_compared(const refs_array_meta *meta, const refs_combine_ar
                                                          : REFS_COMBINE_MAX_COMPARED_BYTES;
 }
 
+/* Most bytes of strings that are read: masters store them, and sets those along concat dimensions.
+ */
+static uint64_t most_strings(const refs_part_reader *in, const refs_array_meta *meta,
+                             const refs_combine_array *array) {
+    return refs_combine__is_aggregated(in->combine) || refs_combine__is_of_fields(in->combine) ||
+                   refs_part__n_concat_dims(in, meta) > 0
+               ? REFS_COMBINE_MAX_THIN_BYTES
+               : most_compared(meta, array);
+}
+
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
 static refs_status check_stored(refs_part_reader *in, const refs_array_meta *meta,
                                 refs_error *err) {
@@ -78,9 +88,7 @@ static refs_status number_missing(refs_part_reader *in, const refs_array_meta *m
 static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
-    if (array->are_texts && !array->is_thin && !refs_combine__is_of_fields(in->combine) &&
-        values.size > most_compared(wanted->meta, array))
-        return REFS_OK;
+    if (array->are_texts && values.size > most_strings(in, wanted->meta, array)) return REFS_OK;
     REFS_TRY(refs_part__number_text(in, refs_bytes_text(values), &array->values, err));
     if (array->are_texts) return REFS_OK;
     return number_missing(in, wanted->meta, values, array, err);
@@ -207,7 +215,7 @@ static refs_status request_strings(refs_part_reader *in, const refs_array_meta *
                                    refs_combine_array *array, refs_error *err) {
     const bool is_along = refs_part__n_concat_dims(in, meta) > 0;
     const bool is_needed = is_along && array->has_inline;
-    const uint64_t most = is_along ? REFS_COMBINE_MAX_THIN_BYTES : most_compared(meta, array);
+    const uint64_t most = most_strings(in, meta, array);
     uint64_t bytes;
     size_t ignored;
     if (meta->aggregation != NULL || !declared_bytes(meta, &bytes) ||
