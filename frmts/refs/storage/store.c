@@ -277,8 +277,8 @@ static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error 
 }
 
 /* Whether a reference has no state of its own, or that of the record, as far as formats can hold
- * it: Icechunk has whole seconds, rounded up. A different state means that another program wrote the
- * chunk later. */
+ * it: Icechunk has whole seconds, rounded up. A different state means that another program wrote
+ * the chunk later. */
 static bool is_recorded(const refs_ref *ref, const refs_expected *recorded) {
     const int64_t modified_s = recorded->modified_s + (recorded->modified_ns > 0);
     if (ref->etag != NULL) return recorded->etag != NULL && strcmp(ref->etag, recorded->etag) == 0;
