@@ -110,7 +110,7 @@ TEST(Writer, SaysWhyItCannotWrite) {
     WriterUnderTest under("nowhere/a.json");
     EXPECT_FALSE(under.Open());
     EXPECT_NE(under.Message().find("nowhere/a.json"), std::string::npos) << under.Message();
-    EXPECT_NE(under.Message().find("No such file"), std::string::npos) << under.Message();
+    EXPECT_NE(under.Message().find("nowhere does not exist: create it"), std::string::npos) << under.Message();
 }
 
 TEST(Writer, SaysThatAFileGrewTooLarge) {
