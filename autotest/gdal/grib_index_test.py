@@ -326,7 +326,7 @@ class Lists(Indices):
                 os.remove(self.set)
 
     def test_a_height_of_one_variable_is_none_of_another_along_its_own(self):
-        """Combined along the height of temperature, wind would have it beside its own heights."""
+        """Wind has heights of its own, so the height of temperature cannot be a dimension of it, too."""
         for step in (0, 6):
             with open(self.path(f"w{step}.grib2"), "wb") as file:
                 file.write(b"".join((at_height(step, 2), at_height(step, 10, None, (2, 2)), at_height(step, 100, None, (2, 2)))))

@@ -280,7 +280,7 @@ class StringsAlongTime(InFolder):
                     self.assertIn('element 1 of name is "c\u00e9" and "cd"', said)
 
     def test_of_an_unreadable_source_do_not_hide_differences_of_others(self):
-        """Files of sets may be gone, which is told; what is damaged is an error."""
+        """Values that are missing with their file are skipped, with a warning. Damaged ones are an error."""
         v = array("v", ["t", "n"], np.zeros((1, 2), "f4"), coordinates="name")
         for i, names in enumerate(("ab", "ab", "ac", "ab")):
             found = strings("name", ["n"], list(names))

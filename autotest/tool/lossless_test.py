@@ -236,13 +236,18 @@ class Lossless(OwnFolder):
             self.assertIn("s is left out: aggregations can hold only numbers", said)
             np.testing.assert_array_equal(self.values("m.nc", "/v"), [1, 2])
 
-    def test_what_only_a_master_has_is_named_where_append_leaves_it_out(self):
-        for name in "abc":
+    @staticmethod
+    def write_steps(names):
+        """A file for each letter, with one step of v(t, k)."""
+        for name in names:
             with netCDF4.Dataset(f"{name}.nc", "w") as file:
                 file.createDimension("t", 1)
                 file.createDimension("k", 2)
                 file.createVariable("t", "f8", ("t",))[:] = ord(name)
                 file.createVariable("v", "f4", ("t", "k"))[:] = 1
+
+    def test_what_only_a_master_has_is_named_where_append_leaves_it_out(self):
+        self.write_steps("abc")
         for form in ("index", "--along", "t"), ("combine", "--format", "cfa"):
             self.run_verb(*form, "a.nc", "b.nc", "-o", "m.nca")
             with netCDF4.Dataset("m.nca", "a") as file:
@@ -256,12 +261,9 @@ class Lossless(OwnFolder):
                     self.assertEqual(np.unique(self.values("m.nca", f"/{path}")), value)
 
     def test_values_of_a_master_that_those_of_an_added_source_replace_are_named(self):
+        self.write_steps("abcd")
         for name in "abcd":
-            with netCDF4.Dataset(f"{name}.nc", "w") as file:
-                file.createDimension("t", 1)
-                file.createDimension("k", 2)
-                file.createVariable("t", "f8", ("t",))[:] = ord(name)
-                file.createVariable("v", "f4", ("t", "k"))[:] = 1
+            with netCDF4.Dataset(f"{name}.nc", "a") as file:
                 file.createVariable("shared", "f4", ("k",))[:] = 1
                 if name > "b":
                     file.createVariable("scalar", "f8", ())[...] = 9

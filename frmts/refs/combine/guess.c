@@ -650,8 +650,8 @@ static const refs_combine_array *axis_of(const refs_combine_place *variable,
     return NULL;
 }
 
-/* Fails where a variable would get the scalar level of others as a dimension beside its own axis of
- * levels. */
+/* Fails where a variable that has an axis of levels would also get the scalar level of other
+ * variables as a dimension. */
 static refs_status check_axis(placing *at, const refs_combine_place *variable, refs_error *err) {
     const refs_combine *combine = at->all.combine;
     const refs_combine_array *own = axis_of(variable, REFS_COMBINE_COORDINATE_LEVEL);

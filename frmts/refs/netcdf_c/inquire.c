@@ -249,8 +249,8 @@ int ncrefs_inq_varid(int ncid, const char *name, int *id) {
     return NC_ENOTVAR;
 }
 
-/* The first fragment of an aggregation along a dimension; what reads move on by where nothing tells
- * it, as without a file that lists fragments. */
+/* Elements of the first fragment of an aggregation along a dimension. Those of a block of reads
+ * where that is unknown: the file that lists the fragments may be missing. */
 static uint64_t chunk_along(const refs_array_meta *meta, size_t dim) {
     uint64_t length = meta->chunk[dim];
     if (meta->aggregation != NULL && meta->shape[dim] > 0 &&

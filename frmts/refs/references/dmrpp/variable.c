@@ -37,8 +37,8 @@ static uint64_t scalar_string_size(const refs_dmrpp_variable *variable) {
 }
 
 /* Whether a scalar may be the reference of HDF5 to a string in its heap: 4 bytes of size, 8 of
- * address, 4 of index. build_dmrpp writes fillValue for strings of fixed length; before it did, and
- * where that is "unsupported-string", nothing tells them apart. */
+ * address, 4 of index. build_dmrpp writes a fillValue for strings of fixed length. Without one, or
+ * where it is "unsupported-string", the scalar may be either. */
 static bool may_be_heap_reference(const refs_dmrpp_variable *variable) {
     enum { REFERENCE = 16 };
     return variable->rank == 0 && variable->storage == REFS_DMRPP_CHUNKS &&
