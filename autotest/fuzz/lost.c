@@ -309,24 +309,46 @@ static double half_a_nanosecond(const refs_array_meta *meta, double scale) {
 
 /* An array as rows along one dimension: those before it, and elements behind it. */
 typedef struct rows {
+    const refs_array_meta *meta;
     const double *values;
     size_t n_before, n, n_behind;
     double zero; /* what zeros mean */
 } rows;
 
 static rows cut(const refs_array_meta *meta, size_t dim, const double *values, size_t n) {
-    rows of = {values, 1, (size_t)meta->shape[dim], 1, values[n]};
+    rows of = {meta, values, 1, (size_t)meta->shape[dim], 1, values[n]};
     for (size_t d = 0; d < meta->rank; d++)
         if (d != dim) *(d < dim ? &of.n_before : &of.n_behind) *= (size_t)meta->shape[d];
     return of;
 }
 
+/* Whether two elements, by their numbers in the array, are of one chunk. */
+static bool are_of_one_chunk(const refs_array_meta *meta, size_t a, size_t b) {
+    for (size_t d = meta->rank; d-- > 0; a /= (size_t)meta->shape[d], b /= (size_t)meta->shape[d])
+        if (a % (size_t)meta->shape[d] / (size_t)meta->chunk[d] !=
+            b % (size_t)meta->shape[d] / (size_t)meta->chunk[d])
+            return false;
+    return true;
+}
+
+/* A chunk of nothing but zeros may be one that this source does not store, and another does. */
+static bool may_be_absent(const rows *of, size_t element) {
+    for (size_t i = 0; i < of->n_before * of->n * of->n_behind; i++)
+        if (of->values[i] != of->zero && !isnan(of->values[i]) &&
+            are_of_one_chunk(of->meta, element, i))
+            return false;
+    return true;
+}
+
 static bool same_row(const comparison *at, const rows *was, size_t i, const rows *is, size_t j) {
     for (size_t k = 0; k < was->n_before; k++)
-        for (size_t l = 0; l < was->n_behind; l++)
-            if (!same_value(at, was->values[(k * was->n + i) * was->n_behind + l],
-                            is->values[(k * is->n + j) * is->n_behind + l]))
+        for (size_t l = 0; l < was->n_behind; l++) {
+            const size_t element = (k * was->n + i) * was->n_behind + l;
+            if (!same_value(at, was->values[element],
+                            is->values[(k * is->n + j) * is->n_behind + l]) &&
+                !may_be_absent(was, element))
                 return false;
+        }
     return true;
 }
 
