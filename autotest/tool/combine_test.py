@@ -164,7 +164,7 @@ def read_texts(name, variable):
 class StringsAlongTime(InFolder):
     """Strings of variable length of netCDF-4 files, whose chunks along an unlimited dimension are never full."""
 
-    def write_day(self, i, labels=None, stations=("north", "s\u00fcd")):
+    def write_day(self, i, labels=None, stations=("north", "s\u00fcd"), fill=None):
         name = f"{i}.nc"
         with netCDF4.Dataset(name, "w") as file:
             file.createDimension("time", None)
@@ -176,7 +176,7 @@ class StringsAlongTime(InFolder):
             field.coordinates = "name"
             field[:] = i
             if labels is not None:
-                file.createVariable("label", str, ("time",))[:] = np.array(labels, dtype=object)
+                file.createVariable("label", str, ("time",), fill_value=fill)[:] = np.array(labels, dtype=object)
                 file.createVariable("cell", str, ("time", "station"))[:] = np.array([[x + y for y in "xy"] for x in labels], dtype=object)
         return name
 
@@ -207,6 +207,16 @@ class StringsAlongTime(InFolder):
         self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", ""])
         run("append", "all.json", self.write_day(2, ["e", "f"]))
         self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", "", "e", "f"])
+
+    def test_are_their_fill_value_where_a_source_lacks_them(self):
+        names = [self.write_day(i, labels, fill="none") for i, labels in enumerate((["a", ""], None, ["e", "f"], None))]
+        for output in ("all.json", "all.parq", "all.icechunk", "all.nc"):
+            with self.subTest(output=output):
+                run("index", *names[:2], "-o", output)
+                run("append", output, *names[2:])
+                self.assertEqual(read_texts(output, "label"), ["a", "", "none", "none", "e", "f", "none", "none"])
+        run("index", *names, "-o", "once.json")
+        self.assertEqual(run("diff", "once.json", "all.json"), "")
 
     def test_are_compared_where_a_selection_cuts_them(self):
         for i, stations in enumerate((["north", "west", "up"], ["north", "east", "up"])):

@@ -684,6 +684,27 @@ static refs_status fill_rest(refs_combine *combine, refs_combine_result *result,
     return REFS_OK;
 }
 
+/* Adds a member of a document, unless the table has a string or the member is none. */
+static refs_status add_string(const refs_combine *combine, uint32_t document, const char *name,
+                              refs_intern *texts, refs_error *err) {
+    REFS_SCOPED_JSON *doc = NULL;
+    uint32_t number;
+    if (texts->count > 0 || document == REFS_COMBINE_NONE) return REFS_OK;
+    REFS_TRY(refs_json_parse(refs_combine__text(combine, document), &doc, err));
+    const refs_json *value = refs_json_get(refs_json_root(doc), name);
+    return refs_json_is_string(value) ? refs_intern_add(texts, refs_json_text(value), &number, err)
+                                      : REFS_OK;
+}
+
+/* Gives the fill value the number 0, which elements have that no part has. */
+static refs_status number_fill(const refs_combine *combine, const refs_combine_array *like,
+                               refs_intern *texts, refs_error *err) {
+    uint32_t number;
+    REFS_TRY(add_string(combine, like->attributes, "_FillValue", texts, err));
+    REFS_TRY(add_string(combine, like->document, "fill_value", texts, err));
+    return texts->count == 0 ? refs_intern_add(texts, refs_str_from(""), &number, err) : REFS_OK;
+}
+
 /* Whether values of several parts may be equal: coordinates in files of other variables, and arrays
  * that lack some concat dimensions. */
 refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
@@ -699,7 +720,6 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
     const bool is_checked = !is_coordinate || combine->numbers != NULL;
     const bool are_texts = result->like->are_texts;
     refs_intern texts = {0};
-    uint32_t empty;
     gathered to = {combine,
                    result,
                    (is_coordinate || result->like->is_grid) && !are_texts,
@@ -711,8 +731,7 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
                    {.dtype = &result->dtype, .unpacking = {.scale = 1}}};
     refs_combine__set_clock(&to.timing, &units);
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
-    /* number 0 means that no string was copied */
-    refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);
+    refs_status status = are_texts ? number_fill(combine, result->like, &texts, err) : REFS_OK;
     if (status == REFS_OK) status = gather_all(combine, plan, &to, &units, err);
     if (status == REFS_OK && is_checked && refs_combine__is_of_fields(combine))
         status = fill_rest(combine, result, &to, n, err);
