@@ -16,6 +16,7 @@ import tempfile
 import time
 import unittest
 
+import netCDF4
 import numpy as np
 from osgeo import gdal
 
@@ -179,6 +180,26 @@ class Repositories(Steps):
             for i, (dtype, (fill, stays)) in enumerate(rows.items()):
                 found = json.loads(run("cat", "k.icechunk", f"v{i}/zarr.json"))["attributes"]
                 self.assertEqual(found, {**others, "_FillValue": stays} if stays is not None else others or {"missing_value": fill}, dtype)
+            run("combine", "k.icechunk", "--along", "x", "-o", "again.json")
+            with open("again.json", encoding="utf-8") as file:
+                again = json.load(file)["refs"]
+            for i, (dtype, (_, stays)) in enumerate(rows.items()):
+                if stays is None:
+                    self.assertEqual(json.loads(again[f"v{i}/.zattrs"]), json.loads(refs[f"v{i}/.zattrs"]), dtype)
+
+    def test_take_strings_with_a_fill_value_later(self):
+        for i in range(3):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                file.createDimension("time", None)
+                file.createVariable("time", "f8", ("time",)).units = "hours since 2000-01-01"
+                file["time"][:] = [i]
+                if i < 2:
+                    file.createVariable("label", str, ("time",), fill_value="none")[:] = np.array([f"s{i}"], object)
+        run("index", "0.nc", "-o", "all.icechunk")
+        run("append", "all.icechunk", "1.nc")
+        self.assertIn("label is missing in 1 of 2 sources", run("append", "all.icechunk", "2.nc"))
+        label = gdal.OpenEx("REFS:all.icechunk", gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("label")
+        self.assertEqual(label.Read(), ["s0", "s1", "none"])
 
     def test_get_equal_files_of_equal_sets(self):
         run("convert", self.write(0, 3), "-o", "one.icechunk")

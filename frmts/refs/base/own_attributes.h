@@ -33,8 +33,9 @@
 
 /** The member of "zarr.json", of an array that Icechunk holds, with the members of ".zarray" that
  * version 3 has other words for, or none: codecs in their places, a fill value that is null. What
- * is combined of it has them again, and its missing values are those of version 2. By
- * "must_understand" other readers are told to ignore it. */
+ * is combined of it has them again, and its missing values are those of version 2. Also the
+ * attributes _FillValue and missing_value, if xarray does not read the first and it has the name of
+ * the second now. By "must_understand" other readers are told to ignore it. */
 #define REFS_V2_MEMBER "refs_v2"
 
 /** The member of ".zarray" (true) which says that nothing fills what its file did not write: then

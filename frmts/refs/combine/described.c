@@ -158,6 +158,8 @@ refs_status refs_part__number_json(refs_part_reader *in, const refs_json *value,
 /* Restores the members of version 2 from before a repository held the array (write.h). */
 static refs_status restore_members(refs_part_reader *in, uint32_t document, refs_buf *v2,
                                    refs_error *err) {
+    static const char *const others[] = {"must_understand", REFS_SEAL_MEMBER, "_FillValue",
+                                         "missing_value", NULL};
     const char *pairs[2 * REFS_COMBINE_MAX_MEMBERS + 1] = {NULL};
     refs_buf values[REFS_COMBINE_MAX_MEMBERS] = {REFS_BUF_INIT};
     refs_json_doc *doc;
@@ -167,7 +169,7 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(members) && status == REFS_OK; i++) {
         const refs_str name = refs_json_name_at(members, i);
-        if (refs_str_is(name, "must_understand") || refs_str_is(name, REFS_SEAL_MEMBER)) continue;
+        if (refs_str_is_among(name, others)) continue;
         if (n == REFS_COMBINE_MAX_MEMBERS) {
             status = refs_fail(err, REFS_LIMIT,
                                "expected at most %d members of \"" REFS_V2_MEMBER "\", found more",

@@ -1,13 +1,17 @@
 /* fill_attribute.c -- the attribute _FillValue of floating-point arrays of version 3, which xarray
  * writes in base64: little-endian double precision, whatever the type of the array
- * (xarray.backends.zarr.FillValueCoder). All who read attributes find a number.
+ * (xarray.backends.zarr.FillValueCoder), and of those that an Icechunk repository has to call
+ * missing_value. All who read attributes find what version 2 has.
  */
 #include "zarr_internal.h"
+
+#include "refs/own_attributes.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define FILL "_FillValue"
+#define FILL    "_FillValue"
+#define MISSING "missing_value"
 
 static bool is_float(const refs_json *document) {
     return refs_str_starts(refs_json_text(refs_json_get(document, "data_type")), "float");
@@ -42,34 +46,65 @@ static refs_status write_number(double number, refs_buf *text, refs_error *err) 
     return refs_buf_printf(text, err, "%se%s%s", digits, exponent[1] == '-' ? "-" : "", power);
 }
 
-static refs_status write_attributes(const refs_json *attributes, double fill, refs_buf *text,
-                                    refs_error *err) {
+/* The attribute that `name` is replaced by in a decoded document. */
+typedef struct fill_attribute {
+    const char *name;
+    refs_buf value;           /* of _FillValue, as JSON; empty: the document has it */
+    const refs_json *missing; /* missing_value, which comes after it; or NULL */
+} fill_attribute;
+
+static void clear(fill_attribute *fill) {
+    refs_buf_clear(&fill->value);
+}
+
+static refs_status find_fill(const refs_json *document, fill_attribute *fill, refs_error *err) {
+    const refs_json *before = refs_json_get(document, REFS_V2_MEMBER);
+    double number;
+    bool is_encoded = false;
+    if (refs_json_get(before, FILL) != NULL) {
+        fill->name = MISSING;
+        fill->missing = refs_json_get(before, MISSING);
+        return refs_json_write(refs_json_get(before, FILL), &fill->value, err);
+    }
+    fill->name = FILL;
+    if (!is_float(document)) return REFS_OK;
+    if (decode(refs_json_get(refs_json_get(document, "attributes"), FILL), &number, &is_encoded) !=
+        REFS_OK)
+        return refs_fail_nomem(err);
+    return is_encoded ? write_number(number, &fill->value, err) : REFS_OK;
+}
+
+static refs_status write_attributes(const refs_json *attributes, const fill_attribute *fill,
+                                    refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        REFS_TRY(refs_json_write_name(name, text, err));
-        REFS_TRY(refs_str_is(name, FILL) ? write_number(fill, text, err)
-                                         : refs_json_write(refs_json_at(attributes, i), text, err));
+        if (!refs_str_is(name, fill->name)) {
+            REFS_TRY(refs_json_write_member(name, refs_json_at(attributes, i), text, err));
+            continue;
+        }
+        REFS_TRY(refs_json_write_name(refs_str_from(FILL), text, err));
+        REFS_TRY(refs_buf_append(text, fill->value.data, fill->value.size, err));
+        if (fill->missing != NULL)
+            REFS_TRY(refs_json_write_member(refs_str_from(MISSING), fill->missing, text, err));
     }
     return refs_buf_append(text, "}", 1, err);
 }
 
 refs_status refs_zarr__decode_fill_attribute(const refs_json *document, refs_buf *text,
                                              refs_error *err) {
-    const refs_json *attributes = refs_json_get(document, "attributes");
-    double fill;
-    bool is_encoded;
-    if (!is_float(document)) return REFS_OK;
-    if (decode(refs_json_get(attributes, FILL), &fill, &is_encoded) != REFS_OK)
-        return refs_fail_nomem(err);
-    if (!is_encoded) return REFS_OK;
+    REFS_SCOPED_BY(clear) fill_attribute fill = {.value = REFS_BUF_INIT};
+    REFS_TRY(find_fill(document, &fill, err));
+    if (fill.value.size == 0) return REFS_OK;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(document); i++) {
         const refs_str name = refs_json_name_at(document, i);
+        if (!refs_str_is(name, "attributes")) {
+            REFS_TRY(refs_json_write_member(name, refs_json_at(document, i), text, err));
+            continue;
+        }
         REFS_TRY(refs_json_write_name(name, text, err));
-        REFS_TRY(refs_str_is(name, "attributes")
-                     ? write_attributes(attributes, fill, text, err)
-                     : refs_json_write(refs_json_at(document, i), text, err));
+        REFS_TRY(write_attributes(refs_json_at(document, i), &fill, text, err));
     }
     return refs_buf_append(text, "}", 1, err);
 }

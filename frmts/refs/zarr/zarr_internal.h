@@ -42,8 +42,8 @@ const char *refs_zarr__arena_printf(refs_arena *arena, const char *format, ...) 
 
 /* -- fill_attribute.c -------------------------------------------------------------------------- */
 
-/** Appends the document of an array with a number as its attribute _FillValue where that is one in
- * base64; else nothing. */
+/** Appends the document of an array with the attribute _FillValue that version 2 has where this one
+ * has it in base64, or as missing_value; else nothing. */
 refs_status refs_zarr__decode_fill_attribute(const refs_json *document, refs_buf *text,
                                              refs_error *err);
 

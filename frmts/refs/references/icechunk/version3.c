@@ -334,9 +334,11 @@ static refs_status write_attributes(const refs_json *attributes, char kind, refs
     return refs_buf_append(v3, "}", 1, err);
 }
 
-/* Members of version 2 as they stood, so that what is made of this set is what was made of those
- * before it: the extension that refs/write.h describes. */
-static refs_status write_others(const refs_json *array, refs_buf *v3, refs_error *err) {
+/* Members of version 2 as they stood, and missing values that have another attribute now, so that
+ * what is made of this set is what was made of those before it: the extension that
+ * refs/own_attributes.h describes. */
+static refs_status write_others(const refs_json *array, const refs_json *attributes, char kind,
+                                refs_buf *v3, refs_error *err) {
     static const char *const said[] = {"zarr_format", "shape", "chunks", "dimension_separator",
                                        NULL};
     REFS_TRY(refs_buf_printf(v3, err, ",\"" REFS_V2_MEMBER "\":{\"must_understand\":false"));
@@ -345,6 +347,12 @@ static refs_status write_others(const refs_json *array, refs_buf *v3, refs_error
         if (!refs_str_is_among(name, said))
             REFS_TRY(refs_json_write_member(name, refs_json_at(array, i), v3, err));
     }
+    const refs_json *fill = refs_json_get(attributes, "_FillValue"),
+                    *missing = refs_json_get(attributes, "missing_value");
+    const bool is_renamed = fill != NULL && !is_fill_of(kind, only_value(fill));
+    if (is_renamed) REFS_TRY(refs_json_write_member(refs_str_from("_FillValue"), fill, v3, err));
+    if (is_renamed && missing != NULL)
+        REFS_TRY(refs_json_write_member(refs_str_from("missing_value"), missing, v3, err));
     return refs_buf_append(v3, "}", 1, err);
 }
 
@@ -369,7 +377,7 @@ static refs_status write_array(const refs_json *array, const refs_json *attribut
     REFS_TRY(write_attributes(attributes, type.kind, v3, err));
     if (refs_json_is_array(dims) && refs_json_size(dims) == refs_json_size(shape))
         REFS_TRY(write_member(",\"dimension_names\":", dims, v3, err));
-    REFS_TRY(write_others(array, v3, err));
+    REFS_TRY(write_others(array, attributes, type.kind, v3, err));
     return refs_buf_printf(v3, err, ",\"storage_transformers\":[]}");
 }
 
