@@ -12,12 +12,11 @@ static void print_names(const refs_codec_type *type) {
 
 int main(void) {
     puts("# Codecs\n\n"
-         "This table lists what REFS decodes, as compressor or as filter of Zarr version 2 and as "
-         "codec of version 3, under the\n"
-         "names in the first column, and for those of numcodecs also with `numcodecs.` before "
-         "them. The table is\n"
-         "the driver's own: `cmake --build --preset release --target codec_table_page` writes this "
-         "page.\n"
+         "REFS decodes these codecs, as compressors and filters of Zarr version 2 and as codecs of "
+         "version 3. The first column has\n"
+         "their names; names of numcodecs may begin with `numcodecs.`. "
+         "`cmake --build --preset release --target codec_table_page`\n"
+         "writes this page from the driver's own table.\n"
          "\n"
          "| codec, other names | reads | library |\n"
          "|---|---|---|");
@@ -29,32 +28,30 @@ int main(void) {
         else
             printf(" | %s | %s |\n", type->reads, type->library);
     }
-    puts("\nA library that is \"REFS\" is this project. Codecs whose library the build does not "
-         "find are kept by\n"
-         "name: reading what needs them is an error that says so. `transpose` and `bytes` of Zarr "
-         "version 3 are no\n"
-         "codecs here but say how elements lie in a chunk, and so does virtual-tiff's "
-         "`ChunkyCodec`.\n"
+    puts("\nREFS itself implements the codecs whose library is \"REFS\". A build without a "
+         "codec's library keeps its name:\n"
+         "reading an array that needs it is an error that names the library. `transpose` and "
+         "`bytes` of Zarr version 3, and\n"
+         "virtual-tiff's `ChunkyCodec`, are not in the table: they only say how elements lie in a "
+         "chunk.\n"
          "\n"
-         "The output of a codec must have the size that the metadata of the array announce: "
+         "The output of a codec must have the size that the metadata of the array say: "
          "more or less is\n"
          "an error, except for chunks at the edge of an array that end where the array does.\n"
          "\n"
          "## Not decoded\n"
          "\n"
-         "Arrays with one of these codecs are listed; reading them is an error that has the name. "
-         "No "
-         "published reference set\n"
-         "that we know has one of them.\n"
+         "REFS lists arrays with one of these codecs; reading them is an error that names the "
+         "codec. We know\n"
+         "no published reference set that has one of them.\n"
          "\n"
          "| codec | what it is |\n"
          "|---|---|");
     const refs_codec_common *common;
     for (size_t i = 0; (common = refs_codec__common_at(i)) != NULL; i++)
         printf("| `%s` | %s |\n", common->id, common->name);
-    puts("\n`FITSVarBintable` gives arrays of another length in each row, for which neither GDAL "
-         "nor "
-         "netCDF has a type, and kerchunk\n"
+    puts("\n`FITSVarBintable` gives arrays of a different length in each row, for which neither "
+         "GDAL nor netCDF has a type, and kerchunk\n"
          "0.2.10 with zarr 3.1 fails to write them. The libraries of `omfiles.*` and LZO are under "
          "the GPL. Blosc2's containers, which\n"
          "its HDF5 filter writes, can make libblosc2 run programs.");

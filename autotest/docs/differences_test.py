@@ -117,7 +117,7 @@ class Differences(unittest.TestCase):
         self.assert_only_ours_opens(*self.names(
             gzip.compress(json.dumps(grid([1, 2], [3, 4])).encode()), "refs.json.gz"))
 
-    def test_plain_names(self):
+    def test_names_without_a_prefix(self):
         for i, refs in enumerate(({"refs": grid([1, 2], [3, 4]), "version": 1},
                                   {"v/.zarray": array([2, 2])})):
             ours, _ = self.names(refs, f"refs{i}.json")
@@ -244,11 +244,11 @@ class Differences(unittest.TestCase):
         gdal.Open(name).ReadRaster()
         return len(self.server.requests("v.bin")) - before
 
-    def test_requests_for_nine_chunks_side_by_side(self):
+    def test_requests_for_nine_adjacent_chunks(self):
         ours, theirs = self.served_grid()
         self.assertEqual((self.requests(ours), self.requests(theirs)), (1, 10))
 
-    def test_a_set_that_is_written_again(self):
+    def test_a_set_that_is_rewritten(self):
         ours, theirs = self.names(grid([1, 2], [4, 3]))
         for name in (ours, theirs):
             gdal.Open(name).ReadRaster()
