@@ -130,7 +130,7 @@ class Forks(unittest.TestCase):
     BANDS, WIDTH = 40, 1000
 
     def setUp(self):
-        folder = Folder()
+        self.folder = folder = Folder()
         self.addCleanup(folder.close)
         folder.write_array(self.BANDS, self.WIDTH)
         self.server = Server(folder, options=["--latency-ms", "5"])
@@ -196,6 +196,28 @@ class Forks(unittest.TestCase):
             ended.set()
             thread.join(60)
         self.assertEqual(failures, [])
+
+    def fork_while_a_thread_waits(self):
+        """Whether another thread still waits for a server when a child has been forked, and has ended."""
+        server = Server(self.folder, {"/v.bin": {"stall_s": 3, "times": 1}}, name="stalls")
+        self.addCleanup(server.close)
+        name = f'REFS:"{server.url("refs.json")}":/v'
+        thread = threading.Thread(target=lambda: Samples(name)[0])
+        thread.start()
+        time.sleep(1)
+        self.assertEqual(exit_status(lambda: None), 0)
+        time.sleep(0.5)  # a fork that has waited ends with the answer
+        waits = thread.is_alive()
+        thread.join(60)
+        return waits
+
+    def test_no_fork_waits_for_the_server_that_another_thread_waits_for(self):
+        self.assertTrue(self.fork_while_a_thread_waits())
+
+    def test_no_fork_waits_where_gdal_asks_the_server(self):
+        gdal.SetConfigOption("REFS_HTTP_ENGINE", "VSI")
+        self.addCleanup(gdal.SetConfigOption, "REFS_HTTP_ENGINE", None)
+        self.assertTrue(self.fork_while_a_thread_waits())
 
 
 if __name__ == "__main__":

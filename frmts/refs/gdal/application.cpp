@@ -115,7 +115,6 @@ std::string urlOf(const refs_signing &signing) {
 
 refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
     RefsQuietErrors quiet;
     std::string made;
     REFS_TRY(RefsGuard(err, [&] {
@@ -128,7 +127,6 @@ refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error 
 
 bool canRead(void *, const char *location) {
     refs_assert_unlocked();
-    RefsInGdal section;
     const bool can = RefsVsiCanRead(location);
     if (can)
         CPLDebug("REFS", "%s: signed URLs are ignored, because GDAL's file system reads its bucket",

@@ -7,7 +7,7 @@
 #include "refs/fork.h"
 
 /** While it lives this thread calls GDAL for the core: GDAL's own locks would stay locked in a
- * child. */
+ * child. Calls that may wait for a server are none of these: fork(2) would wait, too. */
 class RefsInGdal {
   public:
     RefsInGdal() { refs_fork_hold_off(); }

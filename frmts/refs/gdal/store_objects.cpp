@@ -8,7 +8,6 @@
 #include "cpl_error.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
-#include "fork_guard.h"
 #include "guard.h"
 #include "s3nc.h"
 
@@ -50,10 +49,7 @@ class StoreMessages {
 };
 
 struct CloseDir {
-    void operator()(VSIDIR *folder) const {
-        const RefsInGdal section;
-        VSICloseDir(folder);
-    }
+    void operator()(VSIDIR *folder) const { VSICloseDir(folder); }
 };
 using DirHandle = std::unique_ptr<VSIDIR, CloseDir>;
 
@@ -66,9 +62,8 @@ std::string reasonOf(const std::string &said) {
                                                     : "the server did not return a list";
 }
 
-/** The next entry, or null. GDAL has locks of its own; whoever is shown it may work. */
+/** The next entry, or null. */
 const VSIDIREntry *nextEntry(VSIDIR *folder, StoreMessages &messages) {
-    const RefsInGdal section;
     if (folder == nullptr) return nullptr;
     messages.forget();
     return VSIGetNextDirEntry(folder);
@@ -80,15 +75,11 @@ refs_status listFolder(const std::string &folder, const std::string &prefix, int
     StoreMessages messages;
     CPLStringList options;
     if (!prefix.empty()) options.SetNameValue("PREFIX", prefix.c_str());
-    DirHandle opened;
-    {
-        const RefsInGdal section;
-        std::string name = named.get();
-        while (name.back() == '/') name.pop_back();
-        // GDAL keeps no lists of the others.
-        if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
-        opened.reset(VSIOpenDir(name.c_str(), depth, options.List()));
-    }
+    std::string name = named.get();
+    while (name.back() == '/') name.pop_back();
+    // GDAL keeps no lists of the others.
+    if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
+    const DirHandle opened(VSIOpenDir(name.c_str(), depth, options.List()));
     uint64_t n = 0;
     while (const VSIDIREntry *entry = nextEntry(opened.get(), messages)) {
         const std::string url = folder + entry->pszName + (VSI_ISDIR(entry->nMode) ? "/" : "");

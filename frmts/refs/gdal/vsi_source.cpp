@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,32 @@ bool isRemote(const char *location) {
     return refs_location_is_remote(refs_str_from(location));
 }
 
+struct OpenFile {
+    VSILFILE *file;
+    bool isRemote;
+};
+
+/** Calls for files of this machine are critical sections (fork.h). Those that wait for a server are
+ * not: fork(2) never waits for the network. */
+class Section {
+  public:
+    explicit Section(const char *location) {
+        if (!isRemote(location)) section_.emplace();
+    }
+    explicit Section(const OpenFile *file) {
+        if (!file->isRemote) section_.emplace();
+    }
+
+  private:
+    std::optional<RefsInGdal> section_;
+};
+
+OpenFile *openedAs(void *handle) {
+    return static_cast<OpenFile *>(handle);
+}
+
 VSILFILE *fileOf(void *handle) {
-    return static_cast<VSILFILE *>(handle);
+    return openedAs(handle)->file;
 }
 
 /** An option of this thread until it goes out of scope, or NULL. */
@@ -133,7 +158,7 @@ refs_status failOnFolder(const char *location, refs_error *err) {
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(location);
     RefsQuietErrors quiet;
     VSIErrorReset();
     return RefsGuard(err, [&] {
@@ -146,16 +171,18 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
         const RefsS3ncNamed named(location);
         REFS_TRY(refuseOtherServer(named, location, err));
         errno = 0;
-        VSILFILE *file = VSIFOpenExL(named.get(), "rb", TRUE);
-        if (file == nullptr) return failOpen(location, quiet.said(), err);
-        *handle = file;
+        auto opened = std::make_unique<OpenFile>();
+        opened->isRemote = isRemote(location);
+        opened->file = VSIFOpenExL(named.get(), "rb", TRUE);
+        if (opened->file == nullptr) return failOpen(location, quiet.said(), err);
+        *handle = opened.release();
         return REFS_OK;
     });
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(openedAs(handle));
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
         return refs_fail(err, REFS_IO, "cannot determine its size%s%s",
@@ -166,7 +193,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 
 refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got, refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(openedAs(handle));
     RefsQuietErrors quiet;
     *got = 0;
     if (VSIFSeekL(fileOf(handle), range->offset, SEEK_SET) != 0)
@@ -185,7 +212,7 @@ refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got,
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(openedAs(handle));
     RefsQuietErrors quiet;
     std::vector<void *> data;
     std::vector<vsi_l_offset> offsets;
@@ -207,8 +234,9 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 
 void close(void *, void *handle) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(openedAs(handle));
     VSIFCloseL(fileOf(handle));
+    delete openedAs(handle);
 }
 
 /** Files that the system has no number for have it zero. */
@@ -232,7 +260,7 @@ template <class Status> void fillValidators(const Status &status, refs_vfs_valid
 refs_status validators(void *, const char *location, refs_vfs_validators *validators,
                        refs_error *err) {
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(location);
     RefsQuietErrors quiet;
     VSIStatBufL status = {};
     return RefsGuard(err, [&] {
@@ -330,7 +358,7 @@ refs_status list(void *, const char *location, const refs_vfs_listing *listing, 
         return posix->list(posix->self, location, listing, err);
     }
     refs_assert_unlocked();
-    RefsInGdal section;
+    const Section section(location);
     RefsQuietErrors quiet;
     return RefsGuard(err, [&] {
         const RefsS3ncNamed named(location);

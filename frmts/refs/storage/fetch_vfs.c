@@ -147,13 +147,17 @@ void refs_fetch__close_vfs(refs_queue *queue) {
     queue->reading.handle = NULL;
 }
 
-/* Opens the location of the next transfer, unless it is open already. One location is open at a
- * time. */
+static bool is_open(refs_queue *queue) {
+    const refs_vfs_reading *reading = &queue->reading;
+    return reading->handle != NULL &&
+           reading->location_id == refs_fetch__first_range(queue, reading->begin)->location_id;
+}
+
+/* Opens the location of the next transfer. One location is open at a time. */
 static refs_status open_location(refs_queue *queue, refs_error *err) {
     const refs_vfs *vfs = queue->fetcher->vfs;
     refs_vfs_reading *reading = &queue->reading;
     const refs_range *range = refs_fetch__first_range(queue, reading->begin);
-    if (reading->handle != NULL && reading->location_id == range->location_id) return REFS_OK;
     refs_fetch__close_vfs(queue);
     queue->failed = queue->plan.members[queue->plan.requests[reading->begin].first_member];
     const refs_status status = vfs->open(vfs->self, range->location, &reading->handle, err);
@@ -169,7 +173,8 @@ refs_status refs_fetch__next_vfs(refs_queue *queue, unsigned timeout_ms, refs_er
     refs_vfs_reading *reading = &queue->reading;
     const refs_planned *request = &queue->plan.requests[reading->begin];
     size_t n = reading->end - reading->begin;
-    REFS_TRY(open_location(queue, err));
+    /* Opening may wait for a server: the reader looks whether it is cancelled before the read. */
+    if (!is_open(queue)) return open_location(queue, err);
     if (request->length == REFS_FETCH_WHOLE)
         REFS_TRY(read_whole(queue, request, &n, timeout_ms, err));
     else if (is_local(queue, reading->begin))
