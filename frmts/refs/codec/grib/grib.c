@@ -2,7 +2,7 @@
  * by row, from the first point of each to its last, in whatever order the message holds them;
  * missing values are NaN. "field" is the number of one field among
  * several of a message, counted from 0. */
-#include "grib_field.h"
+#include "field.h"
 
 typedef struct grib_codec {
     bool is_coordinate;

@@ -4,7 +4,7 @@
  * Source: https://github.com/NOAA-MDL/grib2io, src/grib2io/codecs.py; numbers in "drt" are those of
  * NCEP's library g2c, drstemplates.c. Departures: values that complex packing marks as missing are
  * NaN, and points that a message has by columns are put in rows. */
-#include "grib_field.h"
+#include "field.h"
 
 /* Bytes of section 5 before its template, and of the longest template that is read. */
 #define HEADER_BYTES       11

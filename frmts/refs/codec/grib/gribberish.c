@@ -7,7 +7,7 @@
  * the decimal scale factor of constant fields counts. */
 #include <math.h>
 
-#include "grib_field.h"
+#include "field.h"
 
 typedef struct gribberish_codec {
     bool is_coordinate;

@@ -4,7 +4,7 @@
  * has as "values": 9999 where one is missing, which the sets name as their fill value. */
 #include <math.h>
 
-#include "grib_field.h"
+#include "field.h"
 
 /* ecCodes' "missingValue" of a message that is read. */
 static const double missing = 9999;

@@ -1,6 +1,6 @@
-/* grib_grid.c -- a message that is nothing but a grid, see grib_message.h. All values are zero, and
+/* grid.c -- a message that is nothing but a grid, see message.h. All values are zero, and
  * take no bits. */
-#include "grib_message.h"
+#include "message.h"
 
 #include "refs/grib_rows.h"
 

@@ -1,5 +1,5 @@
-/* grib_message.c -- the sections of a GRIB message, see grib_message.h. */
-#include "grib_message.h"
+/* message.c -- the sections of a GRIB message, see message.h. */
+#include "message.h"
 
 #include "bits.h"
 #include "refs/grib_points.h"

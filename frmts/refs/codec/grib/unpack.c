@@ -1,8 +1,8 @@
-/* grib_unpack.c -- the values of a GRIB message, see grib_message.h. */
+/* unpack.c -- the values of a GRIB message, see message.h. */
 #include <math.h>
 
 #include "bits.h"
-#include "grib_message.h"
+#include "message.h"
 #include "refs/codec.h"
 
 /* -- packings ---------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* grib_field.c -- see grib_field.h. */
-#include "grib_field.h"
+/* field.c -- see field.h. */
+#include "field.h"
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 

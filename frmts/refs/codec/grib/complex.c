@@ -1,10 +1,10 @@
-/* grib_complex.c -- complex packing: groups of values that differ little, each with its own
+/* complex.c -- complex packing: groups of values that differ little, each with its own
  * reference, width and length; perhaps of differences between neighbours.
  *
  * Source: WMO Manual on Codes, GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3.
  */
 #include "bits.h"
-#include "grib_message.h"
+#include "message.h"
 
 /* Section 5 from octet 22 on. */
 typedef struct grouping {

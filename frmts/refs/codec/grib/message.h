@@ -1,4 +1,4 @@
-/* grib_message.h -- one GRIB message: where its parts are, and its values.
+/* message.h -- one GRIB message: where its parts are, and its values.
  *
  * ecCodes ends the process where a message contradicts itself, so that values
  * are read here; it is asked for coordinates alone, of grids that are checked.

@@ -1,7 +1,7 @@
-/* grib_coordinate.c -- latitudes and longitudes of all points of a grid, see grib_field.h. */
+/* coordinate.c -- latitudes and longitudes of all points of a grid, see field.h. */
 #include <eccodes.h>
 
-#include "grib_field.h"
+#include "field.h"
 #include "refs/fork.h"
 #include "refs/lazy.h"
 

@@ -1,11 +1,11 @@
-/* grib_field.h -- one field of a GRIB message as numbers, row by row.
+/* field.h -- one field of a GRIB message as numbers, row by row.
  *
- * Read before this: grib_message.h, numbers.h.
+ * Read before this: message.h, numbers.h.
  */
 #ifndef REFS_CODEC_GRIB_FIELD_H
 #define REFS_CODEC_GRIB_FIELD_H
 
-#include "grib_message.h"
+#include "message.h"
 #include "numbers.h"
 #include "refs/grib_points.h"
 #include "refs/grib_rows.h"
