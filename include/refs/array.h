@@ -1,9 +1,8 @@
 /* array.h -- region -> chunks -> bytes -> values -> the caller's buffer, and the chunk cache.
  *
- * This is where the other modules meet: the grid of an array gives chunk keys, the store gives
- * their bytes, and the codec chain their values. Decoded chunks are kept in a cache, limited in
- * bytes, that all arrays and threads share: a chunk that spans many bands is fetched once and
- * decoded once.
+ * The chunk grid of an array gives chunk keys, the store their bytes, and the codec chain their
+ * values. All arrays and threads share one cache of decoded chunks, limited in bytes: a chunk that
+ * spans many bands is fetched once and decoded once.
  *
  * Arrays are immutable and may be read from any number of threads at once.
  *
@@ -29,9 +28,9 @@ struct refs_store_part;
 /** Decoded chunks; the least recently used is dropped first. One lock; safe from any thread. */
 typedef struct refs_cache refs_cache;
 
-/** A cache of at most `max_bytes`; a chunk larger than that is used but not kept. There is one
- * exception: readers that take part of a chunk at a time, such as a line, keep the chunks of their
- * last read until the next one, at most 512 MiB in all; not with a cache of 0 bytes. */
+/** A cache of at most `max_bytes`; a larger chunk is used but not kept. There is one exception:
+ * readers that read part of a chunk at a time, such as a line, keep the chunks of their last read
+ * until the next one, at most 512 MiB in all, unless the cache has 0 bytes. */
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err);
 
 /** Frees the cache; arrays that use it must be freed first. */
@@ -44,27 +43,26 @@ typedef struct refs_array_stats {
     uint64_t chunks_decoded; /**< stored bytes turned into values */
     uint64_t chunks_absent;  /**< filled, because the set has no such key */
     uint64_t cache_hits;     /**< chunks that needed neither */
-    uint64_t bytes_copied; /**< of values, from chunks to callers; none for a chunk that is decoded
-                              directly into the caller's buffer */
+    uint64_t bytes_copied;   /**< of values, from chunks to the caller's buffer; a chunk that is
+                                decoded directly into that buffer counts 0 */
 } refs_array_stats;
 
 typedef struct refs_array refs_array;
 
-/** The environment of reading arrays; all of it must outlive the arrays. */
+/** The modules that arrays are read with; all of them must outlive the arrays. */
 typedef struct refs_array_context {
     struct refs_store *store;
     refs_cache *cache;               /**< or NULL: nothing is kept */
     struct refs_pool *pool;          /**< decodes; NULL: the reading thread does */
-    struct refs_pool *prefetch_pool; /**< its threads wait for what is prefetched; NULL: nothing
-                                        is prefetched */
+    struct refs_pool *prefetch_pool; /**< its threads prefetch; NULL: nothing is prefetched */
     size_t max_chunk_bytes;          /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
-    size_t max_ahead_bytes; /**< prefetched where answers are slow to begin and more than half of
-                               the cache arrives in that time; 0: half of the cache */
+    size_t max_ahead_bytes; /**< limit of prefetching where more than half of the cache arrives
+                               within the time to first byte; 0: half of the cache */
 } refs_array_context;
 
-/** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here, but
- * fails the first read. REFS_LIMIT if a decoded chunk would be too large, or if there are more
- * chunks than 63 bits can number. */
+/** Opens an array for reading; `meta` must outlive it. An unknown codec only fails the first read.
+ * REFS_LIMIT if a decoded chunk would be too large, or if there are more chunks than 63 bits can
+ * number. */
 refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
                             refs_array **array, refs_error *err);
 void refs_array_free(refs_array *array);
@@ -73,21 +71,22 @@ const refs_array_meta *refs_array_meta_of(const refs_array *array);
 
 /* -- mosaics ----------------------------------------------------------------------------------- */
 
-/** A box of a mosaic, and the elements of another array that give its values. */
+/** A region of a mosaic, and the elements of another array that give its values. */
 typedef struct refs_piece {
-    refs_array *array;    /**< or NULL: every element of the box is … */
-    const uint8_t *value; /**< … this element of the mosaic (for strings of variable length, a text
-                             with a NUL after it); NULL: its fill value */
-    size_t rank; /**< of that array, or of the mosaic if there is none; one less where letters along
+    refs_array *array;    /**< or NULL: every element of the region is … */
+    const uint8_t *value; /**< … this element, of the mosaic's type (for strings of variable length,
+                             a NUL-ended string); NULL: the fill value */
+    size_t rank; /**< of that array, or of the mosaic if there is none; one less if characters along
                     the last dimension form a string */
-    uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as of refs_region; those of the … */
+    uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as in refs_region; the … */
     uint64_t count[REFS_MAX_RANK];
     int64_t step[REFS_MAX_RANK];
-    int64_t stride[REFS_MAX_RANK]; /**< … next one along a dimension go so many bytes further … */
-    int64_t offset;                /**< … from here, in bytes from the caller's first element */
+    int64_t stride[REFS_MAX_RANK]; /**< … next one along a dimension goes this many bytes after … */
+    int64_t offset;                /**< … the first, which goes here, in bytes from the caller's
+                                      first element */
 
-    /** Turns `n` elements at `src` into those of the mosaic, at `dst`, both tightly packed and in
-     * this machine's byte order; on any thread. NULL: they are the same. */
+    /** Converts `n` elements at `src` to the mosaic's type, at `dst`, both tightly packed and in
+     * this machine's byte order; on any thread. NULL: no conversion is needed. */
     refs_status (*convert)(const void *user, const void *src, size_t n, void *dst, refs_error *err);
     const void *user;
     void *held; /**< belongs to the mosaic that listed the piece */
@@ -99,13 +98,13 @@ struct refs_region;
 typedef struct refs_mosaic {
     void *self;
 
-    /** Lists pieces of a region, from number `next` of the list on. `stride` is the caller's, in
-     * bytes, for each dimension. The arrays of the pieces share fetcher, cache and pool with the
-     * mosaic, and stay until they are released. */
+    /** Lists the pieces of a region, beginning with number `pieces->next`. `stride` is the
+     * caller's, in bytes, for each dimension. The arrays of the pieces share fetcher, cache and
+     * pool with the mosaic, and stay open until they are released. */
     refs_status (*gather)(void *self, const struct refs_region *region, const int64_t *stride,
                           struct refs_piece_list *pieces, refs_error *err);
 
-    /** Begins to open what the pieces of a region need, without waiting. */
+    /** Begins to open the files that the pieces of a region need, without waiting. */
     void (*prepare)(void *self, const struct refs_region *region);
 
     /** Releases the arrays of pieces. */
@@ -130,9 +129,9 @@ typedef struct refs_piece_list {
     const struct refs_progress *progress; /**< asked while files are opened, or NULL */
 } refs_piece_list;
 
-/** Opens a mosaic as an array: its chunks are the steps in which reading is expected to move on;
- * its codecs are ignored. Everything below works as for other arrays, except refs_array_find_part,
- * which is REFS_UNSUPPORTED. Strings of variable length come from its pieces, each read whole. */
+/** Opens a mosaic as an array: its chunks are the regions in which it is expected to be read; its
+ * codecs are ignored. Everything below works as for other arrays, except refs_array_find_part,
+ * which is REFS_UNSUPPORTED. Pieces with strings of variable length are read whole. */
 refs_status refs_array_open_mosaic(const refs_array_context *context, const refs_array_meta *meta,
                                    const refs_mosaic *mosaic, refs_array **array, refs_error *err);
 
@@ -156,9 +155,9 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
                             const int64_t *stride, refs_error *err);
 
 /** Loads all chunks of `n` arrays of one store and one cache into that cache, planned as one fetch,
- * so that reading them next makes no requests. This is a hint: chunks that do not arrive are left
- * to the reads, which say why; so are arrays that the cache cannot hold, and strings of variable
- * length. */
+ * so that reading them next makes no requests. This is a hint: chunks that cannot be fetched fail
+ * when they are read; arrays that do not fit into the cache, and strings of variable length, are
+ * not loaded. */
 void refs_arrays_load(refs_array *const *arrays, size_t n);
 
 /** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
@@ -174,33 +173,34 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
 refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err);
 
-/** Whether elements are single letters that can be strings along the last dimension, as netCDF-3
- * has them. */
+/** Whether elements are single characters that form strings along the last dimension, as in
+ * netCDF-3. */
 bool refs_array_has_letters(const refs_array_meta *meta);
 
-/** Works like refs_array_read_strings, for such letters, at most `max_elements` of them; a string
- * ends at its first NUL, and trailing blanks are left out. */
+/** Works like refs_array_read_strings, for at most `max_elements` such characters; a string ends at
+ * its first NUL, and trailing blanks are dropped. */
 refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err);
 
-/** Finds which part of its key's value (refs_chunk_key) the chunk at `index` is: all of it, or part
- * of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
+/** Finds the part of its key's value (refs_chunk_key) that the chunk at `index` is: all of it, or
+ * part of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
                                  struct refs_store_part *part, refs_error *err);
 
-/** The origin of an element. strings are borrowed for the call that it comes with. */
+/** The origin of an element. Strings are borrowed for the call. */
 typedef struct refs_array_source {
     const char *variable; /**< path of the array that contains it; for a mosaic, the piece's */
-    const char *target;   /**< what messages call the file of its chunk; NULL: the chunk is absent,
-                               or there is no piece, and the element is the fill value */
-    bool is_inline;       /**< the chunk is in the set itself, which is then the target */
-    bool is_whole;        /**< it is all of the target, and what follows is zero */
+    const char *target;   /**< the name of the file of its chunk in messages; NULL: the chunk is
+                             absent, or there is no piece, and the element is the fill value */
+    bool is_inline;       /**< the chunk is in the set itself, which is the target */
+    bool is_whole;        /**< the chunk is all of the target; `offset` and `length` are zero */
     uint64_t offset;      /**< bytes [offset, offset + length) of the target */
     uint64_t length;
 } refs_array_source;
 
-/** Tells `visit` where the element at `element` comes from, and returns what `visit` returns. It
- * does not read the chunk, but may read the index of its shard and, for a mosaic, that of the file.
+/** Calls `visit` with the source of the element at `element`, and returns what `visit` returns. It
+ * does not read the chunk, but may read the index of its shard and, for a mosaic, the metadata of
+ * the fragment's file.
  */
 refs_status refs_array_locate(refs_array *array, const uint64_t *element,
                               refs_status (*visit)(void *user, const refs_array_source *source,
@@ -216,20 +216,20 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
 
 /* -- readers ----------------------------------------------------------------------------------- */
 
-/** A repeated reader of an array: a dataset, a window on the screen. When its reads move on step by
- * step, other threads prefetch what comes next: at most half of the cache, shared among the readers
- * that prefetch. A read waits for its own requests and for those of its chunks that are already
- * requested, but for no other prefetching.
+/** One client that reads an array repeatedly: a dataset, a window on the screen. If its reads
+ * advance by a constant stride, other threads prefetch the next regions: at most half of the cache,
+ * shared among the readers that prefetch. A read waits for its own requests and for those that
+ * prefetch its chunks, but for no other prefetching.
  *
- * A reader may be used from several threads at once, of which each goes on step by step for it; an
- * array may have any number of readers, which must be freed before it. */
+ * A reader may be used from several threads at once; strides are detected for each thread. An array
+ * may have any number of readers, which must be freed before it. */
 typedef struct refs_reader refs_reader;
 
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err);
 void refs_reader_free(refs_reader *reader);
 
-/** Says that the reader reads nothing outside a region, whatever its steps: nothing else is
- * prefetched. Call it before the first read; without it, a reader may read all of the array. */
+/** Promises that the reader reads nothing outside a region, so that nothing else is prefetched.
+ * Call it before the first read; without it, a reader may read all of the array. */
 void refs_reader_limit(refs_reader *reader, const refs_region *region);
 
 /** Receives the progress of a read and decides whether it goes on: `report` gets the share of
@@ -240,46 +240,47 @@ typedef struct refs_progress {
     void *user;
 } refs_progress;
 
-/** Progress of a read that is made of parts, one after the other: each part reports to `progress`,
- * and what `whole` receives never falls. Must not be moved; `whole` may be NULL. */
+/** Progress of a read in several parts, one after the other: each part reports to `progress`, and
+ * the share reported to `whole` never decreases. Must not be moved; `whole` may be NULL. */
 typedef struct refs_progress_parts {
     refs_progress progress;
     const refs_progress *whole;
-    double begin, share; /**< of the part that is being read, in the whole */
+    double begin, share; /**< of the current part, in the whole */
     double reached;
 } refs_progress_parts;
 
 void refs_progress_parts_init(refs_progress_parts *parts, const refs_progress *whole);
 
-/** Begins the next part, or the first one, which is that share of the whole. */
+/** Begins the next part, or the first one; `share` is its share of the whole. */
 void refs_progress_parts_next(refs_progress_parts *parts, double share);
 
 /** Reads a region, as refs_array_read does. */
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);
 
-/** The destination of the elements of a read, and who watches it. */
+/** The destination of a read, and its progress callback. */
 typedef struct refs_read_target {
     void *dst;
-    const int64_t *stride;         /**< as of refs_array_read */
-    const refs_progress *progress; /**< for as long as the call takes; or NULL */
+    const int64_t *stride;         /**< as in refs_array_read */
+    const refs_progress *progress; /**< for the duration of the call; or NULL */
 } refs_read_target;
 
-/** The same, watched. */
+/** The same, with progress reports. */
 refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
                                 const refs_read_target *target, refs_error *err);
 
-/** Elements of an array, and where a read puts them. */
+/** Elements of an array, and their destination. */
 typedef struct refs_selection {
-    refs_region region;           /**< counts, and where no index says otherwise, which elements */
-    const uint64_t *const *index; /**< for each dimension `count` numbers that ascend (some may be
-                                     equal), or NULL; NULL: none */
+    refs_region region;           /**< counts, and the elements along dimensions without an index */
+    const uint64_t *const *index; /**< for each dimension, `count` ascending indices (some may be
+                                     equal), or NULL; NULL: no dimension has one */
     void *dst;
-    const int64_t *stride; /**< as of refs_array_read */
+    const int64_t *stride; /**< as in refs_array_read */
 } refs_selection;
 
-/** REFS_INVALID where a selection lists elements outside the array, or an index does not ascend;
- * also of an empty one, along the dimensions that have elements. Reads of empty ones do not ask. */
+/** REFS_INVALID if a selection has elements outside the array, or an index does not ascend; in an
+ * empty selection too, along the dimensions that have elements. Reads of empty selections do not
+ * check this. */
 refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_selection *selection,
                                        refs_error *err);
 
@@ -290,14 +291,14 @@ refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_s
 refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
                                        size_t n, const refs_progress *progress, refs_error *err);
 
-/** Loads all chunks of a region that is going to be read in small parts, planned as one fetch,
- * where they fit into half of the cache; else as refs_reader_advise. This is a hint: what does not
- * arrive is left to the reads. `progress` may be NULL. */
+/** Loads all chunks of a region that is going to be read in small parts, planned as one fetch, if
+ * they fit into half of the cache; else works like refs_reader_advise. This is a hint: chunks that
+ * cannot be fetched fail when they are read. `progress` may be NULL. */
 void refs_reader_load(refs_reader *reader, const refs_region *region,
                       const refs_progress *progress);
 
-/** Says that all of a region is going to be read soon, part by part in the order of its elements:
- * its chunks are prefetched instead of those that earlier reads suggest. */
+/** Announces that all of a region is going to be read soon, part by part in the order of its
+ * elements: its chunks are prefetched instead of those that earlier reads suggest. */
 void refs_reader_advise(refs_reader *reader, const refs_region *region);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ extern "C" {
 
 /* -- allocation ------------------------------------------------------------------------------ */
 
-/** The allocator behind the core; each member is as its namesake in <stdlib.h>. */
+/** The allocator of the core; each member works like its namesake in <stdlib.h>. */
 typedef struct refs_allocator {
     void *(*malloc_fn)(size_t size);
     void *(*realloc_fn)(void *memory, size_t size);
@@ -54,11 +54,11 @@ void *refs_realloc(void *memory, size_t size);
 /** Works like free(3). */
 void refs_free(void *memory);
 
-/** Before the declaration of a pointer, which refs_free gets where its scope ends, however that is
- * left. */
+/** Stands before the declaration of a pointer: refs_free frees it at the end of its scope, however
+ * the scope is left. */
 #define REFS_SCOPED __attribute__((cleanup(refs_free_at), unused))
 
-/** Frees what the pointer at `pointer` points to. */
+/** Frees the memory to which the pointer at `pointer` points. */
 void refs_free_at(void *pointer);
 
 /** Calls `clear(&variable)` when the scope of the variable ends. Stands before its type. */
@@ -66,7 +66,7 @@ void refs_free_at(void *pointer);
 
 /* -- checked arithmetic ---------------------------------------------------------------------- */
 
-/** Sets *result to a + b, a * b; false, and *result untouched, where that overflows. */
+/** Sets *result to a + b, or a * b; false if that overflows. */
 static inline bool refs_add_u64(uint64_t a, uint64_t b, uint64_t *result) {
     return !__builtin_add_overflow(a, b, result);
 }
@@ -97,7 +97,7 @@ typedef struct refs_str {
 /** Arguments for printf's "%.*s" in messages: no more than 400 bytes are shown. */
 #define REFS_STR_ARG(str) (int)((str).size < 400 ? (str).size : 400), (str).data
 
-/** The same without that limit, for names and files. */
+/** The same without that limit, for names and file contents. */
 #define REFS_STR_WHOLE(str) (int)((str).size < INT_MAX ? (str).size : INT_MAX), (str).data
 
 static inline refs_bytes refs_bytes_view(const void *data, size_t size) {
@@ -122,7 +122,7 @@ static inline bool refs_str_is(refs_str a, const char *text) {
 bool refs_str_starts(refs_str text, const char *part);
 bool refs_str_ends(refs_str text, const char *part);
 
-/** The position of `c` counted from the start (end) of `text`, or SIZE_MAX. */
+/** The position of the first (last) `c` in `text`, or SIZE_MAX. */
 size_t refs_str_find(refs_str text, char c);
 size_t refs_str_find_last(refs_str text, char c);
 
@@ -139,15 +139,17 @@ refs_str refs_str_trim(refs_str text, const char *blanks);
  * together with the separators before it; false, and an empty word, when none is left. */
 bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
 
-/** Takes the first text, and the NUL behind it, off a list of such; false where none is left. */
+/** Takes the first string, and the NUL after it, off a list of NUL-ended strings; false if none is
+ * left. */
 bool refs_str_next_text(refs_str *list, const char **text);
 
-/** Sets the members of `list` to `n` texts, each with a NUL behind it. Returns what follows them.
+/** Points the elements of `list` to the first `n` of the NUL-ended strings in `texts`. Returns the
+ * address after them.
  */
 const char *refs_texts_point(const char *texts, size_t n, const char **list);
 
-/** Takes the first line off `text`: lines end in CR, LF or both, and the last one at the end. False
- * where nothing is left. */
+/** Takes the first line off `text`: lines end with CR, LF or CR LF, and the last one at the end of
+ * the text. False if nothing is left. */
 bool refs_str_next_line(refs_str *text, refs_str *line);
 
 /** The part after the last slash of a path; all of a path without one. */
@@ -159,11 +161,11 @@ refs_str refs_path_last(refs_str path);
 refs_str refs_path_parent(refs_str path);
 refs_str refs_path_folder(refs_str path);
 
-/** Whether it is one of `names`, which NULL ends. */
+/** Whether `text` is one of `names`, which NULL ends. */
 bool refs_str_is_among(refs_str text, const char *const *names);
 
-/** Sets *i to the number of the word in `words`, which NULL ends, that `text` is but for the case
- * of letters; false, and *i untouched, for none. */
+/** Sets *i to the index in `words`, which NULL ends, of the word that equals `text` in any case;
+ * false, and *i untouched, if there is none. */
 bool refs_word_find(const char *text, const char *const *words, size_t *i);
 
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
@@ -177,7 +179,7 @@ static inline bool refs_is_same_text(const char *one, const char *other) {
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
-/** Whether `part` stands anywhere in `text`. */
+/** Whether `text` contains `part`. */
 bool refs_str_has(refs_str text, const char *part);
 
 static inline bool refs_is_digit(char c) {
@@ -189,7 +191,7 @@ bool refs_str_to_u64(refs_str text, uint64_t *number);
 
 /* -- buffers --------------------------------------------------------------------------------- */
 
-/** Bytes that grow at the end. Zeroed is empty; refs_buf_clear gives the memory back. */
+/** A byte array that grows at its end. Zeroed is empty; refs_buf_clear frees it. */
 typedef struct refs_buf {
     uint8_t *data;
     size_t size;
@@ -212,7 +214,7 @@ static inline refs_str refs_buf_text(const refs_buf *buf) {
 /** Frees what `buf` holds and leaves it empty. */
 void refs_buf_clear(refs_buf *buf);
 
-/** A buffer that is cleared where its scope ends, however that is left. */
+/** A buffer that is cleared at the end of its scope, however the scope is left. */
 #define REFS_SCOPED_BUF REFS_SCOPED_BY(refs_buf_clear) refs_buf
 
 /** Makes room for `capacity` bytes in all; the size stays. */
@@ -221,8 +223,8 @@ refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);
 /** Sets the size; added bytes are not initialised. */
 refs_status refs_buf_resize(refs_buf *buf, size_t size, refs_error *err);
 
-/** Adds `size` bytes; text; a number of `size` bytes, the lowest first; printf-style text (no NUL
- * is counted, but one follows in memory). */
+/** Append `size` bytes; text; a little-endian number of `size` bytes; printf-style text (a NUL
+ * follows it in memory, but does not count). */
 refs_status refs_buf_append(refs_buf *buf, const void *data, size_t size, refs_error *err);
 refs_status refs_buf_append_str(refs_buf *buf, refs_str text, refs_error *err);
 refs_status refs_buf_append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err);
@@ -250,16 +252,17 @@ bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_siz
         if ((pointer) == NULL) return refs_fail_nomem(err);                                        \
     } while (0)
 
-/** The same of a list of which the caller has a pointer to its elements; returns REFS_NOMEM from
- * the calling function when memory ran out. */
+/** Works like refs_grow on the list `elements`, a pointer to its element type; returns REFS_NOMEM
+ * from the calling function when memory ran out. */
 #define REFS_GROW(elements, capacity, count, err)                                                  \
     do {                                                                                           \
         if (!refs_grow((void **)&(elements), &(capacity), (count), sizeof *(elements)))            \
             return refs_fail_nomem(err);                                                           \
     } while (0)
 
-/** Moves `found` on to the first number before `n` for which `is_before`, an expression of `found`,
- * does not hold, or to `n`; behind that it holds for none. */
+/** Binary search: moves `found` up to the first number below `n` for which `is_before`, an
+ * expression in `found`, is false, or to `n`. `is_before` must be false for all numbers after that
+ * one. */
 #define REFS_BISECT(found, n, is_before)                                                           \
     for (__typeof__(found) begin_ = (found), end_ = (n); (found) = begin_, begin_ < end_;) {       \
         (found) += (end_ - begin_) / 2;                                                            \
@@ -274,8 +277,8 @@ int refs_compare_u64(const void *one, const void *other);
 
 /* -- base64 ---------------------------------------------------------------------------------- */
 
-/** Appends what `text` encodes in the standard alphabet of RFC 4648, section 4. White space is
- * skipped and missing padding accepted; REFS_CORRUPT for any other byte. */
+/** Appends the bytes that `text` encodes in the standard alphabet of RFC 4648, section 4. White
+ * space is skipped and missing padding accepted; REFS_CORRUPT for any other byte. */
 refs_status refs_base64_decode(refs_str text, refs_buf *decoded, refs_error *err);
 
 /** Appends `bytes` encoded, padding included. */

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** Whether work is still requested. Called regularly while something waits, on any thread, also on
- * several at once: it must only look something up. */
+/** Asks the caller whether work is still requested. Called regularly while something waits, on any
+ * thread, also on several at once: it must only look something up. */
 typedef struct refs_cancel_check {
     bool (*go_on)(void *user); /**< false: the work ends with REFS_CANCELLED; NULL: always true */
     void *user;
@@ -24,10 +24,11 @@ typedef struct refs_cancel_check {
 /** REFS_CANCELLED once the work is no longer requested; `check` may be NULL. */
 refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err);
 
-/** While a scope lasts, every wait of its thread, for bytes of servers, for memory and for other
- * threads that load the same, asks `check` on this thread, before it begins and every
- * REFS_CANCEL_POLL_MS, and ends with REFS_CANCELLED if it says so. Scopes nest: outer ones are
- * asked, too. While a check is asked, its thread has no scope, so that the check may read. */
+/** While a scope lasts, every wait of its thread (for servers, for memory, for another thread that
+ * loads the same data) calls `check` on this thread, before it begins and every
+ * REFS_CANCEL_POLL_MS, and ends with REFS_CANCELLED once that returns false. Scopes nest: the
+ * checks of outer ones are called, too. During a check its thread has no scope, so the check itself
+ * may read. */
 typedef struct refs_cancel_scope {
     refs_cancel_check check;
     const struct refs_cancel_scope *outer;
@@ -40,7 +41,7 @@ void refs_cancel_scope_end(const refs_cancel_scope *scope);
 /** Whether a scope of this thread has a check. */
 bool refs_cancel_scope_is_any(void);
 
-/** REFS_CANCELLED where a scope of this thread says so. */
+/** REFS_CANCELLED if the check of a scope of this thread returns false. */
 refs_status refs_cancel_scope_check(refs_error *err);
 
 #ifdef __cplusplus

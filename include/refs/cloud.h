@@ -36,13 +36,13 @@ struct refs_list_visitor;
 /** An object whose URL an application makes. */
 typedef struct refs_signing {
     const char *location;
-    const char *region; /**< of its bucket, as its server has said; NULL: not known */
+    const char *region; /**< of its bucket, as its server reported it; NULL: not known */
     bool is_signed;     /**< the URL is to hold a signature */
 } refs_signing;
 
-/** The parts of an application, as GDAL has: settings, options of libcurl, and credentials that
- * only it can get. Called on the thread that makes the request. Members but `get_option` may be
- * NULL. */
+/** The functions that an application such as GDAL provides: settings, options of libcurl, and
+ * credentials that only it can get. Called on the thread that makes the request. Members other than
+ * `get_option` may be NULL. */
 typedef struct refs_application {
     void *self;
 
@@ -61,12 +61,12 @@ typedef struct refs_application {
     /** Whether that file system can read an object whose signed URLs are refused. */
     bool (*can_read)(void *self, const char *location);
 
-    /** The server that the first part of a location of S3 stands for; NULL: none. To `*file` the
-     * file that says so, or that was read in vain. Both live as long as the refs_cloud. In place of
-     * the files that settings name. */
+    /** The server for which the first part of a location of S3 is an alias; NULL: none. *file is
+     * the file that was read for it. Both live as long as the refs_cloud. If set, the files that
+     * settings name are not read. */
     const struct refs_s3nc_host *(*find_alias)(void *self, refs_str name, const char **file);
 
-    /** Lists objects of a location with credentials that only it has; in place of requests of this
+    /** Lists objects of a location with credentials that only the application has, instead of this
      * module. The rules are those of refs_cloud_list. */
     refs_status (*list)(void *self, const struct refs_list_request *request,
                         const struct refs_list_visitor *visitor, refs_error *err);
@@ -76,7 +76,7 @@ typedef struct refs_cloud_options {
     size_t struct_size;          /**< sizeof(refs_cloud_options) */
     const char *const *settings; /**< "NAME=value", override the environment; NULL-ended, or NULL */
     refs_notes notes;            /**< about settings files, on the thread that makes the request */
-    refs_cancel_check cancel;    /**< of requests that serve no read: uploads, tokens */
+    refs_cancel_check cancel;    /**< of requests other than reads: uploads, tokens */
     const refs_application *application; /**< or NULL: settings are those of the environment */
 } refs_cloud_options;
 
@@ -85,7 +85,8 @@ typedef struct refs_cloud_options {
 
 typedef struct refs_cloud refs_cloud;
 
-/** Opens a refs_cloud; `options` may be NULL, what it points to is copied. Reads no file yet. */
+/** Opens a refs_cloud; `options` may be NULL, and are copied with all that they point to. Reads no
+ * file yet. */
 refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **cloud, refs_error *err);
 
 /** No engine may use it any more. */
@@ -111,7 +112,7 @@ refs_http_options refs_cloud_http_options(const refs_cloud *cloud);
 #define REFS_LIST_MAX_NAMES      10000000u
 
 typedef enum refs_list_depth {
-    REFS_LIST_FOLDER, /**< what is directly under the name, folders included */
+    REFS_LIST_FOLDER, /**< objects and folders directly under the name */
     REFS_LIST_TREE    /**< all objects whose names begin with it */
 } refs_list_depth;
 
@@ -132,17 +133,17 @@ typedef struct refs_list_visitor {
 
 /** The objects to list. */
 typedef struct refs_list_request {
-    const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", gs://, or a
-                          location */
+    const char *url; /**< the prefix of the names: "s3://bucket/a/b", "s3://bucket/", gs://, or a
+                        location */
     refs_list_depth depth;
 } refs_list_request;
 
 /** Whether `url` can be listed: "s3://…" and "gs://…", and locations of these. */
 bool refs_cloud_can_list(refs_str url);
 
-/** Shows the objects of a store whose URLs begin as the request says, as ListObjectsV2 gives them:
- * a thousand per request, in the order of the store (S3 sorts names by their bytes), and the
- * folders of each answer after its objects. `vfs` reads over HTTP with this refs_cloud
+/** Calls `visitor` for the objects of a store whose URLs begin with the request's, as ListObjectsV2
+ * returns them: a thousand per request, in the order of the store (S3 sorts names by their bytes),
+ * the folders of each answer after its objects. `vfs` reads over HTTP with this refs_cloud
  * (refs_http_vfs_functions). Stops at the first visit that fails and returns its failure. Finding
  * nothing is not a failure. REFS_INVALID: the URL cannot be listed. REFS_CORRUPT: the answer is not
  * a list. */
@@ -158,24 +159,24 @@ refs_status refs_cloud_list(refs_cloud *cloud, const refs_vfs *vfs,
 #define REFS_UPLOAD_MIN_PART_BYTES (5 * REFS_MIB)
 #define REFS_UPLOAD_PARTS          8
 
-/** Sends the file `path` to "/vsis3/…" or "/vsigs/…": in parts if it is larger than one, unless its
- * alias forbids that (enable_multipart_upload). Transient failures are retried as the settings say
- * for reading; if the upload fails for good, the store is told to drop its parts. REFS_IO. */
+/** Uploads the file `path` to "/vsis3/…" or "/vsigs/…": in parts if it is larger than one part,
+ * unless its alias forbids that (enable_multipart_upload). Transient failures are retried, with the
+ * settings for reads; if the upload fails, the multipart upload is aborted. REFS_IO. */
 refs_status refs_cloud_upload(refs_cloud *cloud, const char *path, const char *location,
                               refs_error *err);
 
-/** The validator that distinguishes states of an object, with quotes as the store writes it: its
- * ETag; "" where there is no object, "*" where the store tells nothing. */
+/** The validator of an object: its ETag, with quotes as the store sends it; "" if there is no
+ * object, "*" if the store sends no ETag. */
 typedef struct refs_validator {
     char text[128];
 } refs_validator;
 
-/** Asks for that of "/vsis3/…" or "/vsigs/…". REFS_IO. */
+/** Requests the validator of "/vsis3/…" or "/vsigs/…". REFS_IO. */
 refs_status refs_cloud_validator(refs_cloud *cloud, const char *location, refs_validator *validator,
                                  refs_error *err);
 
-/** REFS_UNSUPPORTED for one that does not distinguish states: "*", or weak (RFC 9110, section
- * 8.8.3.2). */
+/** REFS_UNSUPPORTED for a validator that does not distinguish states: "*", or a weak one (RFC 9110,
+ * section 8.8.3.2). */
 refs_status refs_cloud_check_validator(const refs_validator *validator, const char *location,
                                        refs_error *err);
 
@@ -183,14 +184,14 @@ refs_status refs_cloud_check_validator(const refs_validator *validator, const ch
 typedef struct refs_replacement {
     const char *path;     /**< of a local file */
     const char *location; /**< of the object */
-    refs_validator of;    /**< the state in which it is to be */
+    refs_validator of;    /**< its expected state */
 } refs_replacement;
 
-/** Sends a file as refs_cloud_upload does, but only in place of an object that is as it was when
- * its validator was asked for: REFS_INVALID where another program has changed it, made it or
- * removed it since, REFS_UNSUPPORTED as refs_cloud_check_validator. The store itself sees to that
- * (If-Match, If-None-Match); where it knows no such conditions, its validator is asked for again
- * right before.
+/** Uploads a file as refs_cloud_upload does, but only if the object still has the expected
+ * validator: REFS_INVALID if another program has changed, created or removed it since;
+ * REFS_UNSUPPORTED as refs_cloud_check_validator. The store enforces this (If-Match,
+ * If-None-Match); if it does not support conditional writes, its validator is requested again right
+ * before.
  */
 refs_status refs_cloud_replace(refs_cloud *cloud, const refs_replacement *replacement,
                                refs_error *err);

@@ -30,8 +30,8 @@ extern "C" {
 #define REFS_MUST_CHECK
 #endif
 
-/** The result of a call, and the code of a failure: each calls for a different action by the caller
- * (docs/error-codes.md). A new one goes to the end: programs know the numbers. */
+/** The result of a call: REFS_OK, or the code of a failure, each of which requires a different
+ * action (docs/error-codes.md). New codes are added at the end: the numbers are part of the ABI. */
 typedef enum REFS_MUST_CHECK refs_status {
     REFS_OK = 0,
     REFS_NOMEM,       /**< memory ran out: give up */

@@ -1,13 +1,13 @@
 /* http.h -- ranges over HTTP: one engine for the whole process.
  *
- * All requests of all fetchers go through one engine with one pool of connections, a bounded number
- * of them in flight at a time. A reference gives offset and length, so no HEAD and no listing is
- * ever sent; instead, answers are verified (206, Content-Range, Content-Encoding, ETag).
+ * All requests of all fetchers go through one engine with one connection pool and a limit on
+ * requests in flight. A reference has offset and length, so no HEAD request and no listing is
+ * needed; instead, answers are verified (206, Content-Range, Content-Encoding, ETag).
  *
- * Bandwidth goes to readers that wait: while a reader waits for a transfer, transfers over HTTP/1
- * that only prefetch are not read, so that TCP stops them, and few are begun: as many as the
- * connection carries in the time before an answer begins. A paused transfer does not count as
- * stalled, and takes no request slot from readers that wait.
+ * Bandwidth goes to readers that wait: while a reader waits for a transfer, prefetching over HTTP/1
+ * is paused by not reading its sockets, and few prefetching requests are begun: as many as fill the
+ * connection during the time to first byte. A paused transfer does not count as stalled, and takes
+ * no request slot from waiting readers.
  *
  * An engine may be used from any number of threads. After fork(2) the child
  * starts over with connections of its own.
@@ -34,8 +34,8 @@ struct refs_fetcher;
 extern "C" {
 #endif
 
-/** How a request authenticates the client and the server, in addition to what the provider
- * sets on a handle. Strings, or NULL. */
+/** How a request authenticates the client and the server, in addition to the options that the
+ * provider sets on a handle. Strings, or NULL. */
 typedef struct refs_http_auth {
     const char *bearer;           /**< token */
     const char *netrc_file;       /**< instead of ~/.netrc */
@@ -43,17 +43,17 @@ typedef struct refs_http_auth {
     const char *certificate_type; /**< PEM (NULL), DER or P12 */
     const char *key;              /**< of that certificate, a file */
     const char *key_password;
-    const char *authorities;      /**< trusted certificates, a file */
+    const char *authorities;      /**< trusted CA certificates, a file */
     const char *authority_folder; /**< ... and a folder of them */
 } refs_http_auth;
 
 /** A provider's login. Its parts go only to its own hosts, and only over https, wherever redirects
  * lead. Strings are copied; all may be NULL. */
 typedef struct refs_http_login {
-    const char *hosts; /**< that get the token: names of hosts or domains, separated by commas, with
-                          a port if it is not the usual one */
+    const char *hosts; /**< hosts that receive the token: names of hosts or domains, separated by
+                          commas, with a port if it is not the default */
     const char *token;
-    const char *login_host; /**< that gets user and password if there is no token */
+    const char *login_host; /**< host that receives user and password if there is no token */
     const char *user, *password;
 } refs_http_login;
 
@@ -61,23 +61,24 @@ typedef struct refs_http_login {
 #define REFS_EARTHDATA_HOSTS "earthdata.nasa.gov,earthdatacloud.nasa.gov"
 #define REFS_EARTHDATA_LOGIN "urs.earthdata.nasa.gov"
 
-/** How one request is carried out. The engine fills in its own figures; the provider may change
- * them for a location. */
+/** The settings of one request. The engine fills in its own; the provider may change them for a
+ * location. */
 typedef struct refs_http_rules {
-    unsigned max_retries;    /**< in a row, after transient failures that brought almost no bytes */
+    unsigned max_retries;    /**< consecutive retries after transient failures that transferred
+                                almost no bytes */
     unsigned retry_delay_ms; /**< before the first retry; doubled for each that follows */
-    unsigned stall_ms; /**< the most time to connect; a transfer slower than REFS_HTTP_MIN_SPEED for
-                          this long has failed */
+    unsigned stall_ms;       /**< timeout of connecting, and of a transfer that is slower than
+                                REFS_HTTP_MIN_SPEED */
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
                                 with any separators, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
-    bool allow_link_local;   /**< follow redirects to link-local addresses (url.h), and
-                                connect where the name of a host resolves to one */
+    bool allow_link_local;   /**< follow redirects to link-local addresses (url.h), and connect to
+                                host names that resolve to one */
     bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
-    uint64_t credentials; /**< a number for each identity that the provider uses: cookies of one are
-                             not sent with others */
-    const char *cookie_file; /**< with cookies to begin with, or NULL */
-    const char *cookie_jar;  /**< where cookies that servers set are written, or NULL */
+    uint64_t credentials;    /**< a number for each identity that the provider uses: cookies are not
+                                shared between identities */
+    const char *cookie_file; /**< file of initial cookies, or NULL */
+    const char *cookie_jar;  /**< file to which cookies that servers set are written, or NULL */
     refs_http_auth auth;
     refs_http_login login;
 } refs_http_rules;
@@ -85,7 +86,7 @@ typedef struct refs_http_rules {
 /** How a signed request was answered. */
 typedef struct refs_http_signed_answer {
     long status;        /**< of HTTP: a success, or 301, 400 or 403 */
-    const char *region; /**< that the store names; "" where it names none */
+    const char *region; /**< the region that the store names; "" if it names none */
     unsigned n_refused; /**< how often this request was refused, this time included */
 } refs_http_signed_answer;
 
@@ -95,44 +96,44 @@ typedef struct refs_http_object {
 } refs_http_object;
 
 /** Provides the URL of each location, its signature and its settings. Called on the thread that
- * fetches, so that options set for that thread alone apply. */
+ * fetches, so that thread-local options apply. */
 typedef struct refs_http_provider {
     void *self;
 
     /** Appends the URL to GET for `location`, signed if necessary. REFS_UNSUPPORTED without a
-     * message: not to be read over HTTP. */
+     * message: `location` is not read over HTTP. */
     refs_status (*url)(void *self, const char *location, refs_buf *url, refs_error *err);
 
-    /** Changes `rules`, which hold the engine's own, for `location`; strings in it are copied. May
-     * be NULL. Nothing is sent where it fails. */
+    /** Changes `rules`, initially the engine's own, for `location`; strings in it are copied. May
+     * be NULL. If it fails, no request is sent. */
     refs_status (*rules)(void *self, const char *location, refs_http_rules *rules, refs_error *err);
 
     /** Sets options of `easy`, a CURL *, for a request of `object`, and appends headers to send to
-     * `headers`, a struct curl_slist ** that the caller frees, also after a failure. Nothing is
-     * sent where it fails: a request without some of them would be one of somebody else. */
+     * `headers`, a struct curl_slist ** that the caller frees, also after a failure. If it fails,
+     * no request is sent: an incomplete one could have another identity. */
     refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err);
 
-    /** The advice for users when a server refuses `location` with HTTP status 401 or 403, or with
-     * 404 for a bucket that it does not have; or, with status 0, when there is no such server.
-     * NULL: no advice. The member may be NULL. */
+    /** The advice for users if a server answers `location` with HTTP status 401 or 403, or with 404
+     * for a missing bucket; with status 0, if the server does not exist. NULL: no advice. The
+     * member may be NULL. */
     const char *(*advice)(void *self, const char *location, long status);
 
     /** Called with the answer to a signed request of `location`. Returns whether to repeat a
-     * refused one, with what `url` then gives, which may be REFS_UNSUPPORTED. NULL: a refused
+     * refused one, with a new result of `url`, which may be REFS_UNSUPPORTED. NULL: a refused
      * signature is renewed once, since it may have expired. */
     bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
 } refs_http_provider;
 
 typedef struct refs_http_options {
-    size_t struct_size;     /**< sizeof(refs_http_options) */
-    unsigned max_in_flight; /**< requests at a time, one of them never for prefetching */
-    refs_http_rules rules;  /**< unless the provider says otherwise */
-    unsigned grow_to; /**< requests at a time where many of them spend their time on latency; 0: no
-                         more than `max_in_flight` */
-    refs_cancel_check cancel; /**< of all requests, those of all fetchers and refs_http_vfs
-                                 included: also while they wait for a name, a connection, an answer,
-                                 a login or their next attempt */
+    size_t struct_size;       /**< sizeof(refs_http_options) */
+    unsigned max_in_flight;   /**< requests at a time, one of them never for prefetching */
+    refs_http_rules rules;    /**< the default of refs_http_provider.rules */
+    unsigned grow_to;         /**< requests at a time if latency dominates many of them; 0:
+                                 `max_in_flight` */
+    refs_cancel_check cancel; /**< checked by all requests, those of fetchers and refs_http_vfs
+                                 included, also while they resolve names, connect, log in, wait for
+                                 an answer or for the next retry */
 } refs_http_options;
 
 #define REFS_HTTP_LOGIN_INIT                                                                       \
@@ -160,27 +161,27 @@ typedef struct refs_http_options {
 
 /* -- budgets ----------------------------------------------------------------------------------- */
 
-/** The longest Retry-After of a server that is obeyed; a request that asks for more has failed. */
+/** The longest Retry-After that is honoured; a longer one fails the request. */
 #define REFS_HTTP_MAX_RETRY_AFTER_MS 60000
 
-/** Redirects of one request, and the longest URL they may lead to. */
+/** Most redirects of one request, and the longest URL of a redirect. */
 #define REFS_HTTP_MAX_REDIRECTS 10
 #define REFS_HTTP_MAX_URL_BYTES (16 * REFS_KIB)
 
-/** Bytes per second below which a transfer stalls. */
+/** A transfer with fewer bytes per second counts as stalled. */
 #define REFS_HTTP_MIN_SPEED 100
 
-/** Bytes of all header lines of an attempt, those of interim answers included. */
+/** Most bytes of all header lines of an attempt, interim (1xx) answers included. */
 #define REFS_HTTP_MAX_HEADER_BYTES (256 * REFS_KIB)
 
-/** Bytes of the body of a refusal that are skipped to keep the connection. */
+/** Most bytes of an error answer's body that are read and discarded to keep the connection. */
 #define REFS_HTTP_MAX_REFUSAL_BYTES (64 * REFS_KIB)
 
-/** The largest object that is fetched whole, and kept, if its server ignores ranges. In larger ones
- * everything before a range is skipped. */
+/** The largest object that is fetched whole, and kept, if its server ignores ranges. For larger
+ * ones, the bytes before a range are received and discarded. */
 #define REFS_HTTP_MAX_RANGELESS_BYTES (64 * REFS_MIB)
 
-/** The most bytes that are skipped to reach a range of such a server. */
+/** The most bytes that are discarded to reach a range on such a server. */
 #define REFS_HTTP_MAX_SKIPPED_BYTES (4096 * (uint64_t)REFS_MIB)
 
 typedef struct refs_http refs_http;
@@ -195,11 +196,11 @@ void refs_http_free(refs_http *http);
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-/** A refs_vfs that reads what has a URL over HTTP, and everything else with another vfs. One GET
- * brings the first 64 KiB of an object, which is all of a small one; the rest is read by ranges
- * when needed. A location opened by `open_whole` comes whole with one GET. An object
- * of which only the validators were requested is kept until it is opened; one that should come
- * whole but is larger than `max_whole_bytes` is left to the other vfs. */
+/** A refs_vfs that reads locations with a URL over HTTP, and all others with another vfs. One GET
+ * returns the first 64 KiB of an object, often all of it; the rest is read by ranges when needed. A
+ * location opened by `open_whole` is read with one GET. An object of which only the validators were
+ * requested is kept until it is opened; the other vfs opens one that should be read whole but is
+ * larger than `max_whole_bytes`. */
 typedef struct refs_http_vfs refs_http_vfs;
 
 /** The `max_whole_bytes` of this project's programs and libraries. */
@@ -210,7 +211,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                refs_http_vfs **vfs, refs_error *err);
 void refs_http_vfs_free(refs_http_vfs *vfs);
 
-/** Ends all current and later requests with REFS_CANCELLED, and soon. */
+/** Ends all current and later requests with REFS_CANCELLED, without waiting for the network. */
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
 
 /** Makes a fetcher accept only the state in which the vfs last read a location: another state is
@@ -218,8 +219,8 @@ void refs_http_vfs_cancel(refs_http_vfs *vfs);
 refs_status refs_http_vfs_pass_validators(refs_http_vfs *vfs, const char *location,
                                           struct refs_fetcher *fetcher, refs_error *err);
 
-/** Its functions. For a location that was opened, `validators` returns what the last answer said,
- * without a request; for others it asks for the first byte. */
+/** The functions of the vfs. For a location that was opened, `validators` returns those of the last
+ * answer, without a request; for others it requests the first byte. */
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);
 
 #ifdef __cplusplus

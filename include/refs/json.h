@@ -1,10 +1,11 @@
-/* json.h -- JSON as reference sets really hold it: a reader of tokens and a tree of values.
+/* json.h -- JSON with the deviations found in reference sets: a reader of tokens and a tree of
+ * values.
  *
- * The grammar is RFC 8259 and what writers of reference sets add to it: a byte order mark, the bare
- * tokens NaN, Infinity and -Infinity, integers of any length, control characters but NUL and bytes
- * that are not UTF-8 in strings, escaped NULs, lone surrogates (kept apart as an error of that
- * string only), duplicate members (the last one wins). Everything else is an error with line and
- * column. docs/decisions/0002 says why this is our own; its tests compare it with jansson.
+ * The grammar is RFC 8259 with the deviations of writers of reference sets: a byte order mark; the
+ * bare tokens NaN, Infinity and -Infinity; integers of any length; in strings, control characters
+ * except NUL, bytes that are not UTF-8, escaped NULs, and lone surrogates (an error of that string
+ * only); duplicate members (the last one wins). Everything else is an error with line and column.
+ * docs/decisions/0002 says why this is our own parser; its tests compare it with jansson.
  *
  * A reader belongs to one thread. A tree is immutable and may be shared.
  *
@@ -22,8 +23,8 @@ extern "C" {
 /** Deepest nesting of objects and arrays that is read. */
 #define REFS_JSON_MAX_DEPTH 128
 
-/** Most memory that a tree takes, also while it is built: two bytes of text can become a value of
- * forty. */
+/** Most memory of a tree, also while it is built: two bytes of text can become a value of forty
+ * bytes. */
 #define REFS_JSON_MAX_TREE_BYTES (320 * REFS_MIB)
 
 /* -- tokens ---------------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs
 refs_status refs_json_capture(refs_json_reader *reader, refs_json_token token, refs_buf *text,
                               refs_error *err);
 
-/** The text of ["text", number, number], what reference sets are mostly made of. */
+/** The parsed array ["text", number, number], the most frequent value in reference sets. */
 typedef struct refs_json_range {
     refs_str text;
     uint64_t numbers[2];
@@ -92,11 +93,12 @@ typedef struct refs_json_range {
  * reader stays where it is; `range` is valid for refs_json_take_range and until the next call. */
 bool refs_json_peek_range(const refs_json_reader *reader, refs_json_range *range);
 
-/** Moves past what was peeked, as five tokens would; the last token is then where the array begins.
+/** Moves past the array that was peeked. refs_json_where then returns the position where the array
+ * begins.
  */
 void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range);
 
-/** The beginning of the last token: line and column from 1, in bytes; position from 0. */
+/** The beginning of the last token: line and column from 1, in bytes; position from 0, in bytes. */
 void refs_json_where(const refs_json_reader *reader, uint64_t *line, uint64_t *column,
                      uint64_t *position);
 
@@ -141,7 +143,7 @@ size_t refs_json_doc_memory(const refs_json_doc *doc);
 
 void refs_json_doc_free(refs_json_doc *doc);
 
-/** `REFS_SCOPED_JSON *doc = NULL;` is a document that is freed where its scope ends. */
+/** `REFS_SCOPED_JSON *doc = NULL;` is a document that is freed at the end of its scope. */
 #define REFS_SCOPED_JSON REFS_SCOPED_BY(refs_json_doc_free_at) refs_json_doc
 void refs_json_doc_free_at(refs_json_doc **doc);
 
@@ -180,8 +182,8 @@ refs_status refs_json_write(const refs_json *value, refs_buf *text, refs_error *
 /** Appends `text` as a JSON string, quotes included. */
 refs_status refs_json_write_string(refs_str text, refs_buf *json, refs_error *err);
 
-/** Appends the name of a member with its colon, and before it the comma that it needs behind
- * another one: not at the beginning, behind a brace, a comma or the end of a line. */
+/** Appends the name of a member and a colon, and before them a comma unless `json` is empty or ends
+ * with a brace, a comma or a line end. */
 refs_status refs_json_write_name(refs_str name, refs_buf *json, refs_error *err);
 
 /** Appends the name, and the value as refs_json_write does. */
