@@ -8,8 +8,8 @@
  *     REFS_AVX2 static void sum_avx2(…) BODY
  *     … (refs_has_avx2() ? sum_avx2 : sum_portable)(…)
  *
- * Elsewhere than on x86-64 both are the same: what its processors all have (NEON on arm64) is used
- * anyway.
+ * On other architectures than x86-64 both are the same: the compiler uses the vector instructions
+ * that all processors have there (NEON on arm64).
  */
 #ifndef REFS_AVX2_H
 #define REFS_AVX2_H

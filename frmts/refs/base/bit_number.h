@@ -25,26 +25,29 @@ typedef struct refs_bit_number {
     uint32_t size; /**< bytes */
     bool is_big_endian;
     uint32_t offset, bits; /**< of integers: the lowest bit, and how many */
-    uint32_t sign;         /**< of floats: the sign's bit, and the lowest ones with their counts */
+    uint32_t sign;         /**< of floats: the sign bit, and the lowest bit and the bit count of
+                              exponent and mantissa */
     uint32_t exponent, exponent_bits;
     uint32_t mantissa, mantissa_bits;
     bool is_leading_implied; /**< the mantissa's first bit is not stored */
     uint32_t bias;
 } refs_bit_number;
 
-/** Whether the calls below can read it: all bits are in its bytes, an integer has at most 64 of
- * them, an exponent at most 20 and a mantissa at most 128. Others must not be asked for. */
+/** Whether the functions below support a layout: all bits are in its bytes, an integer has at most
+ * 64 of them, an exponent at most 20 and a mantissa at most 128. They must not be called for
+ * others. */
 bool refs_bit_number_is_readable(const refs_bit_number *number);
 
 /** The integer at `bytes`; a negative one modulo 2^64. */
 uint64_t refs_bit_number_integer(const refs_bit_number *number, const uint8_t *bytes);
 
-/** Sets *value to the double that is nearest to the float at `bytes`, of two equally near ones the
- * even; false where that would be infinite and the float is not. */
+/** Sets *value to the double nearest to the float at `bytes`, ties to even; false if a finite float
+ * overflows to infinity. */
 bool refs_bit_number_float(const refs_bit_number *number, const uint8_t *bytes, double *value);
 
-/** The NumPy type of least size, but at least that of the bytes or of 8, that has all such numbers:
- * 'i', 'u' or 'f' and *size bytes. Floats that none has are 'f' of 8 bytes. */
+/** The smallest NumPy type that holds all such numbers and has at least their size, or 8 bytes:
+ * returns 'i', 'u' or 'f' and sets *size to its bytes. Floats that no type holds are 'f' of 8
+ * bytes. */
 char refs_bit_number_type(const refs_bit_number *number, uint32_t *size);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* block.h -- memory that several hold: bytes that arrived, read by workers while more arrive.
+/* block.h -- reference-counted memory: fetched bytes that workers decode while more arrive.
  *
- * Safe from any thread: the last one to let go frees the block.
+ * Safe from any thread: the last release frees the block.
  *
  * Read before this: bytes.h.
  */
@@ -15,18 +15,17 @@ extern "C" {
 
 typedef struct refs_block refs_block;
 
-/** A block of `size` bytes, not initialised, held once; NULL when memory ran out. `freed(user)`,
- * unless NULL, is called by the thread that lets go last, after the memory is gone. */
+/** A block of `size` uninitialised bytes, held once; NULL when memory ran out. `freed(user)`,
+ * unless NULL, is called by the thread that releases the block last, after the memory was freed. */
 refs_block *refs_block_new(size_t size, void (*freed)(void *user, size_t size), void *user);
 
-/** Sets whom to call when the last one lets go of a block that was made with NULL; by its only
- * holder. */
+/** Sets `freed` of a block that was made with NULL. Only its only holder may call this. */
 void refs_block_on_free(refs_block *block, void (*freed)(void *user, size_t size), void *user);
 
-/** One more holder; returns `block`, which may be NULL. */
+/** Increments the reference count; returns `block`, which may be NULL. */
 refs_block *refs_block_hold(refs_block *block);
 
-/** One holder less; NULL is allowed. */
+/** Decrements the reference count, and frees the block at 0; NULL is allowed. */
 void refs_block_release(refs_block *block);
 
 uint8_t *refs_block_data(refs_block *block);

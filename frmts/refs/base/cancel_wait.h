@@ -1,4 +1,4 @@
-/* cancel_wait.h -- waits for other threads that cancel scopes end.
+/* cancel_wait.h -- waits for other threads that cancel scopes can end.
  *
  * Read before this: fork.h, refs/cancel.h.
  */
@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/** As refs_wait, or, in a thread whose scopes have a check, for a moment: REFS_CANCELLED where one
- * says so. `changed` is made by refs_cond_init. `lock` is not held while a scope is asked. */
+/** Works like refs_wait, but in a thread whose scopes have a check, it waits at most
+ * REFS_CANCEL_POLL_MS and returns REFS_CANCELLED if a check returns false. `changed` is made by
+ * refs_cond_init. `lock` is not held during a check. */
 refs_status refs_cancel_scope_wait(pthread_cond_t *changed, pthread_mutex_t *lock, refs_error *err);
 
 #ifdef __cplusplus

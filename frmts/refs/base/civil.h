@@ -16,7 +16,7 @@ extern "C" {
  * may lie outside the month; `year` within 10^15 of 0. */
 int64_t refs_days_from_civil(int64_t year, int month, int64_t day);
 
-/** Whether that calendar has such a date. */
+/** Whether the date exists in the proleptic Gregorian calendar. */
 bool refs_is_civil_date(int64_t year, int64_t month, int64_t day);
 
 #ifdef __cplusplus

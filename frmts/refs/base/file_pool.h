@@ -1,8 +1,8 @@
-/* file_pool.h -- a refs_vfs that keeps few local files open, however many of its handles are held.
+/* file_pool.h -- a refs_vfs that limits the number of open local files, not of handles.
  *
- * A handle stays valid for its holder. Below it the least recently used file is closed, and opened
- * again when it is next read. A read waits while all files that may be open are being read. Files
- * on other machines are passed on: they take no file descriptor.
+ * A handle stays valid while the pool closes its file, the least recently used one, and reopens it
+ * at the next read. A read waits while all files within the limit are being read. Remote files do
+ * not count: they take no file descriptor.
  *
  * All pools of a process share one limit, refs_file_pool_process_limit(), because the file
  * descriptors of a process are one resource; a pool may have a smaller limit of its own.

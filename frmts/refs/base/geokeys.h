@@ -28,7 +28,7 @@ typedef struct refs_geo_key {
 
 #define REFS_N_GEO_KEYS 50
 
-/** All keys, in the order in which a file has them. Some number has two spellings. */
+/** All keys, in ascending order of their numbers. Some numbers have two spellings. */
 extern const refs_geo_key refs_geo_keys[REFS_N_GEO_KEYS];
 
 #ifdef __cplusplus

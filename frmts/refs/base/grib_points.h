@@ -1,11 +1,10 @@
-/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, Lambert's,
- * polar stereographic, rotated Gaussian and reduced ones, and NCEP's rotated one on Arakawa's
- * grids.
+/* grib_points.h -- the coordinates of the points of some GRIB grids: Mercator, Lambert, polar
+ * stereographic, rotated Gaussian, reduced, and NCEP's rotated grid on Arakawa grids.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.10, 3.20, 3.30, 3.40 and 3.41, NCEP's
- * 3.32769, and FM 92-XI Ext. GRIB edition 1, data representation types 0, 1, 3, 4, 5 and 14.
- * ecCodes reads beyond damaged descriptions of some, and 2.28 ignores the scanning mode of
- * projected grids.
+ * 3.32769, and FM 92-XI Ext. GRIB edition 1, data representation types 0, 1, 3, 4, 5 and 14. This
+ * code exists because ecCodes reads beyond the end of some damaged descriptions, and 2.28 ignores
+ * the scanning mode of projected grids.
  *
  * Read before this: bytes.h.
  */
@@ -32,16 +31,17 @@ typedef struct refs_grib_reduced {
     bool is_whole;        /**< rows are whole circles, Gaussian ones from one pole to the other */
 } refs_grib_reduced;
 
-/** Reads a description: section 3 of edition 2, section 2 of edition 1. False for other grids, and
- * where rows have more points than fit. */
+/** Reads a grid description: section 3 of edition 2, section 2 of edition 1. False for other grids,
+ * and if rows have more points than the section describes. */
 bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced);
 
-/** Half axes of the Earth in metres: code table 3.2, or the flag of edition 1. Zero where they are
- * not known. A section of edition 2 has at least 15 bytes, one of edition 1 17. */
+/** Semi-axes of the Earth in metres: code table 3.2, or the flag of edition 1. Zero if they are not
+ * known. A section of edition 2 must have at least 15 bytes, one of edition 1 17. */
 void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]);
 
-/** The latitude of true scale, in degrees, of a polar stereographic grid: negative about the south
- * pole. 60 in edition 1. A section of edition 2 has at least 64 bytes, one of edition 1 27. */
+/** The latitude of true scale, in degrees, of a polar stereographic grid: negative for the south
+ * pole; always 60 in edition 1. A section of edition 2 must have at least 64 bytes, one of edition
+ * 1 27. */
 double refs_grib_polar_latitude(unsigned edition, refs_bytes section);
 
 /** Rotated latitudes and longitudes, in degrees. */
@@ -51,25 +51,24 @@ typedef struct refs_grib_rotated {
     double step[2];       /**< … and how far the next row and the next column are */
 } refs_grib_rotated;
 
-/** Reads template 3.32769, which has geographic places of its centre, its first and its last point.
- * False for other grids, and those of one row or column. */
+/** Reads template 3.32769, which has the geographic coordinates of the centre and of the first and
+ * last points. False for other grids, and those of one row or column. */
 bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated);
 
 typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_grib_axis;
 
-/** Latitudes of the rows, or longitudes of the columns, of a grid whose rows and columns have one
- * each: regular and Gaussian ones. Longitudes do not jump by 360. False for other grids, and where
- * there are not `n` of them. */
+/** The latitudes of the rows, or the longitudes of the columns, of a regular or Gaussian grid.
+ * Longitudes do not jump by 360. False for other grids, and if there are not `n` of them. */
 bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                            double *numbers);
 
-/** Whether a description is of a rotated Gaussian grid from one pole to the other: template 3.41,
- * type 14 of edition 1, with rows of one length. */
+/** Whether a section describes a rotated Gaussian grid from pole to pole with rows of one length:
+ * template 3.41, type 14 of edition 1. */
 bool refs_grib_is_rotated_gaussian(unsigned edition, refs_bytes section);
 
-/** Latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point to
- * its last. REFS_NOT_FOUND for other grids than the above, reduced ones of a part of the globe,
- * and another number of points; else REFS_OK or REFS_NOMEM. */
+/** The latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point
+ * to its last. REFS_NOT_FOUND for grids not listed above, for reduced grids of a part of the globe,
+ * and if the grid does not have `n` points; else REFS_OK or REFS_NOMEM. */
 refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                              double *numbers);
 

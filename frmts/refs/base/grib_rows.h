@@ -1,4 +1,4 @@
-/* grib_rows.h -- in which order GRIB messages hold the points of a grid.
+/* grib_rows.h -- the order of grid points in GRIB messages.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, grid definition templates and flag table 3.4, and FM
  * 92-XI Ext. GRIB edition 1, code table 8.
@@ -26,19 +26,19 @@ enum {
 /** A grid whose points lie in rows and columns. */
 typedef struct refs_grib_rows {
     uint64_t nx, ny;
-    size_t mode_at; /**< where the scanning mode is in the section; 0: it has none that is known */
+    size_t mode_at; /**< offset of the scanning mode in the section; 0: not known */
     unsigned mode;
 } refs_grib_rows;
 
-/** Reads the description of a grid: section 3 of edition 2, section 2 of edition 1. False where its
- * points lie in no rows of one length, or the template of edition 2 is not known. */
+/** Reads the description of a grid: section 3 of edition 2, section 2 of edition 1. False if its
+ * points are not in rows of one length, or the template of edition 2 is not known. */
 bool refs_grib_rows_read(unsigned edition, refs_bytes section, refs_grib_rows *rows);
 
-/** Whether the order of the message is not row by row, each from its first point to its last. */
+/** Whether the order of points is not row by row, each row from its first point to its last. */
 bool refs_grib_rows_need_reordering(const refs_grib_rows *rows);
 
-/** The place of point `i` of the message: row times nx plus column, both counted in the directions
- * in which the first row and the first column run. */
+/** The index in C order of point `i` of the message: row times nx plus column, counted in the
+ * directions of the first row and the first column. */
 size_t refs_grib_rows_place(const refs_grib_rows *rows, size_t i);
 
 #ifdef __cplusplus

@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/** The value of the bits: exact, as every half is a double. */
+/** The value of the bits: exact, since a double can represent every half. */
 double refs_half_to_double(uint16_t bits);
 
-/** The bits of the nearest half, of two equally near ones the even. */
+/** The bits of the nearest half, ties to even. */
 uint16_t refs_half_from_double(double number);
 
 #ifdef __cplusplus

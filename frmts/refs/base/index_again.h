@@ -1,4 +1,4 @@
-/* index_again.h -- what to do about a set whose record of its sources is missing, damaged, or
+/* index_again.h -- the advice for a set whose record of its sources is missing, damaged, or
  * contradicts the command.
  *
  * Read before this: nothing.

@@ -1,9 +1,11 @@
-/* intern.h -- a table of distinct strings, numbered 0, 1, 2 … in the order of their arrival.
+/* intern.h -- a table of distinct strings, numbered 0, 1, 2 … in the order in which they were
+ * added.
  *
- * One structure for every "have I seen this text before": URLs, keys, folder
- * names. The owner keeps data of a string in an array under the string's number.
+ * Used for URLs, keys and folder names. The owner keeps data of a string in an array, indexed by
+ * the string's number.
  *
- * A table has one writer at a time; once nobody adds, any number of threads may read.
+ * A table has one writer at a time; after the last string was added, any number of threads may
+ * read.
  *
  * Read before this: bytes.h.
  */
@@ -16,7 +18,7 @@
 extern "C" {
 #endif
 
-/** The number of no string. */
+/** Not the number of any string. */
 #define REFS_INTERN_NONE UINT32_MAX
 
 /** Zeroed is empty. */
@@ -30,8 +32,8 @@ typedef struct refs_intern {
         uint32_t hash;
     } * slots;      /**< open addressing: a probe reads no string whose hash is another */
     size_t n_slots; /**< zero or a power of two */
-    uint64_t key;   /**< of the hash, drawn with the first slots: strings that collide in one table
-                         do not in another, so nobody can choose them */
+    uint64_t key;   /**< random key of the hash, so that a document cannot contain strings chosen to
+                       collide */
 } refs_intern;
 
 /** Frees what the table holds and leaves it empty. */

@@ -1,7 +1,7 @@
 /* json_scan.h -- the inner loops of the JSON reader.
  *
- * They run over a window that ends with at least REFS_JSON_PAD NULs: NUL stops
- * every loop, so that none of them looks for the end.
+ * They scan a window that ends with at least REFS_JSON_PAD NULs. A NUL stops every loop, so that
+ * none has to check for the end.
  */
 #ifndef REFS_BASE_JSON_SCAN_H
 #define REFS_BASE_JSON_SCAN_H

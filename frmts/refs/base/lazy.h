@@ -1,8 +1,10 @@
-/* lazy.h -- libraries that are loaded when they are first needed, and then stay.
+/* lazy.h -- libraries that are loaded when they are first needed, and then stay loaded.
  *
- * For libraries that are rarely needed and that take megabytes just by being there. A user lists
- * the functions once, as a macro: #define FUNCTIONS(F) F(zfp_stream_open) F(zfp_stream_close)
- * static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
+ * For libraries that are rarely needed and take megabytes once loaded. A user lists the functions
+ * once, as a macro:
+ *
+ *     #define FUNCTIONS(F) F(zfp_stream_open) F(zfp_stream_close)
+ *     static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
  *     #define ENTRY(function) REFS_LAZY_ENTRY(zfp, function)
  *     static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
  *     static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
@@ -28,7 +30,7 @@ typedef struct refs_lazy_function {
 } refs_lazy_function;
 
 typedef struct refs_lazy_library {
-    const char *soname; /* by which the dynamic linker knows it */
+    const char *soname; /* for dlopen(3) */
     const refs_lazy_function *functions;
     pthread_mutex_t lock;
     bool loaded; /* the lock guards it */
@@ -39,8 +41,8 @@ typedef struct refs_lazy_library {
 #define REFS_LAZY_LIBRARY(soname, functions)                                                       \
     { soname, functions, PTHREAD_MUTEX_INITIALIZER, false }
 
-/** Loads the library unless it is there. REFS_UNSUPPORTED: it is not on this machine, or lacks a
- * function. From any thread. */
+/** Loads the library unless it is loaded. REFS_UNSUPPORTED: it is not installed, or lacks a
+ * function. Safe from any thread. */
 refs_status refs_lazy_load(refs_lazy_library *library, refs_error *err);
 
 #ifdef __cplusplus

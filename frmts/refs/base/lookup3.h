@@ -1,4 +1,4 @@
-/* lookup3.h -- Bob Jenkins' hash lookup3, with which HDF5 checks its metadata.
+/* lookup3.h -- Bob Jenkins' hash lookup3, the checksum of HDF5's metadata.
  *
  * Read before this: bytes.h.
  */
@@ -11,12 +11,11 @@
 extern "C" {
 #endif
 
-/** The hash of `bytes`; `initial` is 0 unless another hash is to be gone on with. */
+/** The hash of `bytes`; `initial` is 0, or the hash of preceding bytes to continue. */
 uint32_t refs_lookup3(refs_bytes bytes, uint32_t initial);
 
-/** Twice as wide: a number by which few things are told apart without being kept. Both halves of
- * `initial` count; the hash of bytes that follow others is gone on with, and depends on where they
- * were parted. */
+/** A 64-bit hash, which distinguishes a small number of values without storing them. Both halves of
+ * `initial` count. Bytes may be hashed in parts, but the result depends on where they are split. */
 uint64_t refs_lookup3_64(refs_bytes bytes, uint64_t initial);
 
 #ifdef __cplusplus

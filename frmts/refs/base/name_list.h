@@ -1,4 +1,4 @@
-/* name_list.h -- lists of names that others own.
+/* name_list.h -- lists of borrowed names.
  *
  * Read before this: nothing.
  */
@@ -12,14 +12,13 @@
 extern "C" {
 #endif
 
-/** Names in the order in which they were appended. Zeroed is empty; `items` is to be freed by
- * refs_free. */
+/** Names in the order in which they were appended. Zeroed is empty; free `items` with refs_free. */
 typedef struct refs_name_list {
     const char **items; /**< NULL-ended; NULL: none */
     size_t n, capacity;
 } refs_name_list;
 
-/** False without memory. */
+/** False when memory ran out. */
 bool refs_name_list_append(refs_name_list *list, const char *name);
 bool refs_name_list_has(const refs_name_list *list, const char *name);
 

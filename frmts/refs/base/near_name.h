@@ -1,4 +1,4 @@
-/* near_name.h -- which name may have been meant by one that nothing has.
+/* near_name.h -- suggestions for misspelt names.
  *
  * Read before this: bytes.h.
  */
@@ -11,9 +11,10 @@
 extern "C" {
 #endif
 
-/** Whether `asked` may be a misspelling of `other`, nearer than one *least letters away: sets that
- * if so. It begins at SIZE_MAX. Groups before the names and the case of letters count nothing, two
- * letters that changed places one; no more than a third of the letters may be wrong. */
+/** Whether `asked` may be a misspelling of `other`, with fewer wrong letters than *least, which is
+ * then set to their number. Initialise *least with SIZE_MAX. Groups before the names and case are
+ * ignored, a transposition of two letters counts as one, and at most a third of the letters may be
+ * wrong. */
 bool refs_name_is_near(refs_str asked, refs_str other, size_t *least);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* now.h -- a clock that only goes on: nobody sets it, and it tells how long something takes.
+/* now.h -- the monotonic clock, for measuring durations.
  *
  * Read before this: nothing.
  */
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Microseconds, or milliseconds, since some moment before the process began. */
+/** Microseconds, or milliseconds, since an arbitrary time before the process started. */
 uint64_t refs_now_us(void);
 uint64_t refs_now_ms(void);
 

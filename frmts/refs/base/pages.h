@@ -1,4 +1,4 @@
-/* pages.h -- memory that goes back to the system as soon as it is freed.
+/* pages.h -- memory that is returned to the system as soon as it is freed.
  *
  * Read before this: bytes.h.
  */
@@ -7,9 +7,8 @@
 
 #include "refs/bytes.h"
 
-/** `size` bytes from the system's pages, or NULL: they go back to it as soon as they are freed,
- * with refs_pages_free and the same size. From the allocator, if one was set, or a sanitizer
- * watches. */
+/** Allocates `size` bytes with mmap(2), or NULL; free them with refs_pages_free and the same size.
+ * Uses refs_alloc instead if an allocator was set, or under a sanitizer. */
 void *refs_pages_alloc(size_t size);
 void refs_pages_free(void *pages, size_t size);
 

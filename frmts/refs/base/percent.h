@@ -14,14 +14,14 @@ extern "C" {
 /** The value of a hexadecimal digit in either case, or -1. */
 int refs_hex_digit(char c);
 
-/** The byte that the escape at the beginning of `text` stands for: 32 for "%20…"; -1 without one.
+/** The byte of the escape at the beginning of `text`: 32 for "%20…"; -1 if there is none.
  */
 int refs_percent_byte(refs_str text);
 
-/** Decodes in place and returns the new size. Other characters stay. */
+/** Decodes escapes in place and returns the new size. Incomplete escapes stay. */
 size_t refs_percent_decode(char *text, size_t size);
 
-/** Appends `text`, in which all bytes are escaped but unreserved ones (section 2.3) and those of
+/** Appends `text` with all bytes escaped except unreserved ones (section 2.3) and those in
  * `plain`. */
 refs_status refs_percent_append(refs_str text, const char *plain, refs_buf *escaped,
                                 refs_error *err);

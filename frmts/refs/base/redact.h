@@ -1,7 +1,7 @@
-/* redact.h -- URLs as they may be shown: without what lets somebody in.
+/* redact.h -- removes secrets from URLs that are shown.
  *
- * Signed URLs carry their signature in the query, others a token; and a URL may
- * name a user with a password. Messages, names and metadata show neither.
+ * The query of a URL may hold a signature or a token, and its authority a user and a password.
+ * Messages, names and metadata must not show them.
  *
  * Read before this: nothing.
  */
@@ -12,11 +12,10 @@
 extern "C" {
 #endif
 
-/** Takes user, password, query and fragment out of every URL in `text`, which gets shorter; also
- * what follows "/vsicurl?", and queries of names of GDAL's for object stores, as "/vsis3/". A
- * fragment that names a state of a repository, "#branch=dev", stays. A URL behind a quote ends with
- * the next one; others at white space, a quote,
- * "<", ">", or where punctuation ends a word. */
+/** Removes user, password, query and fragment from every URL in `text`, in place; also the options
+ * after "/vsicurl?", and the queries of GDAL names of object stores such as "/vsis3/". A fragment
+ * that names a version of a repository, "#branch=dev", stays. A URL after a quote ends at the next
+ * quote; others end at white space, a quote, "<", ">", or punctuation at the end of a word. */
 void refs_redact_secrets(char *text);
 
 #ifdef __cplusplus

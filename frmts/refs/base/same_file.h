@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** Whether two names, paths or URLs "file:///path", lead to one file or folder: by another path, or
- * by a link, too. False where one of them leads to none. */
+/** Whether two names, paths or URLs "file:///path", refer to the same file or folder, links
+ * followed. False if one of them does not exist. */
 bool refs_is_same_file(const char *one, const char *other);
 
 #ifdef __cplusplus

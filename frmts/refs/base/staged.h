@@ -29,11 +29,11 @@ typedef struct refs_staged_owner {
     bool is_known; /**< false: nothing is replaced */
 } refs_staged_owner;
 
-/** Zeroed is none. */
+/** Zeroed is empty. */
 typedef struct refs_staged {
     char *wanted;            /**< final name, without trailing slashes */
-    char *written;           /**< temporary name; NULL: it was moved */
-    char *model;             /**< what passes on its permissions; NULL: nothing */
+    char *written;           /**< temporary name; NULL after the move */
+    char *model;             /**< the file whose permissions are kept; NULL: none */
     refs_staged_owner kept;  /**< of the model */
     refs_staged_owner files; /**< for files that the model lacks: permissions that all of the
                                 model's files allow */

@@ -1,4 +1,5 @@
-/* state_name.h -- how the name of a set asks for a state of a repository: "#branch=dev&tag=v1".
+/* state_name.h -- the suffix of a set's name that selects a version of a repository:
+ * "#branch=dev&tag=v1".
  *
  * Read before this: bytes.h.
  */
@@ -11,7 +12,7 @@
 extern "C" {
 #endif
 
-/** The words by which a state can be requested. */
+/** The keys that select a version. */
 typedef enum refs_state_key {
     REFS_STATE_BRANCH,
     REFS_STATE_TAG,
@@ -26,9 +27,9 @@ const char *refs_state_key_name(refs_state_key key);
 /** The key of an item "key=value", or REFS_N_STATE_KEYS. */
 refs_state_key refs_state_key_find(refs_str item);
 
-/** Appends `name`, or if it is that of a repository in the words of URL pipelines,
- * "s3://bucket/repo/|icechunk:@branch.main", or of "icechunk+s3://bucket/repo@main", the same with
- * '#': "s3://bucket/repo/#branch=main". REFS_INVALID if more follows. */
+/** Appends `name`. A repository named by a URL pipeline, "s3://bucket/repo/|icechunk:@branch.main",
+ * or as "icechunk+s3://bucket/repo@main", is converted to the form with '#':
+ * "s3://bucket/repo/#branch=main". REFS_INVALID if more follows. */
 refs_status refs_state_plain_name(refs_str name, refs_buf *plain, refs_error *err);
 
 #ifdef __cplusplus

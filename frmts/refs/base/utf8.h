@@ -11,19 +11,20 @@
 extern "C" {
 #endif
 
-/** Writes character `c`, at most U+10FFFF, and returns of how many bytes. Surrogates are for the
- * caller to refuse. */
+/** Writes character `c`, at most U+10FFFF, and returns its number of bytes. Callers must reject
+ * surrogates. */
 size_t refs_utf8_encode(uint32_t c, uint8_t bytes[4]);
 
-/** Takes the first character off `text`, which has one; false where what it begins with is none. */
+/** Takes the first character off `text`, which must not be empty; false if its first bytes are not
+ * a character. */
 bool refs_utf8_take(refs_str *text, uint32_t *c);
 
-/** Whether a byte continues a character, rather than begins one. */
+/** Whether a byte is a continuation byte. */
 static inline bool refs_utf8_continues(char byte) {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/** Whether all of `text` are characters. */
+/** Whether `text` is valid UTF-8. */
 bool refs_utf8_is_valid(refs_str text);
 
 #ifdef __cplusplus

@@ -1,13 +1,14 @@
-/* watch.h -- whether what was read is still as it was: a refs_vfs that remembers.
+/* watch.h -- a refs_vfs that records the validators of all files it opens, and detects changes.
  *
- * Everything that is opened through a watch is noted with its validators: its size, its times, its
- * number. A file that was replaced since, and is not held, is an error and not a mixture of old and
- * new; and a question, one validators for each, tells whether all is as it was.
+ * A watch records the validators of everything that is opened through it: size, times, inode. If a
+ * file was replaced since, and is not held, reading it fails, so that old and new content are never
+ * mixed. refs_watch_is_current compares the current validators of all files with the recorded ones.
  *
- * Relative names of local files mean what they meant when the watch was opened, wherever the
- * process goes.
+ * Relative names of local files are resolved against the working directory at the time when the
+ * watch was opened.
  *
- * Only what the host knows without asking another machine is noted. Safe from any thread.
+ * Only validators that are known without a request to another machine are recorded. Safe from any
+ * thread.
  *
  * Read before this: vfs.h.
  */
@@ -20,8 +21,8 @@
 extern "C" {
 #endif
 
-/** The number of locations of which a watch remembers validators: further ones are not known to be
- * current. */
+/** Most locations whose validators a watch records: with more, refs_watch_is_current cannot be
+ * certain. */
 #define REFS_WATCH_MAX_LOCATIONS 16384
 
 typedef struct refs_watch refs_watch;
@@ -30,41 +31,40 @@ typedef struct refs_watch refs_watch;
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err);
 void refs_watch_free(refs_watch *watch);
 
-/** Those of the refs_vfs below, which note what is opened. Opening and reading fail with
- * REFS_CHANGED where a location has another size or time than when it was first opened. The cache
- * of an application for a location (refs_vfs.forget) is dropped before it is opened first. */
+/** The functions of the watched vfs. Opening and reading fail with REFS_CHANGED if a location has
+ * another size or time than when it was first opened. Before a location is first opened,
+ * refs_vfs.forget drops cached content of it. */
 const refs_vfs *refs_watch_functions(const refs_watch *watch);
 
-/** Holds on to a local file that was opened, as it was then: where another file gets its name, it
- * is read on, and no longer current. Takes a file descriptor; does nothing where the system cannot
- * open one again (/proc/self/fd), and where another location is held. Called before other threads
- * use the watch. For held files refs_vfs.peek gives as changed_* when the watch was opened, or the
- * one from which it was taken over: a file changes when it loses its name. */
+/** Holds a local file that was opened: if another file replaces it, reads continue in the held one,
+ * which is no longer current. Takes a file descriptor; does nothing if the system cannot reopen one
+ * (/proc/self/fd), or if another location is held. Call it before other threads use the watch. For
+ * held files, refs_vfs.peek returns as changed_* the time when the watch, or the one from which it
+ * was taken over, was opened, because the ctime changes when a file loses its name. */
 void refs_watch_hold(refs_watch *watch, const char *location);
 
-/** Has a watch, which has not seen `location`, expect it as `other` saw it first, and holds on to
- * it as that does. Does nothing where that has not seen it either. */
+/** Copies the recorded validators of `location` from `other` to a watch that has not opened it, and
+ * holds it if `other` does. Does nothing if `other` has not opened it either. */
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location);
 
-/** The same of all locations that `other` has seen. */
+/** The same for all locations that `other` has opened. */
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other);
 
-/** Forgets what was seen of `location`, and of what is in that folder: they may be opened as they
- * are now, and do not count as changed before they change again. Files of them that are still open
- * fail when they are read on. */
+/** Drops the recorded validators of `location`, and of everything in it if it is a folder: they are
+ * recorded again when it is next opened. Reads of files that are still open fail. */
 void refs_watch_forget(refs_watch *watch, const char *location);
 
-/** The states that a watch has seen. */
+/** Counts of a watch. */
 typedef struct refs_watch_sum {
-    uint64_t locations; /**< that were opened, or were to be */
-    uint64_t unknown;   /**< of them, those of which nothing is known */
+    uint64_t locations; /**< locations that were opened, or failed to open */
+    uint64_t unknown;   /**< of these, locations without validators */
 } refs_watch_sum;
 
 refs_watch_sum refs_watch_sum_of(refs_watch *watch);
 
-/** Whether all locations of which something is known are as they were, those that were absent
- * still absent. False where one had changed within REFS_SETTLED_S (validators.h) before it was
- * opened: a later change may have left the same time. */
+/** Whether all locations with validators are unchanged, and absent ones are still absent. False if
+ * one had changed within REFS_SETTLED_S (validators.h) before it was opened: a later change may
+ * have the same time. */
 bool refs_watch_is_current(refs_watch *watch);
 
 #ifdef __cplusplus

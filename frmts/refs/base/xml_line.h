@@ -1,6 +1,6 @@
-/* xml_line.h -- the line at which expat stands, by the function that its version has for it.
+/* xml_line.h -- the current line of expat, by the function of its version.
  *
- * Since 2.9 the one whose number has the size of a pointer is deprecated.
+ * Since 2.9, XML_GetCurrentLineNumber is deprecated.
  */
 #ifndef REFS_XML_LINE_H
 #define REFS_XML_LINE_H

@@ -1,8 +1,7 @@
-/* numbers.h -- bytes as numbers, for codecs that compute.
+/* numbers.h -- conversion of bytes to numbers and back, for codecs that compute.
  *
- * Such a codec turns numbers of one type into as many of another. It works on
- * blocks of them, as 64-bit integers or as doubles, so that it is one loop
- * whatever the types in its configuration are:
+ * Such a codec converts numbers of one type to as many of another. It works on blocks of 64-bit
+ * integers or doubles, so that one loop serves all types in its configuration:
  *
  *     while ((n = refs_codec__take_doubles(&pass, numbers)) > 0) {
  *         ... compute numbers[0, n) ...
@@ -29,33 +28,31 @@ typedef struct refs_number_type {
     bool swapped; /**< not in this machine's byte order */
 } refs_number_type;
 
-/** Reads a NumPy type string, "<f4", or type name, "float32"; booleans are unsigned bytes. Without
- * an order, which is that of the machine that wrote, numbers are little-endian. REFS_UNSUPPORTED
- * names any other. */
+/** Parses a NumPy type string, "<f4", or type name, "float32"; booleans are unsigned bytes. Without
+ * a byte order, numbers are little-endian. REFS_UNSUPPORTED names any other type. */
 refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs_error *err);
 
-/** The nearest number that a float type holds; `number` itself for integer types. */
+/** The nearest number that a float type can represent; `number` itself for integer types. */
 double refs_codec__round(const refs_number_type *type, double number);
 
-/** Write one number at `at`, as refs_codec__put_ints and refs_codec__put_doubles do; an integer as
- * such, whatever the type. */
+/** Write one number at `at`, converted like refs_codec__put_ints and refs_codec__put_doubles. */
 void refs_codec__store_uint(const refs_number_type *type, uint64_t number, uint8_t *at);
 void refs_codec__store_double(const refs_number_type *type, double number, uint8_t *at);
 
-/** Which type is turned into which. */
+/** The types of a conversion. */
 typedef struct refs_recast {
     refs_number_type encoded;
     refs_number_type decoded;
 } refs_recast;
 
-/** Names of the members of a configuration that hold the types: that of decoded numbers (where
- * there is none, the array's type) and of encoded ones (where there is none, the same). */
+/** Names of the configuration's members that hold the types: of decoded numbers (default: the
+ * array's type) and of encoded ones (default: the decoded type). */
 typedef struct refs_recast_members {
     const char *decoded;
     const char *encoded;
 } refs_recast_members;
 
-/** Those of numcodecs. */
+/** The names in numcodecs. */
 #define REFS_RECAST_MEMBERS_INIT                                                                   \
     { "dtype", "astype" }
 
@@ -67,7 +64,7 @@ refs_status refs_codec__recast_open(const refs_codec_context *context,
 /** Most numbers in a block. */
 #define REFS_NUMBER_BLOCK 256
 
-/** One decoding: what is left to take and where to put it. */
+/** The progress of one decoding. */
 typedef struct refs_recast_pass {
     const refs_recast *types;
     const uint8_t *src;
@@ -75,22 +72,23 @@ typedef struct refs_recast_pass {
     size_t n_left;
 } refs_recast_pass;
 
-/** Begins to decode: REFS_CORRUPT where `encoded` is not a whole number of elements. */
+/** Begins to decode: REFS_CORRUPT if `encoded` is not a whole number of elements. */
 refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encoded,
                                      refs_codec_output *output, refs_recast_pass *pass,
                                      refs_error *err);
 
-/** Takes the next block and returns how many numbers it has, 0 at the end. Converts to integers
- * modulo 2^64, and drops the fraction of floats. */
+/** Read the next block and return the number of its numbers, 0 at the end. Conversion to integers
+ * is modulo 2^64, and truncates floats. */
 size_t refs_codec__take_ints(refs_recast_pass *pass, uint64_t *numbers);
 size_t refs_codec__take_doubles(refs_recast_pass *pass, double *numbers);
 
-/** Puts a block. Doubles become integers towards zero, those out of range the nearest limit and
- * NaN zero; integers are cut to their size. */
+/** Write a block. Doubles are truncated to integers; out of range, they become the nearest limit,
+ * and NaN becomes zero. Integers keep their low bytes. */
 void refs_codec__put_ints(refs_recast_pass *pass, const uint64_t *numbers, size_t n);
 void refs_codec__put_doubles(refs_recast_pass *pass, const double *numbers, size_t n);
 
-/** Opens a codec of whose state a refs_recast is all, which the members of numcodecs name. */
+/** refs_codec_type.open of a codec whose only state is a refs_recast, with the members of
+ * numcodecs. */
 refs_status refs_codec__recast_open_codec(const refs_codec_context *context, void **self,
                                           size_t *encoded_size, refs_error *err);
 

@@ -1,8 +1,9 @@
-/* output.h -- where a codec puts what it decodes.
+/* output.h -- the destination of decoded bytes.
  *
- * An output is memory of a fixed size that must be filled, or a buffer that
- * grows up to a limit: the chain knows which, a codec need not. A caller that knows how many bytes
- * will come adds them at once; a stream asks for room, writes, and tells how much.
+ * An output is memory of a fixed size that must be filled, or a buffer that grows up to a limit:
+ * codecs need not distinguish them. A codec that knows its decoded size calls
+ * refs_codec__output_add once; a stream decoder calls refs_codec__output_room, writes, and calls
+ * refs_codec__output_wrote.
  *
  * An output belongs to one call of decode.
  *
@@ -17,34 +18,34 @@
 typedef struct refs_codec_output {
     uint8_t *data;
     size_t size;
-    size_t capacity;   /**< where `data` is fixed: what must come out */
-    refs_buf *growing; /**< what holds `data`; NULL where that is fixed */
+    size_t capacity;   /**< with fixed memory: the expected size */
+    refs_buf *growing; /**< the buffer that holds `data`; NULL with fixed memory */
     size_t max_size;   /**< of `growing` */
-    uint8_t spill[64]; /**< room for what a stream has too much, to notice it */
+    uint8_t spill[64]; /**< receives excess bytes of a stream, to detect them */
 } refs_codec_output;
 
 /** An output of exactly `size` bytes at `data`. */
 refs_codec_output refs_codec__output_fixed(uint8_t *data, size_t size);
 
-/** An output to `buffer`, whose content is dropped, of at most `max_size` bytes. Holds until
- * refs_codec__output_end gives the buffer its size. */
+/** An output to `buffer`, whose content is dropped, of at most `max_size` bytes. Valid until
+ * refs_codec__output_end, which sets the size of the buffer. */
 refs_codec_output refs_codec__output_growing(refs_buf *buffer, size_t max_size);
 void refs_codec__output_end(refs_codec_output *output);
 
-/** Adds `size` bytes, for the caller to write at *at. REFS_CORRUPT or REFS_LIMIT where so many may
- * not come out. */
+/** Adds `size` bytes, for the caller to write at *at. REFS_CORRUPT or REFS_LIMIT if that exceeds
+ * the expected size or the limit. */
 refs_status refs_codec__output_add(refs_codec_output *output, size_t size, uint8_t **at,
                                    refs_error *err);
 
-/** Makes the room larger, for a decoder that starts again where it does not suffice. Fails as
- * refs_codec__output_add does, since more would come out than may. */
+/** Increases the capacity, for a decoder that starts again when it was too small. Fails like
+ * refs_codec__output_add. */
 refs_status refs_codec__output_grow(refs_codec_output *output, refs_error *err);
 
-/** Gives a stream room for *room bytes, never zero, at *at. */
+/** Sets *at to memory for *room bytes, never zero, into which a stream is to write. */
 refs_status refs_codec__output_room(refs_codec_output *output, uint8_t **at, size_t *room,
                                     refs_error *err);
 
-/** Counts `size` bytes that a stream has written there. Fails as refs_codec__output_add does. */
+/** Counts `size` bytes that a stream has written there. Fails like refs_codec__output_add. */
 refs_status refs_codec__output_wrote(refs_codec_output *output, size_t size, refs_error *err);
 
 #endif

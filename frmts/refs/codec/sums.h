@@ -1,4 +1,4 @@
-/* sums.h -- running sums of integers, for codecs whose numbers are differences.
+/* sums.h -- running sums of integers, for delta codecs.
  *
  * Read before this: refs/bytes.h.
  */
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /** Writes to `dst` the sums of the first one, two, ... `n` integers at `src`, which wrap around;
- * both in this machine's byte order, anywhere in memory, and not the same. */
+ * both in this machine's byte order, unaligned, and not overlapping. */
 typedef void (*refs_running_sum)(const uint8_t *src, size_t n, uint8_t *dst);
 
-/** That of integers of 1, 2, 4 or 8 bytes. */
+/** The function for integers of 1, 2, 4 or 8 bytes. */
 refs_running_sum refs_codec__running_sum(size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* format.h -- the file formats: five functions each, which scan.c lists in a table. */
+/* format.h -- the interface of a file format; scan.c lists the formats in a table. */
 #ifndef REFS_PARSERS_FORMAT_H
 #define REFS_PARSERS_FORMAT_H
 
@@ -7,13 +7,13 @@
 #include "files.h"
 #include "source.h"
 
-/** The environment of a scanner; all of it outlives the scanner. */
+/** The arguments of a scanner; all of them outlive the scanner. */
 typedef struct refs_scan_job {
     refs_source *source;
     refs_documents *documents;
     const refs_scan_options *options; /**< never NULL */
     refs_scan_files *files;
-    uint32_t file; /**< the number of the scanned one */
+    uint32_t file; /**< number of the scanned file */
 } refs_scan_job;
 
 typedef struct refs_scan_format {

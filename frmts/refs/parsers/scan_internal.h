@@ -1,4 +1,5 @@
-/* scan_internal.h -- what one scan asks of another, of a file that its own one names. */
+/* scan_internal.h -- functions that a scan calls on the scan of another file, which its own file
+ * names. */
 #ifndef REFS_PARSERS_SCAN_INTERNAL_H
 #define REFS_PARSERS_SCAN_INTERNAL_H
 
@@ -10,7 +11,7 @@ refs_status refs_scan__open_other(refs_scan_files *files, uint32_t id,
                                   const refs_scan_options *options, refs_scan **scan,
                                   refs_error *err);
 
-/** Its documents, and the scanner of its format. */
+/** The documents of a scan, and the state of its format. */
 const refs_documents *refs_scan__documents(const refs_scan *scan);
 void *refs_scan__self(const refs_scan *scan, const refs_scan_format **format);
 

@@ -1,9 +1,8 @@
-/* source.h -- the bytes of a file that is being scanned.
+/* source.h -- cached reads of a file that is being scanned.
  *
- * A scanner reads small structures, one after the other, and each says where
- * the next is. Over a network each such read would be a round trip. So bytes
- * come in aligned blocks, which grow while the reads go on near each other, and
- * what a scanner knows that it is going to need it asks for together.
+ * A scanner follows pointers from one small structure to the next. Over a network each read would
+ * be a round trip, so a source reads aligned blocks, which grow while the reads are near each
+ * other, and a scanner requests ranges together that it knows it will need.
  *
  * A source belongs to one thread at a time.
  */
@@ -20,21 +19,21 @@ typedef struct refs_source_range {
     uint64_t length;
 } refs_source_range;
 
-/** Bytes that are kept at most, and that one call of refs_source_want may ask for. */
+/** Most bytes that are cached, and that one call of refs_source_want may request. */
 #define REFS_SOURCE_MAX_KEPT_BYTES (32 * REFS_MIB)
 #define REFS_SOURCE_MAX_WANT_BYTES (16 * REFS_MIB)
 
-/** How another file is called: with `ending` behind its name, in place of `replaced`. */
+/** The name of a sidecar: `ending` replaces the end `replaced` of the file's name. */
 typedef struct refs_source_ending {
     const char *replaced; /**< "": nothing */
     const char *ending;
 } refs_source_ending;
 
-/** The most that refs_source_keep_together is heard for. */
+/** Larger arguments of refs_source_keep_together are ignored. */
 #define REFS_SOURCE_MAX_TOGETHER_BYTES (8 * REFS_MIB)
 
-/** Says that what describes the file is at its beginning, within `bytes`, and little else: once
- * something of that is read that is not kept, all of it comes. More than the maximum is nothing. */
+/** Declares that the first `bytes` bytes of the file are mostly metadata: the first read in them
+ * that is not cached reads all of them. Ignored beyond REFS_SOURCE_MAX_TOGETHER_BYTES. */
 void refs_source_keep_together(refs_source *source, uint64_t bytes);
 
 /** Opens `location` by `vfs`, which must outlive the source. */
@@ -47,49 +46,50 @@ const char *refs_source_location(const refs_source *source);
 /** Size of the file in bytes. */
 refs_status refs_source_size(refs_source *source, uint64_t *size, refs_error *err);
 
-/** Copies a range to `dst`. REFS_CORRUPT, with the range and the file's size, where it ends behind
- * the file. */
+/** Copies a range to `dst`. REFS_CORRUPT, with the range and the file's size, if it ends after the
+ * end of the file. */
 refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length, uint8_t *dst,
                              refs_error *err);
 
-/** The same for at most `length` bytes, *got of them: fewer at the end of the file only. */
+/** The same for at most `range.length` bytes; sets *got to their number, which is only smaller at
+ * the end of the file. */
 refs_status refs_source_read_some(refs_source *source, refs_source_range range, uint8_t *dst,
                                   size_t *got, refs_error *err);
 
-/** Whether the bytes of `range` that are in the file are kept. */
+/** Whether all bytes of `range` that are in the file are cached. */
 bool refs_source_has(const refs_source *source, refs_source_range range);
 
-/** Whether asking for ranges together costs less than reading one after the other. */
+/** Whether requesting ranges together is faster than reading one after the other. */
 bool refs_source_gains(const refs_source *source);
 
-/** Has ranges, in any order, fetched together and kept for reads to come; those behind the file's
- * end or beyond the budget are left to them. Does nothing where reading one at a time costs no
- * more. `ranges` is sorted. */
+/** Fetches ranges together and caches them for later reads, except those after the end of the file
+ * or beyond the budget. Does nothing if that is not faster (refs_source_gains). Sorts `ranges`. */
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err);
 
-/** Appends the name of the file that is called so, with a NUL. REFS_NOT_FOUND without a message
- * where this one has another ending. */
+/** Appends the name of the sidecar, with a NUL. REFS_NOT_FOUND without a message if the file's name
+ * does not end with `ending->replaced`. */
 refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
                                     refs_buf *name, refs_error *err);
 
-/** Appends what the file holds that is called so. REFS_NOT_FOUND without a message where this one
- * has another ending, there is no such file, it cannot be read, or has more than `max_bytes`. */
+/** Appends the content of the sidecar. REFS_NOT_FOUND without a message if the file's name does not
+ * end with `ending->replaced`, or if the sidecar does not exist, cannot be read, or has more than
+ * `max_bytes`. */
 refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
                                     size_t max_bytes, refs_buf *bytes);
 
-/** Bytes of a file that its scan holds at most, so that chunks in them need no read. */
+/** Most bytes at the beginning of a file that its scan keeps, so that chunks in them need no
+ * read. */
 #define REFS_SOURCE_MAX_BEGINNING_BYTES (1 * REFS_MIB)
 
-/** Appends what is kept of the file from its first byte on; nothing where reading again costs no
- * more than that. */
+/** Appends the cached beginning of the file; nothing if reading it again is as fast. */
 refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, refs_error *err);
 
-/** The cost of reading the vfs. */
+/** The cost of reads of the vfs. */
 typedef struct refs_source_costs {
     uint64_t reads;
-    uint64_t rounds; /**< of these: those that were asked for together are one */
-    uint64_t bytes;  /**< that they returned */
+    uint64_t rounds; /**< round trips: ranges that were requested together count once */
+    uint64_t bytes;  /**< read by these */
 } refs_source_costs;
 
 refs_source_costs refs_source_costs_of(const refs_source *source);

@@ -1,8 +1,8 @@
-/* builder.h -- the builder's own calls, for the formats of this module.
+/* builder.h -- the builder's internal functions, for the formats of this module.
  *
- * The public calls take a key and its value at once. A reader of text has the
- * key first and the value in pieces that do not outlive each other: it asks for
- * the key's slot, then for the URL's number, then puts them together.
+ * The public functions take a key and its value at once. A parser reads the key first, then the
+ * parts of the value, and its strings are short-lived: it gets the slot of the key, then the number
+ * of the URL, then puts the value into the slot.
  */
 #ifndef REFS_REFERENCES_BUILDER_H
 #define REFS_REFERENCES_BUILDER_H
@@ -16,7 +16,7 @@ typedef struct refs_slot {
     uint64_t place; /**< packed index */
 } refs_slot;
 
-/** The slot of `key`, which has to be put to before the set is finished. */
+/** Sets *slot to the slot of `key`. A value must be put into it before the set is finished. */
 refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
                                           refs_error *err);
 
@@ -27,10 +27,11 @@ refs_status refs_references__builder_url(refs_set_builder *builder, refs_str url
 /** The URL of a number, borrowed until the next one is added. */
 refs_str refs_references__builder_url_text(const refs_set_builder *builder, uint32_t id);
 
-/** Bytes of memory that keys and URLs take by now, each once, or will take in the set; roughly. */
+/** Approximate bytes of memory that keys and URLs take, or will take in the set, each counted
+ * once. */
 uint64_t refs_references__builder_text_bytes(const refs_set_builder *builder);
 
-/** Puts a value; the public calls say what each means. */
+/** Put a value into a slot; the public functions document the kinds. */
 refs_status refs_references__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
                                                 refs_bytes bytes, refs_error *err);
 refs_status refs_references__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
@@ -43,15 +44,15 @@ refs_status refs_references__builder_put_broken(refs_set_builder *builder, const
 /** Renders one URL: appends the text. */
 typedef refs_status (*refs_url_renderer)(void *user, refs_str url, refs_buf *text, refs_error *err);
 
-/** Renders all URLs so far that hold "{{". One that cannot be rendered fails where it is used. The
- * numbers of URLs change. */
+/** Renders all URLs so far that contain "{{". References to one that cannot be rendered fail when
+ * they are read. The numbers of URLs change. */
 refs_status refs_references__builder_render(refs_set_builder *builder, refs_url_renderer render,
                                             void *user, refs_error *err);
 
-/** Whether there is a "{{" in a URL: it is to be rendered, or was not. */
+/** Whether a URL contains "{{", which begins a template. */
 bool refs_references__holds_template(refs_str url);
 
-/** The options, filled up with defaults. */
+/** The options, or the defaults. */
 const refs_set_options *refs_references__builder_options(const refs_set_builder *builder);
 
 #endif

@@ -1,9 +1,8 @@
-/* chunk_key.h -- keys of chunks, taken apart.
+/* chunk_key.h -- splits chunk keys.
  *
- * "t2m/3.0.1" is the prefix "t2m/" and the index (3, 0, 1) joined by dots;
- * "x/c/0/1" is "x/c/" and (0, 1) joined by slashes. Numbers are plain decimals
- * without needless zeros, and of slashes as many components as possible belong
- * to the index, so that every text has one split and every split one text.
+ * "t2m/3.0.1" is the prefix "t2m/" and the index (3, 0, 1) joined by dots; "x/c/0/1" is "x/c/" and
+ * (0, 1) joined by slashes. Numbers are decimals without leading zeros, and with slashes, as many
+ * components as possible belong to the index, so that splitting is unambiguous and reversible.
  */
 #ifndef REFS_REFERENCES_CHUNK_KEY_H
 #define REFS_REFERENCES_CHUNK_KEY_H
@@ -21,19 +20,19 @@ typedef struct refs_chunk_key {
     uint64_t index[REFS_CHUNK_MAX_RANK];
 } refs_chunk_key;
 
-/** False where `key` is not a key of a chunk. */
+/** Splits `key`; false if it is not a chunk key. */
 bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split);
 
-/** The same for a key known to begin with `prefix`, a prefix that a split gave before: true where
- * `key` splits into that and `rank` numbers joined by `separator`. Only `index` is set. */
+/** The same for a key that begins with `prefix`, the prefix of an earlier split: true if `key`
+ * splits into it and `rank` numbers joined by `separator`. Only sets `index`. */
 bool refs_references__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
                                         uint64_t *index);
 
-/** Bits that each number of an index of that rank has in a packed one: 64 / rank. */
+/** Bits of each number in a packed index: 64 / rank. */
 unsigned refs_references__chunk_index_bits(size_t rank);
 
-/** Packs an index into one number of the same order, 64 / rank bits for each of its own; false
- * where one does not fit. */
+/** Packs an index into one number, 64 / rank bits for each of its numbers, so that packed indices
+ * sort like indices; false if one does not fit. */
 bool refs_references__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed);
 
 /** Number `dim` of a packed index. */

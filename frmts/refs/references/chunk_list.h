@@ -1,7 +1,7 @@
-/* chunk_list.h -- which chunks of an array a set holds, in the order in which they are visited.
+/* chunk_list.h -- a sorted list of the chunks of an array that a set holds.
  *
- * Walks visit what is stored, not what metadata declare: a document of 300 bytes
- * can declare 10^15 chunks.
+ * Iteration visits the stored chunks, not all chunks of the grid: metadata of 300 bytes can declare
+ * 10^15 chunks.
  */
 #ifndef REFS_REFERENCES_CHUNK_LIST_H
 #define REFS_REFERENCES_CHUNK_LIST_H
@@ -11,12 +11,12 @@
 /** All members but `keys` begin as zero. */
 typedef struct refs_chunk_list {
     const refs_chunk_keys *keys;
-    uint64_t *numbers; /**< of chunks in the grid of the keys, the last dimension fastest */
+    uint64_t *numbers; /**< chunk numbers in C order */
     size_t n, capacity;
 } refs_chunk_list;
 
-/** Adds the chunk at `index`; one outside the grid is ignored. REFS_LIMIT where the grid has more
- * chunks than can be counted. */
+/** Adds the chunk at `index`; one outside the grid is ignored. REFS_LIMIT if the number of chunks
+ * in the grid overflows. */
 refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
                                             refs_error *err);
 
@@ -24,7 +24,7 @@ refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_
 refs_status refs_references__chunk_list_add_key(refs_chunk_list *list, refs_str text,
                                                 refs_error *err);
 
-/** Sorts the chunks, each of which then stands there once. */
+/** Sorts the chunks, and removes duplicates. */
 void refs_references__chunk_list_sort(refs_chunk_list *list);
 
 void refs_references__chunk_list_clear(refs_chunk_list *list);

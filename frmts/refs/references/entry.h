@@ -1,7 +1,7 @@
 /* entry.h -- one reference in sixteen bytes.
  *
- * Its kind follows from `url`: the number of a URL, or one of the codes below. Sets of a hundred
- * million references are why it is packed.
+ * Its kind follows from `url`: the number of a URL, or one of the codes below. It is packed because
+ * sets have a hundred million references.
  */
 #ifndef REFS_REFERENCES_ENTRY_H
 #define REFS_REFERENCES_ENTRY_H
@@ -26,7 +26,7 @@ typedef struct refs_entry {
 /** `url` of a value that is unusable: this plus its status; the message is inline. */
 #define REFS_ENTRY_BROKEN (UINT32_MAX - 64)
 
-/** Numbers of URLs are below. */
+/** All numbers of URLs are below this. */
 #define REFS_ENTRY_MAX_URLS REFS_ENTRY_BROKEN
 
 /** A range that does not fit into an entry: too long, or with codecs that were not applied to it.

@@ -4,7 +4,7 @@
 
 #include "templates.h"
 
-/** Adds all references that the list `gen` makes; failures name the element. */
+/** Adds all references that the elements of the list `gen` generate; failures name the element. */
 refs_status refs_references__generate(const refs_json *gen, refs_templates *templates,
                                       refs_set_builder *builder, refs_error *err);
 

@@ -1,4 +1,4 @@
-/* numbers.h -- decimal numbers, quickly: sets have a hundred million of them. */
+/* numbers.h -- fast formatting of decimal numbers, of which sets have hundreds of millions. */
 #ifndef REFS_REFERENCES_NUMBERS_H
 #define REFS_REFERENCES_NUMBERS_H
 
@@ -8,7 +8,8 @@
 /** Most digits of a number. */
 #define REFS_NUMBER_DIGITS 20
 
-/** Writes `number` to `text`, which has room for REFS_NUMBER_DIGITS; returns behind its end. */
+/** Writes `number` to `text`, which has room for REFS_NUMBER_DIGITS; returns the end of the
+ * digits. */
 char *refs_write__number(char *text, uint64_t number);
 
 /** Sets `index` to chunk `number` of a grid of n[0] times n[1] … chunks. */

@@ -1,9 +1,8 @@
-/* record.h -- one record file of a parquet set: row -> reference.
+/* record.h -- one record file of a Parquet set: row -> reference.
  *
- * The columns are "path", "offset", "size" and "raw"; any of them may be
- * missing. A value in "raw" is the value itself, as it stands there; otherwise
- * "path" names a location, of which "offset" and "size" take a part, or all of
- * it where both are zero; without either the row is absent.
+ * The columns are "path", "offset", "size" and "raw"; any of them may be missing. "raw" is an
+ * inline value; otherwise "path" is a URL, and "offset" and "size" a range of it, or all of it if
+ * both are zero; a row with neither is absent.
  *
  * A record is immutable, and may be read from any thread.
  */
@@ -15,18 +14,18 @@
 
 typedef struct refs_record refs_record;
 
-/** Reads the first `n_rows` rows of the file at `location` into a block, held once, that holds the
- * record and all views of it. REFS_NOT_FOUND without a message where there is no such file. */
+/** Reads the first `n_rows` rows of the file at `location` into a block, held once, which owns the
+ * record and its views. REFS_NOT_FOUND without a message if there is no such file. */
 refs_status refs_references__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
                                          refs_loaded_block *loaded, refs_error *err);
 
-/** The record that such a block holds; NULL of NULL. */
+/** The record in such a block; NULL for NULL. */
 refs_record *refs_references__record_of(refs_block *block);
 
-/** Rows that the file has, `n_rows` at most. */
+/** The number of rows of the file, at most `n_rows`. */
 uint64_t refs_references__record_n_rows(const refs_record *record);
 
-/** A row; members mean what they mean in refs_ref. */
+/** A row; members as in refs_ref. */
 typedef struct refs_record_row {
     refs_ref_kind kind;
     refs_bytes bytes;
@@ -34,7 +33,8 @@ typedef struct refs_record_row {
     uint64_t offset, length;
 } refs_record_row;
 
-/** Row `row`, whose views live as long as the record. REFS_NOT_FOUND without a message: absent. */
+/** Reads row `row`, whose views live as long as the record. REFS_NOT_FOUND without a message:
+ * absent. */
 refs_status refs_references__record_row(const refs_record *record, uint64_t row,
                                         refs_record_row *ref, refs_error *err);
 

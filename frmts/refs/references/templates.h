@@ -1,7 +1,7 @@
 /* templates.h -- the templates of a set.
  *
- * A template whose text has an expression is called with arguments, and sees
- * nothing but them; any other is the value of its name. Belongs to one thread.
+ * A template whose text has an expression is called with arguments, which are the only names that
+ * it can use; any other template is the value of its name. Belongs to one thread.
  */
 #ifndef REFS_REFERENCES_TEMPLATES_H
 #define REFS_REFERENCES_TEMPLATES_H
@@ -22,14 +22,14 @@ void refs_references__templates_free(refs_templates *templates);
 
 size_t refs_references__templates_count(const refs_templates *templates);
 
-/** The value of a name, as refs_scope has it; `user` is the templates. */
+/** Finds the value of a name; a function of refs_scope, whose `user` is the templates. */
 bool refs_references__templates_find(const void *user, refs_str name, refs_template_value *value);
 
 /** Renders `text` with the templates as names, and appends it to `rendered`. */
 refs_status refs_references__templates_render(void *templates, refs_str text, refs_buf *rendered,
                                               refs_error *err);
 
-/** The scratch to render in. Nothing in it may be in use when another text is rendered. */
+/** The scratch memory of rendering. Results in it are valid until another text is rendered. */
 refs_template_scratch *refs_references__templates_scratch(refs_templates *templates);
 
 #endif

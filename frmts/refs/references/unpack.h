@@ -1,26 +1,25 @@
-/* unpack.h -- compressed documents, unpacked in parts.
+/* unpack.h -- streaming decompression of documents.
  *
- * Sets in JSON are often kept as .json.gz or .json.zst. Their format follows from their first
- * bytes, never from their name. Memory is bounded by one part and by what the format needs to look
- * back.
+ * JSON sets are often stored as .json.gz or .json.zst. The format is detected by the first bytes,
+ * never by the name. Memory is bounded by one part and the window of the compression format.
  */
 #ifndef REFS_REFERENCES_UNPACK_H
 #define REFS_REFERENCES_UNPACK_H
 
 #include "refs/json.h"
 
-/** First bytes that tell whether a document is compressed. */
+/** Number of first bytes by which a compressed document is detected. */
 #define REFS_UNPACK_HEAD 4
 
-/** How far one step came. */
+/** The state of one step of decompression. */
 typedef struct refs_unpack_step {
-    refs_bytes in; /**< what is to be unpacked; the step moves it on */
-    uint8_t *out;  /**< where to; the step moves both on */
+    refs_bytes in; /**< the rest of the input; the step advances it */
+    uint8_t *out;  /**< the output; the step advances both */
     size_t room;
     bool ended; /**< a member or frame is complete; others may follow */
 } refs_unpack_step;
 
-/** One way of compressing. */
+/** A compression format. */
 typedef struct refs_packing {
     void *(*open)(void); /**< NULL without memory */
     refs_status (*step)(void *stream, refs_unpack_step *step, refs_error *err);
@@ -41,7 +40,7 @@ refs_status refs_references__unpacker_open(refs_bytes head, refs_json_refill ref
                                            refs_unpacker **unpacker, refs_error *err);
 void refs_references__unpacker_free(refs_unpacker *unpacker);
 
-/** Refuses documents that are larger than this when unpacked (REFS_LIMIT). */
+/** Limits the unpacked size of a document (REFS_LIMIT). */
 void refs_references__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes);
 
 /** A refs_json_refill of the unpacked text; `unpacker` is a refs_unpacker. */

@@ -1,8 +1,8 @@
-/* dimensions.h -- which dimensions a hierarchy has: arrays of Zarr only name theirs.
+/* dimensions.h -- the dimensions of a hierarchy, inferred from the dimension names of Zarr arrays.
  *
- * Arrays of one group, and of groups inside it, that name a dimension alike and are equally long
- * along it share it, as in netCDF-4. It is at home in the innermost group that has a coordinate
- * variable of it, else in the outermost whose arrays have it.
+ * Arrays of a group and its subgroups share a dimension, as in netCDF-4, if they have the same name
+ * and size for it. It belongs to the innermost group that has a coordinate variable for it, else to
+ * the outermost group whose arrays have it.
  *
  * Immutable once opened, and safe from any thread.
  *
@@ -19,18 +19,18 @@ extern "C" {
 
 /** A dimension. Strings live as long as the dimensions and their hierarchy. */
 typedef struct refs_dimension {
-    const char *group; /**< path of the group that it is at home in: "" is the root */
+    const char *group; /**< path of the group that it belongs to: "" is the root */
     const char *name;
     uint64_t size;
-    bool is_shared; /**< false: of one array alone, for want of a name or of its size */
-    const refs_array_meta *variable; /**< that holds the coordinates along it: the one that is
-                                          called like it, else the only one of its group that has
-                                          this dimension and no other; or NULL */
+    bool is_shared; /**< false: of one array alone, because it has no name or another size */
+    const refs_array_meta *variable; /**< its coordinate variable: the one with its name, else the
+                                        only one of its group that has only this dimension; or
+                                        NULL */
 } refs_dimension;
 
 typedef struct refs_dimensions refs_dimensions;
 
-/** Those of all arrays that can be understood; the hierarchy must outlive them. */
+/** Finds the dimensions of all valid arrays; the hierarchy must outlive them. */
 refs_status refs_dimensions_open(const refs_hierarchy *hierarchy, refs_dimensions **dimensions,
                                  refs_error *err);
 void refs_dimensions_free(refs_dimensions *dimensions);
@@ -39,18 +39,18 @@ void refs_dimensions_free(refs_dimensions *dimensions);
 size_t refs_dimensions_n_shared(const refs_dimensions *dimensions);
 const refs_dimension *refs_dimensions_shared(const refs_dimensions *dimensions, size_t i);
 
-/** The dimensions of an array of the hierarchy, as many as its rank; NULL where it cannot be
- * understood. */
+/** The dimensions of an array of the hierarchy, as many as its rank; NULL if its metadata is
+ * invalid. */
 const refs_dimension *refs_dimensions_of(const refs_dimensions *dimensions,
                                          const refs_array_meta *array);
 
-/** The variable that a dimension of an array names, seen from its group; or NULL. A coordinate of
- * another length is of a dimension that this one hides. */
+/** The coordinate variable with the name of an array's dimension, searched from its group; or NULL.
+ * One of another length belongs to a dimension that this one hides. */
 const refs_array_meta *refs_dimension_named(const refs_hierarchy *hierarchy,
                                             const refs_array_meta *array, size_t dim);
 
-/** Whether elements of an array of the hierarchy are the characters of strings that run along its
- * last dimension: one that no variable is called like. */
+/** Whether the elements of an array are characters of strings along its last dimension, which must
+ * not have a coordinate variable. */
 bool refs_dimensions_hold_characters(const refs_dimensions *dimensions,
                                      const refs_array_meta *array);
 

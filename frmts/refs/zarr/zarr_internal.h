@@ -1,4 +1,4 @@
-/* zarr_internal.h -- what the files of this module share: memory, the tree of documents, the
+/* zarr_internal.h -- internal declarations of this module: memory, the tree of documents, the
  * readers of array metadata.
  *
  * Read before this: zarr.h.
@@ -13,10 +13,10 @@
 #define REFS_MAX_PATH_BYTES 4096
 #define REFS_MAX_PATH_DEPTH 64
 
-/** Most arrays and groups: generated keys can be those of any number. */
+/** Most arrays and groups: generated keys can name any number of them. */
 #define REFS_MAX_NODES 200000
 
-/** After so many metadata documents that could not be read, the others are not tried. */
+/** After this many metadata documents that could not be read, the others are not tried. */
 #define REFS_MAX_BAD_DOCUMENTS 64
 
 /** Bytes of all fill values of a hierarchy together: short metadata can ask for huge elements. */
@@ -31,19 +31,20 @@ typedef struct refs_arena {
 
 void refs_zarr__arena_clear(refs_arena *arena);
 
-/** `count` times `size` zeroed bytes that live as long as the arena; NULL when memory ran out. */
+/** Allocates `count` times `size` zeroed bytes that live as long as the arena; NULL when memory ran
+ * out. */
 void *refs_zarr__arena_take(refs_arena *arena, size_t count, size_t size);
 
 /** Bytes of memory that the arena takes. */
 size_t refs_zarr__arena_memory(const refs_arena *arena);
 
-/** Printf-style text, likewise. */
+/** Printf-style text that lives as long as the arena; NULL when memory ran out. */
 const char *refs_zarr__arena_printf(refs_arena *arena, const char *format, ...) REFS_PRINTF(2, 3);
 
 /* -- fill_attribute.c -------------------------------------------------------------------------- */
 
-/** Appends the document of an array with the attribute _FillValue that version 2 has where this one
- * has it in base64, or as missing_value; else nothing. */
+/** Appends the document of an array with the attribute _FillValue of version 2, if `document` has
+ * it in base64 or as missing_value; else nothing. */
 refs_status refs_zarr__decode_fill_attribute(const refs_json *document, refs_buf *text,
                                              refs_error *err);
 
@@ -59,7 +60,7 @@ typedef enum refs_document_kind {
     REFS_DOCUMENT_KINDS
 } refs_document_kind;
 
-/** A document, or why it could not be read: neither where there is no key for it. */
+/** A document, or the reason why it could not be read; empty if its key is absent. */
 typedef struct refs_document {
     const refs_json *root; /**< an object */
     refs_status status;
@@ -78,12 +79,12 @@ typedef struct refs_tree {
     refs_node *nodes;  /**< by the number of their path; parents come before children */
     size_t n_nodes;
     size_t capacity;
-    refs_json_doc **docs; /**< what owns the documents */
+    refs_json_doc **docs; /**< owners of the documents */
     size_t n_docs;
     size_t docs_memory; /**< bytes of their trees */
     size_t docs_capacity;
-    uint64_t n_controls; /**< characters in their strings that JSON wants escaped */
-    bool any_key;        /**< of metadata or other names; chunks do not count */
+    uint64_t n_controls; /**< unescaped control characters in their strings */
+    bool any_key;        /**< there is a key other than of chunks */
     bool any_document;
 } refs_tree;
 
@@ -100,11 +101,11 @@ typedef struct refs_array_source {
     const refs_json *document;   /**< .zarray, or zarr.json */
     const refs_json *attributes; /**< an object, or NULL */
     refs_arena *arena;
-    size_t *fill_bytes; /**< what is left of REFS_MAX_FILL_BYTES */
+    size_t *fill_bytes; /**< remaining bytes of REFS_MAX_FILL_BYTES */
     const refs_notes *notes;
 } refs_array_source;
 
-/** Fill `meta`, of which path, name, group and attributes are set, from a document. */
+/** Fill `meta`, whose path, name, group and attributes are set, from a document. */
 refs_status refs_zarr__read_v2(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err);
 refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta *meta,
@@ -112,10 +113,10 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
 
 /* -- shard.c ----------------------------------------------------------------------------------- */
 
-/** If the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
- * `*codecs` theirs. Changes nothing where the codec module has to see to it: other codecs around
- * it, elements of variable length, a configuration that makes no sense. The data type and the grid
- * must be set. */
+/** If "sharding_indexed" is the only codec in `*codecs`, sets the array's chunks to the inner
+ * chunks, and `*codecs` to their codecs. Changes nothing if the codec module must decode whole
+ * shards, or report the failure: with other codecs around it, elements of variable length, or an
+ * invalid configuration. The data type and the grid must be set. */
 refs_status refs_zarr__read_shard(const refs_array_source *source, refs_array_meta *meta,
                                   const refs_json **codecs, refs_error *err);
 
@@ -124,15 +125,15 @@ refs_status refs_zarr__read_shard(const refs_array_source *source, refs_array_me
 refs_str refs_zarr__name_v3(const refs_json *extension);
 const refs_json *refs_zarr__config_v3(const refs_json *extension); /**< an object, or NULL */
 
-/** REFS_UNSUPPORTED, with the name of `what`. */
+/** Fails with REFS_UNSUPPORTED, `what` and the extension's name. */
 refs_status refs_zarr__refuse_v3(const char *what, const refs_json *extension, refs_error *err);
 
-/** Reads a data type. REFS_UNSUPPORTED names any that is not known. */
+/** Parses a data type. REFS_UNSUPPORTED names an unknown one. */
 refs_status refs_zarr__dtype_v3(const refs_json *value, refs_dtype *dtype, refs_error *err);
 
 /* -- grid.c ------------------------------------------------------------------------------------ */
 
-/** Sets rank, shape and chunk from two lists of numbers, as messages are to call them. */
+/** The lists of a grid, and the name of `chunk` in messages. */
 typedef struct refs_grid_lists {
     const refs_json *shape;
     const refs_json *chunk;
@@ -142,12 +143,12 @@ typedef struct refs_grid_lists {
 refs_status refs_zarr__read_grid(const refs_grid_lists *lists, refs_array_meta *meta,
                                  refs_error *err);
 
-/** Reads shape and edges of a rectilinear grid of v3. */
+/** Reads the shape and the edges of a rectilinear grid of v3. */
 refs_status refs_zarr__read_rectilinear(const refs_array_source *source, refs_array_meta *meta,
                                         refs_error *err);
 
-/** Sets dims from a list of names, each with or without a group before it; names are made up
- * where there is no list, and with a note where it does not fit. */
+/** Sets dims from a list of names, each with or without its group; names are invented if there is
+ * no list or, with a note, if its length is not the rank. */
 refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_json *names,
                                  refs_array_meta *meta, refs_error *err);
 
