@@ -1,4 +1,4 @@
-/* attribute_class.h -- what attributes of a variable are about, as CF, NUG and ecCodes define them.
+/* attribute_class.h -- classes of attributes by purpose, as CF, NUG and ecCodes define them.
  *
  * Read before this: cf.h.
  */
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Classes of attributes, which sets are made of by "|". */
+/** Classes of attributes; sets of them are combined by "|". */
 enum {
     REFS_CF_SCALING = 1,       /**< scale_factor, add_offset (CF 8.1) */
     REFS_CF_MISSING = 2,       /**< _FillValue, missing_value (CF 2.5.1) */
@@ -24,7 +24,7 @@ enum {
     REFS_CF_START = 256,       /**< GRIB_startStep: where all intervals of a statistic begin */
     REFS_CF_LENGTH = 512,      /**< GRIB_lengthOfTimeRange: how long each of them is */
 
-    /** How numbers are stored. */
+    /** The classes that describe how numbers are stored. */
     REFS_CF_PACKING = REFS_CF_SCALING | REFS_CF_MISSING | REFS_CF_SIGNS,
     REFS_CF_FLAGS = REFS_CF_FLAG_NUMBERS | REFS_CF_FLAG_WORDS
 };
@@ -32,10 +32,10 @@ enum {
 /** Whether an attribute of this name belongs to one of the classes. */
 bool refs_cf_is_attribute_of(refs_str name, unsigned classes);
 
-/** Whether there is one that does. */
+/** Whether any attribute belongs to one of the classes. */
 bool refs_cf_has_attribute_of(const refs_json *attributes, unsigned classes);
 
-/** Number `i` of the names of these classes, in an order that never changes; NULL behind the last.
+/** Name number `i` of the attributes of these classes, in a fixed order; NULL after the last one.
  */
 const char *refs_cf_attribute_at(unsigned classes, size_t i);
 

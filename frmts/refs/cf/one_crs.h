@@ -1,4 +1,4 @@
-/* one_crs.h -- coordinate reference systems that are written in several ways.
+/* one_crs.h -- compares coordinate reference systems.
  *
  * Read before this: bytes.h.
  */
@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Whether both strings, as WKT, PROJ strings or AUTHORITY:CODE, are one reference system. */
+/** Whether both strings, each WKT, a PROJ string or AUTHORITY:CODE, are the same reference
+ * system. */
 bool refs_cf_are_one_crs(refs_str a, refs_str b);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* library.h -- what the files of librefs share; see refs.h. */
+/* library.h -- internal declarations of librefs; see refs.h. */
 #ifndef REFS_LIBRARY_H
 #define REFS_LIBRARY_H
 
@@ -14,13 +14,13 @@
 
 /* -- sessions.c -------------------------------------------------------------------------------- */
 
-/** The session of the process whose host has these settings, "NAME=value", NULL-ended, for the
- * caller to use until it is released: connections and keys are those of all its datasets. */
+/** Returns the process's session with these settings ("NAME=value", NULL-ended), to be released by
+ * the caller. Datasets with the same settings share connections and credentials. */
 refs_status refs_library_hold_session(const char *const *settings, refs_session **session,
                                       refs_error *err);
 
-/** The last few sessions that nobody uses are kept, as programs open one dataset again and again.
- * NULL is allowed. */
+/** Releases a session. The last few unused sessions are kept, because programs open one dataset
+ * again and again. NULL is allowed. */
 void refs_library_release_session(refs_session *session);
 
 /* -- options.c --------------------------------------------------------------------------------- */
@@ -32,18 +32,18 @@ typedef struct refs_library_options {
     refs_open_options open;
 } refs_library_options;
 
-/** Reads a list of "KEY=VALUE", or NULL; to be cleared, also after a failure. */
+/** Parses a list of "KEY=VALUE", or NULL. Clear `options` also after a failure. */
 refs_status refs_library_read_options(const char *const *list, refs_library_options *options,
                                       refs_error *err);
 void refs_library_clear_options(refs_library_options *options);
 
 /* -- failure.c --------------------------------------------------------------------------------- */
 
-/** Makes a message of the core one for users: names as they write them, without secrets. Returns
+/** Converts the message of a failure for users: names as they write them, without secrets. Returns
  * the status of the failure. */
 refs_status refs_library_show(refs_status status, refs_error *err);
 
-/** The same of a warning: a copy for the caller to free, or NULL. */
+/** The same for a warning: a copy for the caller to free, or NULL. */
 char *refs_library_shown(const char *text);
 
 /* -- describe.c -------------------------------------------------------------------------------- */
@@ -54,11 +54,11 @@ typedef struct refs_keeper {
     size_t n, capacity;
 } refs_keeper;
 
-/** An array as users see it, and what reads it. */
+/** An array as users see it, and its reader. */
 typedef struct refs_library_array {
     refs_array_info info;
     const refs_array_meta *meta;
-    refs_array *array; /**< NULL before it is read */
+    refs_array *array; /**< NULL before the first read */
     refs_reader *reader;
 } refs_library_array;
 
@@ -71,14 +71,14 @@ typedef struct refs_description {
     size_t n_arrays;
 } refs_description;
 
-/** To be cleared, also after a failure. */
+/** Describes a hierarchy. Clear `description` also after a failure. */
 refs_status refs_describe(const refs_hierarchy *hierarchy, refs_description *description,
                           refs_error *err);
 void refs_description_clear(refs_description *description);
 
 /* -- read.c ------------------------------------------------------------------------------------ */
 
-/** `n` texts, each with a NUL, and the list that points to them, for the caller to free. */
+/** Makes a list of `n` NUL-ended strings, for the caller to free. */
 refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_texts **texts,
                                     refs_error *err);
 
@@ -94,17 +94,17 @@ struct refs_dataset {
     size_t n_warnings, capacity;
 };
 
-/** A watcher that whatever its thread waits for asks (refs_cancel_scope). */
+/** A watcher that is called during all waits of its thread (refs_cancel_scope). */
 typedef struct refs_library_watch {
     refs_watcher watcher;
     refs_cancel_scope scope;
 } refs_library_watch;
 
-/** `watcher` may be NULL. To be ended on the same thread. */
+/** Begins and ends a watch, on the same thread. `watcher` may be NULL. */
 void refs_library_begin_watch(refs_library_watch *watch, const refs_watcher *watcher);
 void refs_library_end_watch(const refs_library_watch *watch);
 
-/** An array of the dataset, open for reading. */
+/** Finds an array of the dataset, and opens it for reading if necessary. */
 refs_status refs_library_open_array(refs_dataset *dataset, const refs_array_info *info,
                                     refs_library_array **array, refs_error *err);
 

@@ -1,5 +1,5 @@
-/* dispatch.h -- functions of the dispatch table that ask for something, each as its namesake of
- * netCDF-C ("nc_" in the place of "ncrefs_"). Results may be NULL. */
+/* dispatch.h -- reading functions of the dispatch table. Each works like the netCDF-C function with
+ * "nc_" instead of "ncrefs_". Pointers to results may be NULL. */
 #ifndef NCREFS_DISPATCH_H
 #define NCREFS_DISPATCH_H
 
@@ -64,13 +64,13 @@ int ncrefs_inq_compound_fieldindex(int ncid, nc_type type, const char *name, int
 /* -- what they share, in inquire.c --------------------------------------------------------------
  */
 
-/** The file and group of an ncid; NC_EBADID, NC_EBADGRPID. */
+/** Finds the file and the group of an ncid; NC_EBADID, NC_EBADGRPID. */
 int ncrefs_find_group(int ncid, ncrefs_file **file, ncrefs_group **group);
 
-/** A variable of that group; NC_ENOTVAR. */
+/** Finds a variable of the group `ncid`; NC_ENOTVAR. */
 int ncrefs_find_variable(int ncid, int varid, ncrefs_file **file, ncrefs_variable **variable);
 
-/** Copies a name of netCDF: cut to NC_MAX_NAME bytes. */
+/** Copies a name, truncated to NC_MAX_NAME bytes. */
 void ncrefs_put_name(char *dst, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* session_internal.h -- what the files of this module share. */
+/* session_internal.h -- internal declarations of this module. */
 #ifndef REFS_SESSION_INTERNAL_H
 #define REFS_SESSION_INTERNAL_H
 
@@ -14,8 +14,8 @@ struct refs_session {
     refs_pool *pool, *prefetch_pool;
 };
 
-/** A vfs over the session's engine and local `files`, whose requests can be cancelled without those
- * of others. */
+/** Opens a vfs over the session's engine and local `files`. Cancelling its requests does not affect
+ * others. */
 refs_status refs_session__open_vfs(const refs_session *session, const refs_vfs *files,
                                    refs_http_vfs **vfs, refs_error *err);
 
