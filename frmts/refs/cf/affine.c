@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-/* How much spacings may differ, as the netCDF driver has it: relative to the largest, more in
+/* Tolerances of even spacing, as in the netCDF driver: relative to the largest step, larger for
  * single precision, and for latitudes also in degrees, because of Gaussian grids. */
 static const double double_tolerance = 0.0005;
 static const double float_tolerance = 0.002;
 static const double latitude_tolerance_degrees = 0.1;
 
-/* By how much of a step actual_range may differ from coordinates that were rounded. */
+/* Tolerance between actual_range and rounded coordinates, as a fraction of a step. */
 static const double range_tolerance = 0.1;
 
 /* One axis: how it is read, and the coordinates of its first and its last pixel. */
@@ -18,9 +18,9 @@ typedef struct axis_span {
     double absolute; /* how much spacings may differ */
     double first;
     double last;
-    bool lost; /* it was to be read, and was not */
+    bool lost; /* it could not be read */
     bool regular;
-    bool nearly;    /* regular, but only for what latitudes may differ */
+    bool nearly;    /* regular only by the tolerance in degrees */
     bool has_edges; /* the attribute actual_range gave the edges of the first and the last pixel */
     double edges[2];
 } axis_span;
@@ -29,8 +29,8 @@ static bool is_single(const refs_array_meta *variable) {
     return variable->dtype.type == REFS_TYPE_FLOAT && variable->dtype.size == 4;
 }
 
-/* Reads the two numbers of actual_range, in the order in which the ends are; a text is none, unless
- * a writer made it of an array. */
+/* Reads the two numbers of actual_range, in the order of the axis; a text only counts if it is the
+ * text of an array. */
 static bool read_actual_range(const refs_array_meta *variable, bool ascends, double range[2]) {
     refs_str text = refs_cf__text(variable->attributes, "actual_range");
     double numbers[2];
@@ -58,7 +58,7 @@ static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *c
     return metres > 0 ? metres / crs->unit_metres : 1;
 }
 
-/* Turns packed coordinates into what they mean (CF 8.1); returns whether they were packed. */
+/* Unpacks coordinates (CF 8.1); returns whether they were packed. */
 static bool unpack(const refs_array_meta *variable, double *values, size_t n) {
     double scale = 1, offset = 0;
     bool scaled = refs_cf__number(variable->attributes, "scale_factor", &scale);
@@ -67,8 +67,8 @@ static bool unpack(const refs_array_meta *variable, double *values, size_t n) {
     return scaled || moved;
 }
 
-/* The ends are those of the values. actual_range may tell their digits, or the edges beyond them;
- * what contradicts the values is none of theirs. */
+/* Finds the first and the last coordinate from the values. actual_range may have more digits, or be
+ * the outer edges; it is ignored if it contradicts the values. */
 static void find_ends(const refs_array_meta *variable, const double *values, size_t n,
                       axis_span *span) {
     double step = (values[n - 1] - values[0]) / (double)(n - 1);
@@ -85,7 +85,7 @@ static void find_ends(const refs_array_meta *variable, const double *values, siz
     memcpy(span->edges, range, sizeof range);
 }
 
-/* Whether longitudes of this variable may be moved by 360: not when they are lengths. */
+/* Whether values of this variable may be moved by 360: not if they are lengths. */
 static bool wraps(const refs_array_meta *variable) {
     return refs_cf__is_longitude(variable) &&
            refs_cf__unit_metres(refs_cf__text(variable->attributes, "units")) == 0;
@@ -138,7 +138,7 @@ static void take_edges(axis_span *span) {
     span->last = span->edges[1];
 }
 
-/* A pixel without size has no place, and neither has one whose place is not a number. */
+/* A geotransform with a pixel size of zero, or with NaN, is not set. */
 static void set_geotransform(refs_cf_description *description, const double x[2],
                              const double y[2]) {
     const double transform[6] = {x[0], x[1], 0, y[0], 0, y[1]};
@@ -166,14 +166,13 @@ static void order_rows(const refs_cf__frame *frame, const axis_span *y,
     if (!frame->axes.transposed) description->flip_y = y->first <= y->last;
 }
 
-/* Rows whose order is not known stay as they are stored, and lie nowhere. */
+/* Rows whose order is not known are shown as stored, without a geotransform. */
 static void lose_rows(refs_cf__frame *frame, refs_cf_description *description) {
     description->flip_y = false;
     frame->lost = true;
 }
 
-/* A column alone has no width, and so no geotransform; the order of its rows is known all the
- * same. */
+/* A single column has no width, and so no geotransform, but its rows have an order. */
 static refs_status order_column(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_cf_description *description, refs_error *err) {
     axis_span y = span_of_y(frame);
@@ -191,7 +190,7 @@ static refs_status from_axes(const refs_cf__input *input, refs_cf__frame *frame,
     REFS_TRY(read_span(input, frame->axes.y, &y, &description->geolocation2, err));
     frame->lost |= x.lost;
     if (y.lost) lose_rows(frame, description);
-    /* Also where nothing tells the columns, as GDAL's netCDF driver does. */
+    /* Even if the columns have no coordinates, as GDAL's netCDF driver does. */
     if (y.regular) order_rows(frame, &y, description);
     if (!x.regular || !y.regular) return REFS_OK;
 
@@ -214,7 +213,7 @@ static refs_status from_axes(const refs_cf__input *input, refs_cf__frame *frame,
 
 /* -- without coordinate variables -------------------------------------------------------------- */
 
-/* GDAL's own attribute: six numbers parted by spaces. */
+/* GDAL's own attribute: six numbers separated by spaces. */
 static bool from_text(const refs_json *mapping, refs_cf_description *description) {
     double transform[7];
     if (refs_cf__numbers(mapping, "GeoTransform", transform, 7) != 6) return false;
@@ -240,7 +239,7 @@ static void from_corners(const refs_cf__input *input, const refs_json *mapping,
     set_geotransform(description, columns, rows);
 }
 
-/* Whether the file says that GDAL wrote it, and since it follows CF: from version 1.9 on. */
+/* Whether the file says that GDAL 1.9 or later wrote it, which follows CF. */
 static bool made_by_cf_gdal(const refs_hierarchy *hierarchy) {
     const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
     refs_str text = root != NULL ? refs_cf__text(root->attributes, "GDAL") : refs_str_view(NULL, 0);
@@ -258,9 +257,9 @@ bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *m
             refs_json_get(mapping->attributes, "GeoTransform") != NULL);
 }
 
-/* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
- * that GDAL wrote before it followed CF, which have WKT and GeoTransform, and none that it wrote as
- * Zarr. */
+/* Whether to assume that rows are stored south first if no axis has coordinates: in netCDF files,
+ * except those that GDAL wrote before 1.9, which have WKT and GeoTransform, and Zarr that GDAL
+ * wrote. */
 static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {
     if (frame->axes.transposed || refs_cf__gdal_crs(input->array) != NULL) return false;
     if (frame->mapping == NULL || !refs_cf__has_crs_text(frame->mapping->attributes)) return true;

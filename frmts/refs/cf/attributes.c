@@ -1,4 +1,4 @@
-/* attributes.c -- strings and numbers out of attributes, and back. */
+/* attributes.c -- reads and prints strings and numbers of attributes. */
 #include "attribute_class.h"
 #include "cf_internal.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Digits that tell apart all numbers of single and of double precision in the netCDF driver. */
+/* Digits with which the netCDF driver prints numbers of single and double precision. */
 enum { FLOAT_DIGITS = 8, DOUBLE_DIGITS = 16 };
 
 static const char list_separators[] = " \t\r\n,;[]{}()";
@@ -67,8 +67,8 @@ refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
 
 /* -- numbers in -------------------------------------------------------------------------------- */
 
-/* Writes `text` as JSON wants numbers: no leading plus, digits before the point and after it.
- * Returns its size, zero where it is not a number. */
+/* Writes `text` in the JSON syntax of numbers: no leading plus, digits before the point and after
+ * it. Returns its size, zero if it is not a number. */
 static size_t to_json_number(refs_str text, char *out, size_t capacity) {
     size_t used = 0, i = 0;
     bool digits = false;
@@ -113,7 +113,7 @@ static bool parse_infinity(refs_str text, double *number) {
     return true;
 }
 
-/* A number as CDL writes it, perhaps with the letter of its type: "39.25f". */
+/* Parses a number of CDL, which may have a type suffix: "39.25f". */
 static bool parse_typed_number(refs_str text, double *number) {
     if (refs_cf__parse_number(text, number) || parse_infinity(text, number)) return true;
     char last = text.size > 1 ? lower(text.data[text.size - 1]) : '\0';

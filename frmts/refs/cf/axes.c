@@ -1,8 +1,8 @@
-/* axes.c -- which variable places a dimension on Earth, and what else runs along dimensions. */
+/* axes.c -- finds the coordinate variable and the kind of each dimension. */
 #include "cf_internal.h"
 
-/* An attribute that tells an axis, and its value in any case (CF 4, and what the netCDF driver
- * accepts besides); units of longitude and latitude stand for all their names. */
+/* An attribute that identifies an axis, and its value in any case (CF 4, and further values that
+ * the netCDF driver accepts); units of longitude and latitude stand for all their spellings. */
 typedef struct sign {
     const char *attribute;
     const char *value;
@@ -98,7 +98,7 @@ static bool is_projection_y(const refs_array_meta *variable) {
            !has_units(variable, "1");
 }
 
-/* A rotated pole has an X axis, too, and is measured in plain degrees. */
+/* Coordinates of a rotated pole also have axis X, and units of plain degrees. */
 static bool shows_but_axis(const refs_array_meta *variable, const sign *signs, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (strcmp(signs[i].attribute, "axis") != 0 && shows(variable, &signs[i], 1)) return true;
@@ -155,7 +155,8 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable) {
         return REFS_CF_AXIS_X;
     if (is_projection_y(variable) || (by_projection && is_called(variable, "y", "yc")))
         return REFS_CF_AXIS_Y;
-    /* Heights are told by the very units that times never have. */
+    /* Vertical attributes take precedence over those of time: their units are never units of
+     * time. */
     refs_cf_axis_kind kind = refs_cf__axis_kind(variable);
     bool vertical = shows(variable, vertical_signs, COUNT(vertical_signs));
     return kind == REFS_CF_AXIS_TIME && vertical ? REFS_CF_AXIS_Z : kind;
@@ -184,8 +185,8 @@ const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim) {
     return refs_path_leaf(array->dims[dim]);
 }
 
-/* Whether a dimension's name ties arrays together: HDF5 files without dimension scales number
- * theirs, and equal numbers mean nothing. */
+/* Whether equal names mean a shared dimension: in HDF5 files without dimension scales, dimensions
+ * only have numbers, whose equality means nothing. */
 static bool is_named(const refs_array_meta *array, size_t dim) {
     return array->named_dims && !refs_str_starts(refs_str_from(array->dims[dim]), "phony_dim_");
 }
@@ -257,8 +258,9 @@ static bool follows_cf(const refs_hierarchy *hierarchy) {
     return root != NULL && refs_cf__begins(refs_cf__text(root->attributes, "Conventions"), "CF");
 }
 
-/* Whether anything says that the dimension's variable is a coordinate on Earth: either axis will
- * do, arrays may be transposed; without such attributes the names longitude and latitude. */
+/* Whether the dimension's variable is a horizontal coordinate: by its attributes, of either axis,
+ * because arrays may be transposed; without such attributes, by the names longitude and
+ * latitude. */
 static bool places(const refs_array_meta *variable, const char *short_name, const char *long_name) {
     return refs_cf__is_longitude(variable) || is_projection_x(variable) || is_latitude(variable) ||
            is_projection_y(variable) || is_called(variable, short_name, long_name);
@@ -276,8 +278,8 @@ static bool places_for(const refs_cf__input *input, const refs_array_meta *varia
            (input->options.placement.rotated_by_name && says_rotated(variable));
 }
 
-/* Whether axes count whatever they are called: a variable with both attributes says so by itself,
- * as do one that GDAL wrote as Zarr and one of EOPF; grids of GMT have no others. */
+/* Whether axes count whatever their names: if the array has the attributes `res` and `transform`,
+ * and for Zarr that GDAL wrote, EOPF products and grids of GMT. */
 static bool has_sure_axes(const refs_cf__input *input) {
     const refs_json *attributes = input->array->attributes;
     const refs_group_meta *group =
@@ -309,8 +311,7 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
     return axes;
 }
 
-/* The one dimension along which a variable of that kind runs; REFS_CF_NO_DIM where none or several
- * do. */
+/* The only dimension with a variable of that kind; REFS_CF_NO_DIM if there is none, or several. */
 static size_t find_only_axis(const refs_cf__input *input, refs_cf_axis_kind kind) {
     size_t found = REFS_CF_NO_DIM;
     for (size_t dim = 0; dim < input->array->rank; dim++) {
@@ -333,7 +334,7 @@ void refs_cf__choose_cf_view(const refs_cf__input *input, refs_cf_description *d
     description->x_dim = y < x ? x : y;
 }
 
-/* Whether rows and columns lie elsewhere without the variable. */
+/* Whether the variable affects the georeferencing of the raster. */
 static bool is_raster_axis(const refs_array_meta *variable) {
     refs_cf_axis_kind kind = refs_cf_axis_kind_of(variable);
     return kind == REFS_CF_AXIS_X || kind == REFS_CF_AXIS_Y;
@@ -352,7 +353,7 @@ const refs_array_meta *refs_cf__broken_axis(const refs_cf__input *input, size_t 
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err) {
     if (status == REFS_OK || status == REFS_NOMEM || status == REFS_CANCELLED) return status;
-    /* REFS_NOT_FOUND: files of fragments are missing, and whoever opened the set reads fill there.
+    /* REFS_NOT_FOUND: fragment files are missing, and the user chose to read fill values instead.
      */
     bool matters =
         (status != REFS_UNSUPPORTED && status != REFS_NOT_FOUND) || is_raster_axis(variable);
@@ -371,7 +372,7 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
     return REFS_OK;
 }
 
-/* A coordinate that is put together of files says nothing where one of them is missing. */
+/* An aggregated coordinate has no usable values in fragments whose files are missing. */
 static refs_status check_missing(const refs_cf__input *input, const refs_array_meta *variable,
                                  const double *values, uint64_t n, refs_error *err) {
     refs_cf_options options = input->options;

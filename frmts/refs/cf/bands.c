@@ -1,4 +1,4 @@
-/* bands.c -- the dimensions that become bands, and which band is where along them. */
+/* bands.c -- the dimensions that become bands, and the coordinates of each band. */
 #include "cf_internal.h"
 
 static bool is_text(const refs_dtype *dtype) {
@@ -6,7 +6,7 @@ static bool is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
-/* Makes one owned text of each of the `n` strings in `strings`; fewer strings leave NULLs. */
+/* Copies each of the `n` NUL-ended strings in `strings`; missing ones are NULL. */
 static refs_status split_strings(const refs_buf *strings, uint64_t n, char ***labels,
                                  refs_error *err) {
     REFS_NEW(*labels, (size_t)n, err);
@@ -57,7 +57,7 @@ static bool is_readable(const refs_cf_description *description) {
     return n <= REFS_CF_MAX_AXIS;
 }
 
-/* The arrays that will be asked for, in the order of asking. */
+/* The arrays that will be read, in order. */
 typedef struct coming_arrays {
     const refs_array_meta *arrays[REFS_MAX_RANK + 2];
     size_t n;
@@ -69,7 +69,7 @@ static void expect(coming_arrays *coming, const refs_array_meta *variable) {
         coming->arrays[coming->n++] = variable;
 }
 
-/* Tells the reader what is coming: the coordinates of the bands and of the raster. */
+/* Announces the coordinates of the bands and of the raster to the reader. */
 static void announce_axes(const refs_cf__input *input, const refs_cf_description *description) {
     coming_arrays coming = {.n = 0};
     for (size_t i = 0; i < description->n_band_axes && is_readable(description); i++)
@@ -83,7 +83,7 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_description
         input->options.values->announce(input->options.values->user, coming.arrays, coming.n);
 }
 
-/* Of sets of GRIB messages, where they are the tops and bottoms of layers. */
+/* Only for sets of GRIB messages, in which bounds are the tops and bottoms of layers. */
 refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
                                  double **bounds, refs_error *err) {
     const refs_str name = refs_cf__text(coordinate->attributes, "bounds");

@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "refs/civil.h"
 
-/* 1970-01-01 as a Julian day number, which days of these calendars are. */
+/* The Julian day number of 1970-01-01; days of these calendars are Julian day numbers. */
 #define EPOCH_DAY 2440588
 
 static const struct {

@@ -1,8 +1,7 @@
-/* cf_internal.h -- what the files of this module share.
+/* cf_internal.h -- internal declarations of this module.
  *
- * describe.c takes the decisions in order; every other file answers one
- * question and knows nothing of the rest. Rules and departures are listed in
- * docs/cf.md.
+ * describe.c calls the steps in order; every other file is one step, independent of the others.
+ * docs/cf.md lists rules and departures.
  *
  * Read before this: cf.h.
  */
@@ -19,7 +18,8 @@ typedef struct refs_cf__input {
     const refs_hierarchy *hierarchy;
     const refs_array_meta *array;
     refs_cf_options options;
-    const refs_array_meta **unread; /**< set to the first coordinate that is not read; or NULL */
+    const refs_array_meta **unread; /**< output: the first coordinate that cannot be read; or
+                                       NULL */
 } refs_cf__input;
 
 /* -- attributes.c: reading strings and numbers ------------------------------------------------- */
@@ -35,15 +35,15 @@ refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name);
 bool refs_cf__same_word(refs_str text, const char *word);
 bool refs_cf__begins(refs_str text, const char *word);
 
-/** Reads up to `max` numbers of an attribute: a number, a list, or a text such as "[49. 46.]"
- * that a writer made of one. Returns how many it has, zero when anything in it is not a number. */
+/** Reads up to `max` numbers of an attribute: a number, a list, or the text of one, such as "[49.
+ * 46.]". Returns the number of numbers, zero if anything in it is not a number. */
 size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *numbers, size_t max);
 
 /** The first of refs_cf__numbers. */
 bool refs_cf__number(const refs_json *attributes, const char *name, double *number);
 
-/** Work like refs_cf__numbers and refs_cf__number, for what describes a CRS: of a number that
- * single precision holds exactly, the 8 digits that the netCDF driver makes its CRS of. */
+/** Work like refs_cf__numbers and refs_cf__number, for parameters of a CRS: a number that single
+ * precision holds exactly is rounded to 8 digits, as the netCDF driver does. */
 size_t refs_cf__parameters(const refs_json *attributes, const char *name, double *numbers,
                            size_t max);
 bool refs_cf__parameter(const refs_json *attributes, const char *name, double *number);
@@ -59,14 +59,14 @@ refs_status refs_cf__print_number(double number, int digits, refs_buf *text, ref
 refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_buf *text,
                                  refs_error *err);
 
-/** Appends an attribute's value as the netCDF driver shows it: {1,2} for lists. JSON has lost the
- * type: a number that single precision holds exactly is taken for one. */
+/** Appends an attribute's value as the netCDF driver shows it: {1,2} for lists. JSON does not
+ * record the type: a number that single precision holds exactly is printed as a float. */
 refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err);
 
 /* -- resolve.c --------------------------------------------------------------------------------- */
 
-/** The variable that an attribute of the array names: a path, or a name that is searched for in the
- * array's group and those above it, then in the groups beside and below, nearest first. */
+/** The variable that an attribute of the array names: a path, or a name that is searched in the
+ * array's group and its ancestors, then in sibling and descendant groups, nearest first. */
 const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
 
 /* -- unit_table.c, unit_text.c: units as UDUNITS writes them -------------------------------------
@@ -91,64 +91,66 @@ enum { REFS_CF__BASE_UNITS = 8, REFS_CF__DIMENSIONS = 7 };
 /** The unit that has this name or symbol, and its place in the table; or NULL. */
 const refs_cf__known_unit *refs_cf__find_unit(refs_str text, size_t *number);
 
-/** Whether UDUNITS has a unit of this symbol that REFS has not. */
+/** Whether UDUNITS has a unit with this symbol that REFS does not support. */
 bool refs_cf__is_other_unit(refs_str text);
 
 /** The beginning of `text`: the name of a prefix, or else the longest symbol; or NULL. */
 const refs_cf__prefix *refs_cf__find_prefix(refs_str text, bool *is_name);
 
-/** x of a unit are x * number / divisor * 10^exponent + offset in base units. */
+/** A unit in base units: x of it are x * number / divisor * 10^exponent + offset. */
 typedef struct refs_cf__unit {
     double number, divisor;
     int exponent;
     double offset;
     int powers[REFS_CF__BASE_UNITS];
-    bool has_lost_offset; /**< degrees Celsius that were multiplied: differences of them */
+    bool has_lost_offset; /**< the unit had an offset but was multiplied, so that it means
+                             differences (degrees Celsius) */
 } refs_cf__unit;
 
-/** Reads units as UDUNITS writes them. False where they are none, and where UDUNITS understands
- * them as another thing than people mean: "0.1 degC", which is a difference to it. */
+/** Parses a unit of UDUNITS. False if it is invalid, or if UDUNITS reads it differently than users
+ * mean it: "0.1 degC", a temperature difference in UDUNITS. */
 bool refs_cf__read_unit(refs_str text, refs_cf__unit *unit);
 
-/** Converts `value` of a unit to base units, but for the offset. */
+/** Converts `value` of a unit to base units, without the offset. */
 double refs_cf__unit_times(const refs_cf__unit *unit, double value);
 
 /* -- describe.c -------------------------------------------------------------------------------- */
 
-/** Decides which dimensions of the array, seen by itself, are the raster. */
+/** Decides which dimensions of the array are the raster, without regard to overviews. */
 void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *description);
 
 /* -- multiscales.c: one raster in several sizes ------------------------------------------------ */
 
-/** The largest array of which `array` shows the raster in fewer pixels; itself where it is none's
- * overview. */
+/** The largest array of which `array` is an overview; itself if there is none. */
 const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
                                                 const refs_array_meta *array);
 
-/** The entry of the attribute `multiscales` of a group for `array` or a group with it; NULL where
- * it lists neither. */
+/** The entry of the attribute `multiscales` of a group for `array` or a group that contains it;
+ * NULL if there is none. */
 const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_array_meta *array);
 
-/** The entry of the attribute `multiscales` of a group by this path itself, or NULL. */
+/** The entry of the attribute `multiscales` of a group with exactly this path, or NULL. */
 const refs_json *refs_cf__level_called(const refs_group_meta *group, refs_str path);
 
 /* -- overview.c -------------------------------------------------------------------------------- */
 
-/** Shows the rows of a level in the order in which those of `full`, described by `whole`, are shown
- * that they were made of; unless both say that they lie in the same place. */
+/** Shows the rows of an overview in the same order as those of its full array, `full`, described by
+ * `whole`, unless both have coordinates of the same extent. */
 void refs_cf__order_overview(const refs_array_meta *level, refs_cf_description *own,
                              const refs_array_meta *full, const refs_cf_description *whole);
 
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
-/** Whether attributes of the variable say that it holds longitudes, latitudes. */
+/** Whether attributes of the variable say that it holds longitudes (latitudes). */
 bool refs_cf__says_longitude(const refs_array_meta *variable);
 bool refs_cf__says_latitude(const refs_array_meta *variable);
 
-/** Whether attributes of the variable say that it holds …, and its units do not belie it. */
+/** Whether attributes of the variable say that it holds longitudes, and its units do not contradict
+ * that. */
 bool refs_cf__is_longitude(const refs_array_meta *variable);
 
-/** Whether the two variables hold geographic longitudes and latitudes, and not merely an axis. */
+/** Whether the two variables hold geographic longitudes and latitudes, by more than their axis
+ * attributes. */
 bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y);
 
 /** The meaning of a coordinate variable along a band axis. */
@@ -157,26 +159,27 @@ refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable);
 /** The name of dimension `dim` of `array` without its group. */
 const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim);
 
-/** Whether all dimensions of the array have names that were not made up by a writer or a reader. */
+/** Whether the file named all dimensions of the array, so that no writer or reader invented
+ * names. */
 bool refs_cf__has_named_dims(const refs_array_meta *array);
 
-/** The variable called as dimension `dim`, whatever its rank; NULL when there is none, and for
- * dimensions whose names were made up. */
+/** The variable with the name of dimension `dim`, of any rank; NULL if there is none, or if the
+ * name was invented. */
 const refs_array_meta *refs_cf__dim_variable(const refs_hierarchy *hierarchy,
                                              const refs_array_meta *array, size_t dim);
 
-/** The coordinate variable of dimension `dim`: the variable called like it, else the only
+/** The coordinate variable of dimension `dim`: the variable with its name, else the only
  * one-dimensional variable along it in the array's group. */
 const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, size_t dim);
 
-/** Makes the raster of the dimensions that are X and Y, wherever they stand;
- * leaves it where there is no such pair, or several. */
+/** Sets the raster to the dimensions that are X and Y, in any position; does nothing if there is no
+ * such pair, or several. */
 void refs_cf__choose_cf_view(const refs_cf__input *input, refs_cf_description *description);
 
 /** The variables that may place the raster on Earth. */
 typedef struct refs_cf__axes {
-    const refs_array_meta *x; /**< NULL when the dimension has none that names itself an axis */
+    const refs_array_meta *x; /**< NULL if the dimension has no variable that declares an axis */
     const refs_array_meta *y;
     bool transposed; /**< rows run along longitude: (lon, lat) in a file that follows CF */
 } refs_cf__axes;
@@ -184,28 +187,27 @@ typedef struct refs_cf__axes {
 refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
                                  const refs_cf_description *description);
 
-/** The variable called like a dimension of the raster, if it places it and its metadata cannot be
- * read; else NULL. */
+/** The variable with the name of a dimension of the raster, if it is a horizontal coordinate and
+ * its metadata cannot be read; else NULL. */
 const refs_array_meta *refs_cf__broken_axis(const refs_cf__input *input, size_t dim);
 
-/** Reads all values of a coordinate variable; *values is NULL where there are none to be had:
- * strings, too many, a failure that is only a warning, or a reader that was not given. For the
- * caller to refs_free. */
+/** Reads all values of a coordinate variable, for the caller to refs_free. *values is NULL for
+ * strings, too many values, a failure that is only a warning, or without a reader. */
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
                                  double **values, refs_error *err);
 
-/** Decides on the failure to read a coordinate variable: it stays a failure with
+/** Handles the failure to read a coordinate variable: it remains a failure with
  * require_coordinates; else it becomes a warning, and the array is described without the variable.
- * Labels of bands that this build cannot decode are always a warning. */
+ * It is always a warning for labels of bands that this build cannot decode. */
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err);
 
 /* -- regular.c: one-dimensional coordinates ---------------------------------------------------- */
 
-/** Whether `n` values go on in equal steps, none of them zero: steps differ by no more than
- * `relative` times the largest, or by `absolute` where that is no more than a tenth of a step.
- * Between the first, the middle and the last step, rounding is tolerated, by which values lie a
- * fiftieth of a step beside their places. */
+/** Whether `n` values are evenly spaced, with a step other than zero: steps differ by no more than
+ * `relative` times the largest, or by `absolute` if that is at most a tenth of a step. Between the
+ * first, the middle and the last step, values may deviate by a fiftieth of a step, because of
+ * rounding. */
 bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute);
 
 /* -- grid_mapping.c, crs.c, projection.c: the coordinate reference system ---------------------- */
@@ -231,51 +233,51 @@ void refs_cf__crs_clear(refs_cf__crs *crs);
 const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
                                              const refs_cf_description *description);
 
-/** Whether the grid mapping variable gives its CRS as WKT, or says that there is none by an empty
- * one: then its GeoTransform counts. */
+/** Whether the grid mapping variable has its CRS as WKT, which is empty if there is no CRS: then
+ * its GeoTransform counts. */
 bool refs_cf__has_crs_text(const refs_json *mapping);
 
-/** How a raster is placed: its axes, its grid mapping variable or NULL, and its CRS. */
+/** The georeferencing of a raster: its axes, its grid mapping variable or NULL, and its CRS. */
 typedef struct refs_cf__frame {
     refs_cf__axes axes;
     const refs_array_meta *mapping;
     refs_cf__crs crs;
-    bool lost; /**< an axis exists and was not read: nothing places the raster */
+    bool lost; /**< an axis exists but was not read: the raster has no georeferencing */
 } refs_cf__frame;
 
 /** The attribute `_CRS` that GDAL's Zarr driver writes, with "wkt", "url" or "projjson"; else NULL.
- * Variables called like the dimensions of such arrays are their axes, whatever they say, and rows
- * without any stay as they are stored. */
+ * For such arrays, variables with the names of dimensions are the axes, whatever their attributes,
+ * and rows without such a variable are shown as stored. */
 const refs_json *refs_cf__gdal_crs(const refs_array_meta *array);
 
 /** Finds the CRS of a frame from `_CRS`, its grid mapping, or the array's attribute `crs`; the
  * units of the axes become those of a projected CRS. */
 refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err);
 
-/** Fills in the kind and the units of the CRS that `text` describes; kind stays NONE when PROJ does
- * not understand it. */
+/** Sets the kind and the units of the CRS that `text` describes; kind stays NONE if PROJ cannot
+ * parse it. */
 void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs);
 
-/** Appends as WKT 2 the geographic CRS that the CRS in `text` is made from, or is; nothing where it
- * is made from no such. */
+/** Appends as WKT 2 the geographic base CRS of the CRS in `text`, or that CRS itself; nothing if it
+ * has none. */
 refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err);
 
-/** Turns a longitude and a latitude, in degrees, into easting and northing of the projected CRS
- * that `text` describes; false where PROJ cannot. */
+/** Converts a longitude and a latitude, in degrees, to easting and northing of the projected CRS
+ * that `text` describes; false if PROJ cannot. */
 bool refs_cf__project(const char *text, double *x, double *y);
 
-/** Appends as WKT 2 the CRS that an authority's code, a URN, a PROJ string, PROJJSON or a whole
- * name stands for; nothing where PROJ knows none, or a vertical one. */
+/** Appends as WKT 2 the CRS of an authority's code, a URN, a PROJ string, PROJJSON or a complete
+ * name; nothing if PROJ does not know it, or if it is vertical. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
 
-/** A grid mapping, and what its axes say of their unit. */
+/** A grid mapping, and the unit of its axes. */
 typedef struct refs_cf__mapping {
     refs_str name; /**< grid_mapping_name */
     const refs_json *attributes;
-    double unit_metres;   /**< of both axes and of parameters; 1 where axes do not tell */
-    double crs_metres;    /**< in a unit of the CRS: of unit_metres, or 1 */
-    bool unit_told;       /**< in words that the netCDF driver knows */
-    bool needs_ellipsoid; /**< of a rotated pole: without one it describes no CRS */
+    double unit_metres;   /**< of both axes and of parameters; 1 if the axes have no unit */
+    double crs_metres;    /**< metres in a unit of the CRS: unit_metres, or 1 */
+    bool unit_told;       /**< the axes have a unit that the netCDF driver recognises */
+    bool needs_ellipsoid; /**< a rotated pole without an ellipsoid describes no CRS */
 } refs_cf__mapping;
 
 /** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
@@ -301,7 +303,7 @@ refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt
 typedef struct refs_cf__ellipsoid {
     double radius_metres;
     double inverse_flattening;
-    bool given; /**< false: nothing is said, WGS 84 is meant */
+    bool given; /**< false: no attribute gives one, WGS 84 is assumed */
 } refs_cf__ellipsoid;
 
 refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
@@ -309,8 +311,8 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
 /** Metres in a unit of length, or zero for any other unit. */
 double refs_cf__unit_metres(refs_str unit);
 
-/** Appends what a tick of NumPy's times is, as CF has units: "seconds since 1970-01-01", "10
- * milliseconds"; nothing for any other type. */
+/** Appends the CF units of NumPy's times: "seconds since 1970-01-01", "10 milliseconds"; nothing
+ * for any other type. */
 refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err);
 
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
@@ -318,15 +320,15 @@ double refs_cf__unit_radians(refs_str unit);
 
 /* -- affine.c, geolocation.c: where pixels are ------------------------------------------------- */
 
-/** Whether GDAL seems to have written the file, by its own mark or by WKT and GeoTransform in the
- * array's grid mapping (or NULL). */
+/** Whether GDAL seems to have written the file, by its global attribute, or by WKT and GeoTransform
+ * in the array's grid mapping, `mapping`, which may be NULL. */
 bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *mapping);
 
 /** Decides the order of rows and the geotransform. */
 refs_status refs_cf__describe_affine(const refs_cf__input *input, refs_cf__frame *frame,
                                      refs_cf_description *description, refs_error *err);
 
-/** Whether the axes are those of a grid with a pole of its own. */
+/** Whether the axes are those of a rotated-pole grid. */
 bool refs_cf__is_rotated(const refs_cf__axes *axes);
 
 /** Fills in geolocation arrays from the `coordinates` attribute. */
@@ -340,71 +342,74 @@ void refs_cf__unwrap_longitudes(double *values, size_t n);
 
 /** Columns of a grid of longitudes, in degrees. */
 typedef struct refs_cf__columns {
-    double corner; /**< of the first one, half a step from its centre */
-    double step;   /**< negative where they run to the west */
+    double corner; /**< the outer edge of the first column, half a step from its centre */
+    double step;   /**< negative if columns run westwards */
     uint64_t n;
 } refs_cf__columns;
 
 /** How columns are shown. */
 typedef struct refs_cf__turn {
-    uint64_t first_column; /**< of the array; those before it come behind the last one */
-    double corner;         /**< of that one */
+    uint64_t first_column; /**< of the array; those before it are shown after the last one */
+    double corner;         /**< the outer edge of that column */
 } refs_cf__turn;
 
-/** Moves columns by whole circles so that all centres lie from `low` to `low` + 360; those that lie
- * there already stay. Columns that lie across that seam can be moved apart where they are a whole
- * circle; else false. */
+/** Moves columns by multiples of 360 so that all centres are from `low` to `low` + 360. Columns on
+ * both sides of a multiple of 360 from `low` can only be separated if the grid is global; else
+ * false. */
 bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__turn *turn);
 
-/** Turns a grid as the option `longitudes` says, or notes why it stays. */
+/** Rotates a grid as the option `longitudes` says, or reports why it cannot. */
 void refs_cf__turn_longitudes(const refs_cf__input *input, const refs_cf__axes *axes,
                               refs_cf_description *description);
 
 /* -- geotiff.c: sets made of TIFF files -------------------------------------------------------- */
 
-/** Whether the array is an image of a TIFF file: its rows are north first, its axes have letters.
+/** Whether the array is an image of a TIFF file: its rows are north first, and its axes are named
+ * by letters.
  */
 bool refs_cf__is_tiff(const refs_cf__input *input);
 
-/** Takes the dimensions called X… and Y… for the raster if there are both. */
+/** Sets the raster to the dimensions called X… and Y…, if both exist. */
 void refs_cf__choose_tiff_view(const refs_array_meta *array, refs_cf_description *description);
 
-/** Sets what is said of the samples of a TIFF file one by one. */
+/** Sets the facts about single samples of a TIFF file. */
 refs_status refs_cf__describe_samples(const refs_json *attributes, refs_cf_description *description,
                                       refs_error *err);
 void refs_cf__samples_clear(refs_cf_description *description);
 
-/** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
+/** Sets geotransform and CRS from tags and GeoKeys, as far as they exist. */
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
 /* -- geozarr.c: the Zarr conventions "proj:" and "spatial:" -------------------------------------
  */
 
-/** Takes the dimensions that the array, or a group above it, names for the raster. */
+/** Sets the raster to the dimensions that the attributes of the array, or of a group above it,
+ * name. */
 void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description);
 
-/** Whether "proj:" attributes give the array's CRS or its place: its axes then count though they
- * have no attributes, as in EOPF products. */
+/** Whether "proj:" attributes give the array's CRS or geotransform: its axes then count although
+ * they have no attributes, as in EOPF products. */
 bool refs_cf__follows_proj(const refs_cf__input *input);
 
-/** Puts CRS and geotransform of the conventions in the place of others; "proj:transform" counts
- * where nothing else gives a geotransform. */
+/** Replaces CRS and geotransform by those of the conventions; "proj:transform" counts only if
+ * nothing else gives a geotransform. */
 refs_status refs_cf__place_geozarr(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err);
 
 /* -- geokeys.c --------------------------------------------------------------------------------- */
 
-/** Appends a TIFF file that has the GeoKeys among the attributes; nothing where there are none. */
+/** Appends a TIFF file with the GeoKeys that are among the attributes; nothing if there are
+ * none. */
 refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err);
 
 /* -- grib.c: sets made of GRIB messages -------------------------------------------------------- */
 
-/** Whether a set was made of netCDF-3: its numbers are big-endian, all of them. */
+/** Whether a set was made from netCDF-3: all its numbers are big-endian. */
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy);
 
-/** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
- * rows, from keys of a GRIB message among the attributes. */
+/** Sets the CRS from keys of a GRIB message among the attributes, and, if coordinates did not give
+ * them, the geotransform and the order of rows. */
 refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
@@ -421,11 +426,11 @@ double refs_cf__fill_number(const refs_array_meta *array);
 
 /* -- missing.c: numbers that attributes call missing ------------------------------------------- */
 
-/** `number`, which stands in JSON as `element`, as a missing value of elements of `dtype`. */
+/** Makes a missing value for elements of `dtype` from `number`, whose JSON is `element`. */
 refs_cf_missing refs_cf__missing_of(const refs_dtype *dtype, const refs_json *element,
                                     double number);
 
-/** The type that elements of `dtype` are read as: the unsigned one where signs are ignored. */
+/** The type that elements of `dtype` are read as: the unsigned one if the description says so. */
 refs_dtype refs_cf__type_as_read(const refs_cf_description *description, const refs_dtype *dtype);
 
 /** Works like refs_cf__missing_of for elements that are read as `as`: a negative number is the
@@ -433,17 +438,17 @@ refs_dtype refs_cf__type_as_read(const refs_cf_description *description, const r
 refs_cf_missing refs_cf__missing_as(const refs_dtype *dtype, const refs_dtype *as,
                                     const refs_json *element, double number);
 
-/** The number that an element of `dtype` becomes that is set to `number`. */
+/** `number` converted to `dtype` and back. */
 double refs_cf__as_element(const refs_dtype *dtype, double number);
 
 void refs_cf__set_nodata(refs_cf_description *description, refs_cf_missing missing);
 
-/** Fills in missing values beside nodata, where nodata and signs are known. */
+/** Sets missing values in addition to nodata. Nodata and unsigned_values must be set. */
 void refs_cf__describe_missing(const refs_cf__input *input, refs_cf_description *description);
 
 /* -- flags.c ----------------------------------------------------------------------------------- */
 
-/** Fills in the names of values, where these are known to be unsigned or not. */
+/** Sets the names of values. unsigned_values must be set. */
 refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err);
 
@@ -453,25 +458,25 @@ refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_descrip
                                     refs_error *err);
 void refs_cf__bands_clear(refs_cf_description *description);
 
-/** Reads the bounds of a coordinate in pairs, NULL where there are none: of sets of GRIB messages
- * only. */
+/** Reads the bounds of a coordinate in pairs; NULL if there are none. Only for sets of GRIB
+ * messages. */
 refs_status refs_cf__read_bounds(const refs_cf__input *input, const refs_array_meta *coordinate,
                                  double **bounds, refs_error *err);
 
-/** Appends value `index` of a band axis as the netCDF driver prints it; its number from 1 when
- * there is no coordinate variable. */
+/** Appends value `index` of a band axis as the netCDF driver prints it; index + 1 if there is no
+ * coordinate variable. */
 refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                                       refs_error *err);
 
-/** Appends element `index` of a band axis for people: its time, its value, or where there are none
- * its index from 0 along the dimension. */
+/** Appends element `index` of a band axis for messages: its time, its value, or else its index from
+ * 0 along the dimension. */
 refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                                    refs_error *err);
 
 /* -- select.c ---------------------------------------------------------------------------------- */
 
-/** Shrinks the band axes to what the selection keeps of them (see cf.h). REFS_INVALID where it
- * makes no sense, REFS_NOT_FOUND where nothing is there. */
+/** Shrinks the band axes to the selection (see cf.h). REFS_INVALID for an invalid selection,
+ * REFS_NOT_FOUND if it selects nothing. */
 refs_status refs_cf__select(const refs_cf__input *input, refs_cf_description *description,
                             refs_error *err);
 
@@ -498,7 +503,7 @@ bool refs_cf__find_calendar(refs_str name, refs_cf__calendar *calendar);
 /** Works like refs_cf_compare_calendars. */
 refs_cf_calendars refs_cf__compare_calendars(refs_cf__calendar one, refs_cf__calendar other);
 
-/** Days count from an origin of the calendar's own. */
+/** Convert between days and dates. Days count from an origin that depends on the calendar. */
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date);
 refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day);
 
@@ -512,30 +517,30 @@ typedef struct refs_cf__clock {
     refs_cf__calendar calendar;
     double unit_seconds;
     int64_t origin_day;
-    double origin_seconds; /**< since the beginning of that day, time zone undone */
-    bool numpy;            /**< the least integer is not a time */
+    double origin_seconds; /**< since the beginning of that day in UTC */
+    bool numpy;            /**< times of NumPy, whose smallest integer is "not a time" */
     bool is_date;          /**< values are dates such as 20000102.5: origin and unit do not count */
-    double scale;          /**< of packed times: multiplied first, … */
-    double offset;         /**< … and then added, in units of time */
+    double scale;          /**< of packed times: value * scale … */
+    double offset;         /**< … + offset, in units of time */
 } refs_cf__clock;
 
-/** The seconds in a unit of time that is as long in all calendars, "h" or "hours"; false for any
- * other, and in a unit of datetime64 and timedelta64. */
+/** The seconds in a unit of time with the same length in all calendars, "h" or "hours", or in a
+ * unit of datetime64 and timedelta64; false for any other unit. */
 bool refs_cf__unit_seconds(refs_str name, double *seconds);
 bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds);
 
-/** The clock of units and calendar as they are written; false where they are none of time. */
+/** Parses units and calendar; false if they are not of time. */
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
 
-/** The same as instants need it; false for units shorter than a nanosecond, and for dates. Packing
- * is ignored. */
+/** Converts a clock to the form of clock.h; false for units shorter than a nanosecond, and for
+ * dates. Packing is ignored. */
 struct refs_cf_clock;
 bool refs_cf__clock_from(const refs_cf__clock *ticks, struct refs_cf_clock *clock);
 
-/** The clock of a band axis; false where it is none of time, or one that is not understood. */
+/** The clock of a band axis; false if it is not a time axis, or its units are not supported. */
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 
-/** The meaning of a value; false where it is not a time. */
+/** The instant of a value; false if it is not a time. */
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds);
 
 /** Appends an instant as ISO 8601. */
@@ -548,29 +553,29 @@ typedef struct refs_cf__period {
     int64_t last;
 } refs_cf__period;
 
-/** Reads a period of ISO 8601: a year, or date or time to any precision, all of which is meant;
- * "Z" may follow. False for anything else, and for dates that the calendar does not have. */
+/** Parses a date or time of ISO 8601 with any precision as the period that it covers: "2020" is the
+ * whole year; "Z" may follow. False for anything else, and for dates that the calendar does not
+ * have. */
 bool refs_cf__parse_period(refs_str text, refs_cf__calendar calendar, refs_cf__period *period);
 
 /* -- gcps.c ------------------------------------------------------------------------------------ */
 
-/** Finds the ground control points of a raster that nothing else places. */
+/** Finds the ground control points of a raster without other georeferencing. */
 refs_status refs_cf__describe_gcps(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err);
 
 /* -- duration.c -------------------------------------------------------------------------------- */
 
-/** Reads a span of time, "6h", "1d12h" or "PT6H" (ISO 8601), but for those of years and months. */
+/** Parses a duration, "6h", "1d12h" or "PT6H" (ISO 8601), without years and months. */
 bool refs_cf__parse_duration(refs_str text, double *seconds);
 
-/** The seconds in a unit of a coordinate that counts spans of time: lead times of forecasts, whose
- * "units" are "hours" or whose type is timedelta64. */
+/** The seconds in the unit of a coordinate of durations: lead times of forecasts, whose "units" are
+ * "hours" or whose type is timedelta64. */
 bool refs_cf__duration_unit(const refs_array_meta *coordinate, double *seconds);
 
 /* -- multiscales.c ----------------------------------------------------------------------------- */
 
-/** Whether some array shows the raster of `array` in more pixels. Such arrays are its overviews,
- * and not offered themselves. */
+/** Whether `array` is an overview of another array. Overviews are not offered as subdatasets. */
 bool refs_cf__is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /* -- items.c, metadata.c ----------------------------------------------------------------------- */
@@ -596,7 +601,7 @@ refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_a
 /** Frees the times of forecasts. */
 void refs_cf__clocks_clear(refs_cf_description *description);
 
-/** Fills in what the metadata of all bands have in common. */
+/** Sets the metadata items that all bands have in common. */
 refs_status refs_cf__describe_band_items(const refs_cf__input *input,
                                          refs_cf_description *description, refs_error *err);
 

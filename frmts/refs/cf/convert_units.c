@@ -1,4 +1,4 @@
-/* convert_units.c -- numbers of one unit as those of another; see cf.h. */
+/* convert_units.c -- converts numbers between units; see cf.h. */
 #include "cf_internal.h"
 #include "clock.h"
 
@@ -29,8 +29,8 @@ refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *
     return refs_cf__print_instant(ticks.calendar, instant, text, err);
 }
 
-/* Standard and proleptic Gregorian times are the same from 1582-10-15 on, which is where times lie
- * that count from there: both calendars number days from one day on. */
+/* Standard and proleptic Gregorian times with an origin from 1582-10-15 on are treated as equal:
+ * both calendars number these days equally. */
 static bool have_same_days(const refs_cf__clock *a, const refs_cf__clock *b) {
     const refs_cf_calendars found = refs_cf__compare_calendars(a->calendar, b->calendar);
     return found == REFS_CF_CALENDARS_SAME ||
@@ -50,14 +50,15 @@ static bool convert_times(const refs_cf_units *from, const refs_cf_units *to, do
     return true;
 }
 
-/* No calendar is the standard one; numbers that are not times have none. */
+/* An empty calendar is the standard one; numbers that are not times have none. */
 static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to) {
     refs_cf__clock a = {.scale = 1}, b = {.scale = 1};
     return refs_str_equal(from->calendar, to->calendar) || !read_clock(from, &a) ||
            !read_clock(to, &b) || have_same_days(&a, &b);
 }
 
-/* Metres a second that are told in millimetres are rain: a kilogram on a square metre each. */
+/* A rate in millimetres of length is precipitation: a millimetre of water is a kilogram per square
+ * metre. */
 static void weigh_rain(refs_str text, const refs_cf__unit *other, refs_cf__unit *unit) {
     static const int rain[REFS_CF__BASE_UNITS] = {[0] = 1, [2] = -1};
     static const int weight[REFS_CF__BASE_UNITS] = {[0] = -2, [1] = 1, [2] = -1};
@@ -138,7 +139,7 @@ refs_status refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-/* People write numbers in decimals: those are converted. */
+/* Files contain rounded decimal numbers, whose decimal value is converted. */
 static double to_decimal(double value, int digits) {
     char text[40];
     snprintf(text, sizeof text, "%.*g", digits, value);
@@ -149,7 +150,7 @@ static bool convert_linear(const refs_cf_conversion *by, int digits, double *val
     const double now = *value * by->scale + by->offset;
     const double decimal = to_decimal(now, digits);
     const double back = to_decimal(decimal * by->back_scale + by->back_offset, digits);
-    const double size = fmax(fabs(now), fabs(by->offset)); /* what was rounded */
+    const double size = fmax(fabs(now), fabs(by->offset)); /* the largest number that was rounded */
     const bool is_exact = fabs(now - decimal) <= 4 * DBL_EPSILON * size && back == *value;
     *value = decimal;
     return is_exact;

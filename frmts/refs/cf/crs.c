@@ -1,10 +1,11 @@
 /* crs.c -- the coordinate reference system of an array: as text, or from CF attributes. */
 #include "cf_internal.h"
 
-/* Attributes of a grid mapping that hold its CRS as WKT, and win over the parameters of CF. */
+/* Attributes of a grid mapping that hold its CRS as WKT, and take precedence over the parameters of
+ * CF. */
 static const char *const wkt_attributes[] = {"spatial_ref", "crs_wkt"};
 
-/* Attributes that name a CRS some other way: for a mapping without such parameters. */
+/* Attributes that name a CRS in other ways, used for a mapping without CF parameters. */
 static const char *const name_attributes[] = {
     "esri_pe_string", "srid", "proj4", "proj4_params", "proj4_string", "proj4text", "epsg_code"};
 
@@ -13,7 +14,7 @@ void refs_cf__crs_clear(refs_cf__crs *crs) {
     *crs = (refs_cf__crs){REFS_CF__CRS_NONE, NULL, 1, 0};
 }
 
-/* Takes `text` for the CRS if PROJ understands it and there is none yet. */
+/* Sets the CRS to `text` if PROJ can parse it and there is none yet. */
 static refs_status try_text(refs_str text, refs_cf__crs *crs, refs_error *err) {
     if (text.size == 0 || crs->kind != REFS_CF__CRS_NONE) return REFS_OK;
     char *copy = refs_str_copy(text);
@@ -55,7 +56,7 @@ static bool is_known_unit(refs_str unit) {
     return false;
 }
 
-/* Reads the unit of both axes, unless they differ or say nothing. */
+/* Reads the unit of both axes, unless they differ or have none. */
 static void read_unit(const refs_cf__axes *axes, refs_cf__mapping *mapping) {
     if (axes->x == NULL || axes->y == NULL) return;
     refs_str x = refs_cf__text(axes->x->attributes, "units");
@@ -67,8 +68,8 @@ static void read_unit(const refs_cf__axes *axes, refs_cf__mapping *mapping) {
         is_known_unit(x) && is_known_unit(y) && axes->x->shape[0] > 1 && axes->y->shape[0] > 1;
 }
 
-/* A grid mapping that CF does not know, of axes that are longitude and latitude all the same: its
- * ellipsoid holds. */
+/* Whether axes are longitude and latitude, but CF does not define their grid mapping: only its
+ * ellipsoid is used. */
 static bool is_unknown_on_longlat(const refs_json *mapping, const refs_cf__axes *axes) {
     return refs_cf__text(mapping, "grid_mapping_name").size > 0 &&
            refs_cf__read_ellipsoid(mapping).given && refs_cf__is_longlat(axes->x, axes->y);
@@ -109,7 +110,7 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(from_attributes(input, frame, err));
     for (size_t i = 0; i < sizeof name_attributes / sizeof name_attributes[0]; i++)
         REFS_TRY(try_name(refs_cf__text(attributes, name_attributes[i]), crs, err));
-    /* An empty one stands beside a GeoTransform, where there is no reference system. */
+    /* GDAL writes an empty WKT with a GeoTransform if there is no reference system. */
     const bool says_none = refs_cf__has_crs_text(attributes) && wkt_of(attributes).size == 0;
     if (crs->kind == REFS_CF__CRS_NONE && !says_none)
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
@@ -127,7 +128,7 @@ const refs_json *refs_cf__gdal_crs(const refs_array_meta *array) {
     return is_one ? crs : NULL;
 }
 
-/* Three forms of the same, of which one is enough. */
+/* `forms` has the same CRS in up to three forms. */
 static refs_status from_gdal(const refs_json *forms, refs_cf__crs *crs, refs_error *err) {
     const refs_json *projjson = refs_json_get(forms, "projjson");
     REFS_TRY(try_text(refs_cf__text(forms, "wkt"), crs, err));

@@ -1,7 +1,7 @@
-/* describe.c -- the order in which an array is described. */
+/* describe.c -- describes an array, step by step. */
 #include "cf_internal.h"
 
-/* Classic rasters: the last two dimensions are the raster, as the netCDF driver has it, but where
+/* In a classic dataset, the raster is the last two dimensions, as in the netCDF driver, unless
  * others are X and Y. */
 void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *description) {
     size_t rank = input->array->rank;
@@ -18,7 +18,7 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_descriptio
     const refs_json *number = refs_json_get(array->attributes, "units");
     refs_str unit = refs_cf__text_any_case(array->attributes, "units");
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    /* kerchunk writes an empty text of HDF5 as a blank. */
+    /* kerchunk writes an empty string of HDF5 as a blank. */
     bool empty = refs_str_is(unit, " ") && !refs_cf__is_netcdf3(input->hierarchy);
     if (unit.data != NULL && !empty)
         REFS_TRY(refs_buf_append_str(&text, unit, err));
@@ -29,9 +29,9 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_descriptio
     return text.size > 0 ? refs_buf_keep(&text, &description->unit, err) : REFS_OK;
 }
 
-/* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
- * driver drops its geotransform, unless they are the very axes, or the grid is transposed. They
- * themselves lie where the axes of a rotated grid say. */
+/* If a grid without a CRS has longitudes and latitudes, the netCDF driver uses these as geolocation
+ * arrays and drops the geotransform, unless they are the axes, or the grid is transposed. The
+ * arrays of longitudes and latitudes themselves have the geotransform of a rotated grid. */
 static void choose_placement(const refs_cf__input *input, const refs_cf__frame *frame,
                              refs_cf_description *description) {
     bool same =
@@ -44,8 +44,8 @@ static void choose_placement(const refs_cf__input *input, const refs_cf__frame *
         description->has_geotransform = false;
 }
 
-/* Whether the raster lies where longitudes and latitudes are, a degree more or less. Rows at the
- * poles reach beyond them by half a pixel. */
+/* Whether the extent of the raster is valid for longitudes and latitudes, with a tolerance of a
+ * degree: pixels at the poles extend beyond them by half. */
 static bool is_on_earth(const refs_array_meta *array, const refs_cf_description *description) {
     const double *transform = description->geotransform;
     double east = transform[0] + transform[1] * (double)array->shape[description->x_dim];
@@ -88,7 +88,7 @@ static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
     return refs_cf__place_geozarr(input, description, err);
 }
 
-/* The raster that an overview is of is placed for this, too. */
+/* This also needs the georeferencing of the full array. */
 static refs_status order_overview(const refs_cf__input *input, const refs_array_meta *full,
                                   refs_cf_description *description, refs_error *err) {
     refs_cf__input full_input = {input->hierarchy, full, input->options, input->unread};
@@ -121,8 +121,8 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     return refs_cf__describe_band_items(input, description, err);
 }
 
-/* Versions of GDAL may place rasters differently: a CRS in metres, say, would not be that of axes
- * that stay as they are. */
+/* Keeps only the members that do not change units: for example, a CRS in metres would not match
+ * axes that are shown as stored. */
 static refs_cf_placement placement_as_stored(refs_cf_placement placement) {
     return (refs_cf_placement){.poles_need_no_ellipsoid = placement.poles_need_no_ellipsoid,
                                .rotated_by_name = placement.rotated_by_name};

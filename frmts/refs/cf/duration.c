@@ -1,5 +1,4 @@
-/* duration.c -- spans of time: as people write them ("6h", "1d12h", "PT6H"), and as lead times of
- * forecasts are stored. */
+/* duration.c -- durations in selections ("6h", "1d12h", "PT6H"), and units of stored lead times. */
 #include "cf_internal.h"
 
 #include <math.h>
@@ -17,10 +16,10 @@ static bool cut_number(refs_str *text, double *number) {
 
 /* -- ISO 8601 ---------------------------------------------------------------------------------- */
 
-/* Designators in the order in which they stand; years and months have no fixed length. */
+/* Designators, largest first; years and months have no fixed length. */
 static const struct {
     char letter;
-    bool is_of_day; /* behind "T" */
+    bool is_of_day; /* after "T" */
     double seconds;
 } designators[] = {
     {'W', false, 604800}, {'D', false, 86400}, {'H', true, 3600}, {'M', true, 60}, {'S', true, 1}};

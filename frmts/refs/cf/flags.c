@@ -2,14 +2,14 @@
  * which land cover products add to them: "#000000 #ffff64 …". */
 #include "cf_internal.h"
 
-/* Most flags of an array, and the largest value that a list from 0 on is made for. */
+/* Most flags of an array, and the largest value in a list of names that begins at 0. */
 enum { MAX_FLAGS = 4096, MAX_VALUE = 65535 };
 
 static bool is_integer(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_INT || dtype->type == REFS_TYPE_UINT;
 }
 
-/* Replaces the text of `value`, with empty ones for values before it that have none. */
+/* Sets the name of `value`; values before it without a name get an empty one. */
 static refs_status set_name(refs_cf_items *names, size_t value, refs_str name, refs_error *err) {
     while (names->n <= value) REFS_TRY(refs_cf__copy_item(names, "", err));
     char *copy = refs_str_copy(name);
@@ -51,7 +51,7 @@ static bool parse_color(refs_str word, refs_cf_color *color) {
     return true;
 }
 
-/* Gives each of the `n` values its colour; none at all unless each has one. */
+/* Sets the colours of the `n` values, or none unless each value has one. */
 static refs_status color_values(refs_str text, const double *values, size_t n,
                                 refs_cf_description *description, refs_error *err) {
     refs_cf_color *colors = refs_calloc(description->categories.n, sizeof *colors);
@@ -84,7 +84,7 @@ static refs_status name_values(const refs_cf__input *input, double *values,
     return colors.size > 0 ? color_values(colors, values, n, description, err) : REFS_OK;
 }
 
-/* The palette of a TIFF file; a value that is nodata is transparent, as GDAL has it. */
+/* Reads the palette of a TIFF file; nodata is transparent, as in GDAL. */
 static refs_status read_tiff_colors(const refs_json *list, refs_cf_description *description,
                                     refs_error *err) {
     size_t n = refs_json_size(list);
@@ -105,7 +105,7 @@ static refs_status read_tiff_colors(const refs_json *list, refs_cf_description *
     return REFS_OK;
 }
 
-/* Masks make each value several flags, which no single name fits. */
+/* With flag_masks, a value is several flags, which no single name describes. */
 refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err) {
     const refs_json *attributes = input->array->attributes;

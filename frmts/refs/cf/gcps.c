@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* More points are a grid of geolocation. */
+/* More points are treated as geolocation arrays. */
 #define MAX_GCPS 65536
 
 /* The arrays of a group of points. */
@@ -81,8 +81,8 @@ static refs_status read_values(const refs_cf__input *input, const gcp_arrays *of
     return refs_cf__read_values(input, of->pixel, &values->pixel, err);
 }
 
-/* Whether all was read, and lines and pixels are those of the raster: not of a larger one that it
- * is an overview of. */
+/* Whether all values were read, and lines and pixels are inside the raster: in an overview they may
+ * be those of the full array. */
 static bool are_within(const refs_cf__input *input, const gcp_arrays *of, const gcp_values *values,
                        const refs_cf_description *description) {
     const uint64_t *shape = input->array->shape;
@@ -96,7 +96,7 @@ static bool are_within(const refs_cf__input *input, const gcp_arrays *of, const 
     return true;
 }
 
-/* Points without a place are left out. They place the raster, not its times and distances. */
+/* Skips points with NaN. */
 static refs_status add_points(const refs_cf__input *input, const gcp_arrays *of,
                               const gcp_values *values, refs_cf_description *description,
                               refs_error *err) {

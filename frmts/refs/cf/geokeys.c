@@ -1,7 +1,6 @@
-/* geokeys.c -- GeoKeys, which are attributes in sets made of TIFF files, as the file that had them.
+/* geokeys.c -- writes the GeoKeys among the attributes of a set as a TIFF file.
  *
- * A library knows the meaning of the keys and requires them in a TIFF file: one is made here, of a
- * single pixel.
+ * The library that interprets GeoKeys requires a TIFF file: this one has a single pixel.
  *
  * OGC GeoTIFF 1.1 (19-008r4), 7.1; TIFF 6.0, section 2. Names as tifffile spells them.
  */
@@ -127,7 +126,7 @@ static refs_status put_file(const key_tags *tags, refs_buf *file, refs_error *er
 refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err) {
     key_tags tags = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT, 0};
     refs_status status = put_keys(attributes, &tags, err);
-    /* An empty tag is none, but one that GeoTIFF allows to be without use. */
+    /* A tag must not be empty; GeoTIFF allows unused numbers in it. */
     if (status == REFS_OK && tags.numbers.size == 0) status = put_double(&tags.numbers, 0, err);
     if (status == REFS_OK && tags.n_keys > 0) status = put_file(&tags, file, err);
     refs_buf_clear(&tags.directory);

@@ -1,7 +1,7 @@
 /* geolocation.c -- longitude and latitude arrays for grids that no geotransform describes. */
 #include "cf_internal.h"
 
-/* In the words of GDAL's RFC 4. */
+/* As in GDAL's RFC 4. */
 static const char wgs84[] =
     "GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",6378137,298.257223563,"
     "AUTHORITY[\"EPSG\",\"7030\"]],AUTHORITY[\"EPSG\",\"6326\"]],PRIMEM[\"Greenwich\",0,"
@@ -81,7 +81,7 @@ static longlat find_group_longlat(const refs_cf__input *input,
     return (longlat){NULL, NULL};
 }
 
-/* Arrays of these very names beside the array need no list. */
+/* Arrays with these names in the array's group are found without the attribute `coordinates`. */
 static refs_status find_named(const refs_cf__input *input, const refs_cf_description *description,
                               longlat *found, refs_error *err) {
     const char *const names[] = {"lon", "lat"};
@@ -138,7 +138,8 @@ static const refs_array_meta *find_mapped_neighbour(const refs_cf__input *input,
     return NULL;
 }
 
-/* Finds the CRS of the rotated grid that `axes` belong to: of the array, else of one beside it. */
+/* Finds the CRS of the rotated grid of `axes`: from the array, else from another array of its
+ * group. */
 static refs_status find_rotated_crs(const refs_cf__input *input, const refs_cf__frame *frame,
                                     refs_cf__crs *crs, refs_error *err) {
     const refs_array_meta *other = frame->crs.text == NULL && frame->mapping == NULL
@@ -169,7 +170,7 @@ static refs_status find(const refs_cf__input *input, const refs_cf__axes *axes,
     return REFS_OK;
 }
 
-/* Coordinates of a rotated grid are on its own CRS, and nowhere without one. */
+/* Rotated coordinates need the CRS of their grid; without it, they are not described. */
 static refs_status describe_rotated(const refs_cf__input *input, const refs_cf__frame *frame,
                                     refs_cf_description *description, refs_error *err) {
     refs_cf__crs crs;

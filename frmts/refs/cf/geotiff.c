@@ -19,7 +19,8 @@ static const refs_json *group_attributes(const refs_cf__input *input) {
     return group != NULL ? group->attributes : NULL;
 }
 
-/* Names as tifffile gives axes: a capital letter, and the number of the level in reduced images. */
+/* Whether a dimension has tifffile's name of an axis: a capital letter, and the number of the level
+ * in reduced images. */
 static bool is_letter(const char *name) {
     if (name[0] < 'A' || name[0] > 'Z') return false;
     return name[1 + strspn(name + 1, "0123456789")] == '\0';
@@ -88,14 +89,14 @@ static bool read_scale(const refs_json *tags, double transform[6]) {
     if (tag_numbers(tags, "ModelPixelScale", scale, 3) < 2 || scale[0] == 0 || scale[1] == 0 ||
         tag_numbers(tags, "ModelTiepoint", tie, 6) != 6)
         return false;
-    scale[1] = fabs(scale[1]); /* a sign is a writer's mistake, as GDAL has it */
+    scale[1] = fabs(scale[1]); /* GDAL ignores the sign, too */
     const double made[6] = {tie[3] - tie[0] * scale[0], scale[0], 0,
                             tie[4] + tie[1] * scale[1], 0,        -scale[1]};
     memcpy(transform, made, sizeof made);
     return true;
 }
 
-/* How many times larger pixels of a reduced image are: images are called 0, 1, 2 … by size. */
+/* The ratio of pixel sizes of a reduced image and the full one, which is called 0. */
 static double reduction(const refs_cf__input *input, size_t dim) {
     const refs_array_meta *array = input->array;
     const refs_array_meta *full =
@@ -121,7 +122,7 @@ static void place(const refs_cf__input *input, const refs_json *tags,
     description->has_geotransform = true;
 }
 
-/* In GDAL's words: its geotransform is that of corners in both cases. */
+/* Adds GDAL's metadata item; geotransforms describe pixel corners in both cases. */
 static refs_status add_raster_type(const refs_json *tags, refs_cf_description *description,
                                    refs_error *err) {
     double type = 0;

@@ -1,9 +1,10 @@
 /* geozarr.c -- the Zarr conventions "proj:" and "spatial:", as GDAL's Zarr driver reads them.
  *
  * Source: github.com/zarr-experimental/geo-proj and github.com/zarr-conventions/spatial, both
- * version 1. An array or a group that follows one lists its UUID; what a group says holds for the
- * arrays below it that say nothing. Both win over CF. EOPF products put attributes of STAC's
- * projection extension on arrays and list no convention; those count where CF gives no place.
+ * version 1. An array or a group that follows one lists its UUID; attributes of a group hold for
+ * all arrays below it without such attributes. Both take precedence over CF. EOPF products put
+ * attributes of STAC's projection extension on arrays and list no convention; those count if CF
+ * gives no geotransform.
  */
 #include "cf_internal.h"
 
@@ -22,8 +23,8 @@ static bool follows(const refs_json *attributes, const char *uuid) {
     return false;
 }
 
-/* The attributes of the array, or of the nearest group above it, that follow a convention; NULL
- * where none do. *speaker becomes the group. */
+/* The attributes of the array, or of the nearest group above it, that follow a convention; NULL if
+ * none do. Sets *speaker to that group. */
 static const refs_json *find_attributes(const refs_cf__input *input, const char *uuid,
                                         const refs_group_meta **speaker) {
     if (follows(input->array->attributes, uuid)) return input->array->attributes;
@@ -45,7 +46,7 @@ static bool says(const refs_json *attributes, const char *name) {
 
 /* -- proj: ------------------------------------------------------------------------------------- */
 
-/* Takes what `text` names for the CRS, where PROJ knows it. */
+/* Sets the CRS to that of `text`, if PROJ knows it. */
 static refs_status take_crs(refs_str text, refs_cf_description *description, bool *taken,
                             refs_error *err) {
     REFS_SCOPED_BUF wkt = REFS_BUF_INIT;
@@ -62,7 +63,7 @@ static refs_status take_crs(refs_str text, refs_cf_description *description, boo
     return status;
 }
 
-/* An object, or a text that is one. */
+/* `value` is an object, or a text that contains one. */
 static refs_status take_projjson(const refs_json *value, refs_cf_description *description,
                                  bool *taken, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -119,7 +120,7 @@ static size_t dim_called(const refs_array_meta *array, refs_str name) {
     return REFS_CF_NO_DIM;
 }
 
-/* The dimensions that the convention names, [y, x]; false where they are not the array's. */
+/* The dimensions that the convention names, [y, x]; false if the array does not have them. */
 static bool find_dims(const refs_array_meta *array, const refs_json *attributes, size_t *y,
                       size_t *x) {
     const refs_json *names = refs_json_get(attributes, "spatial:dimensions");
@@ -129,13 +130,13 @@ static bool find_dims(const refs_array_meta *array, const refs_json *attributes,
     return *y != REFS_CF_NO_DIM && *x != REFS_CF_NO_DIM && *y != *x;
 }
 
-/* The place of an array: from its own attributes, or from those of a group above. */
+/* The source of an array's georeferencing: its own attributes, or those of a group above it. */
 typedef struct place_source {
     const refs_json *attributes;
     const refs_group_meta *group; /* the one above, or NULL */
-    const refs_json *level; /* what the group's "multiscales" says of the array alone, or NULL */
-    size_t y, x;            /* dimensions of the array, as the convention counts rows and columns */
-    bool box_only;          /* of a list of levels, whose place is that of all of them */
+    const refs_json *level;       /* the array's entry in the group's "multiscales", or NULL */
+    size_t y, x;   /* dimensions of the array, as the convention counts rows and columns */
+    bool box_only; /* only the bounding box counts, which holds for all levels */
 } place_source;
 
 /* Attributes of the level take precedence. */
@@ -211,7 +212,7 @@ static bool read_scale(const refs_cf__input *input, const place_source *source,
     return y > 0 && x > 0 && isfinite(of->y) && isfinite(of->x);
 }
 
-/* Units of a translation and what it moves are left open by the convention; GDAL ignores it. */
+/* The convention does not define the units of a translation, or what it moves; GDAL ignores it. */
 static void note_translation(const refs_cf__input *input, const refs_json *level) {
     double moved[REFS_MAX_RANK] = {0};
     size_t n =
@@ -223,7 +224,7 @@ static void note_translation(const refs_cf__input *input, const refs_json *level
         }
 }
 
-/* Along "derived_from", to a level that has a transform or is made of no other. */
+/* Follows "derived_from" to a level that has a transform or no source. */
 static bool follow_scales(const refs_cf__input *input, const place_source *source, origin *of) {
     const refs_json *level = source->level;
     *of = (origin){source->attributes, 1, 1};
@@ -238,13 +239,14 @@ static bool follow_scales(const refs_cf__input *input, const place_source *sourc
     return false;
 }
 
-/* Pixels between the places that grids of one extent share: edges, or centres. */
+/* The ratio of pixel sizes of two grids with the same extent, of edges or, for nodes, of
+ * centres. */
 static double ratio(double large, double small, bool is_node) {
     double quotient = (large - is_node) / (small - is_node);
     return isfinite(quotient) && quotient > 0 ? quotient : 1;
 }
 
-/* The same extent in other pixels than those of the group's shape, or of the largest level. */
+/* Derives the pixel size from the extent of the group's shape, or of the largest level. */
 static void compare_shapes(const refs_cf__input *input, const place_source *source, bool is_node,
                            origin *of) {
     const refs_array_meta *array = input->array;
@@ -260,7 +262,7 @@ static void compare_shapes(const refs_cf__input *input, const place_source *sour
     else if (!says(source->attributes, "spatial:shape") &&
              refs_cf__text(largest, "derived_from").size > 0 &&
              refs_cf__text(source->level, "derived_from").size == 0)
-        return; /* the group's transform is that of the level of which finer ones were made */
+        return; /* the group's transform is that of the level from which finer ones were made */
     of->y = ratio(shape[0], (double)array->shape[source->y], is_node);
     of->x = ratio(shape[1], (double)array->shape[source->x], is_node);
 }
@@ -305,7 +307,8 @@ static bool read_transform(const place_source *source, const refs_cf__input *inp
     return false;
 }
 
-/* A box around pixels, or around their centres; rows are taken to be north first. */
+/* Reads a bounding box of pixel edges or, for nodes, of centres; rows are assumed to be north
+ * first. */
 static bool read_box(const place_source *source, const refs_cf__input *input, bool is_node,
                      double transform[6]) {
     double box[5] = {0};
@@ -331,7 +334,7 @@ static void swap(double *a, double *b) {
     *b = kept;
 }
 
-/* Rows of the raster are columns of the convention: each still has its place. */
+/* Converts a transform for a raster whose rows are the columns of the convention. */
 static void exchange_rows_and_columns(double transform[6]) {
     swap(&transform[1], &transform[2]);
     swap(&transform[4], &transform[5]);

@@ -80,8 +80,8 @@ static bool has_picture_of(const refs_array_meta *other, const refs_array_meta *
     return true;
 }
 
-/* The attributes that hold the keys: the array's own; latitudes and longitudes have none, but lie
- * on the grid of the others in their group. */
+/* The attributes that hold the keys: the array's own; for latitudes and longitudes, which have
+ * none, those of another array of the group, whose grid is the same. */
 static const refs_json *find_keys(const refs_cf__input *input) {
     const refs_array_meta *array = input->array;
     if (refs_json_get(array->attributes, "GRIB_gridType") != NULL) return array->attributes;
@@ -95,15 +95,15 @@ static const refs_json *find_keys(const refs_cf__input *input) {
     return NULL;
 }
 
-/* The codec puts points that messages hold by columns into rows; copies of what others decoded have
- * them as they were. */
+/* Whether the array is decoded from messages: the codec then puts points that a message stores by
+ * columns into rows, which other decoders do not. */
 static bool is_of_messages(const refs_array_meta *array) {
     for (size_t i = 0; i < array->n_codecs; i++)
         if (strcmp(array->codecs[i].id, "grib") == 0) return true;
     return false;
 }
 
-/* Whether the keys are of a grid like the raster, row behind row. */
+/* Whether the keys describe a grid with the shape of the raster, stored row by row. */
 static bool fits(const refs_json *keys, const refs_array_meta *array,
                  const refs_cf_description *description) {
     double nx = (double)array->shape[description->x_dim],
@@ -180,7 +180,7 @@ static refs_status make_crs(const refs_cf__input *input, const grid_kind *kind,
 
 /* -- placement --------------------------------------------------------------------------------- */
 
-/* The first point of the message, and how far the next ones are. */
+/* The first point of the grid, and the increments. */
 typedef struct grid_start {
     double x, y;
     double dx, dy;

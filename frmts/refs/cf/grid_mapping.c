@@ -1,15 +1,15 @@
-/* grid_mapping.c -- which variable holds the grid mapping of an array (CF 5.6), also where no
- * attribute "grid_mapping" says so. */
+/* grid_mapping.c -- finds the grid mapping variable of an array (CF 5.6), also without an attribute
+ * "grid_mapping". */
 #include "cf_internal.h"
 
 /* One "name: coordinate coordinate …" of the expanded form. */
 typedef struct mapping_words {
     refs_str name;
-    bool x; /* whether the coordinates along the raster are listed */
+    bool x; /* the coordinate variables of the raster are listed */
     bool y;
 } mapping_words;
 
-/* Cuts the next mapping from the front of `text`; words before the first name count for nothing. */
+/* Cuts the next mapping from the front of `text`; words before the first name are ignored. */
 static bool next_mapping(const refs_cf__input *input, const refs_cf_description *description,
                          refs_str *text, mapping_words *words) {
     *words = (mapping_words){{NULL, 0}, false, false};
@@ -28,15 +28,15 @@ static bool next_mapping(const refs_cf__input *input, const refs_cf_description 
     return words->name.data != NULL;
 }
 
-/* Whether a coordinate without dimensions is a grid mapping by what it says. */
+/* Whether a coordinate without dimensions is a grid mapping, by its attributes. */
 static bool says_mapping(const refs_array_meta *variable) {
     return variable != NULL && variable->status == REFS_OK && variable->rank == 0 &&
            (refs_cf__has_crs_text(variable->attributes) ||
             refs_cf__text(variable->attributes, "grid_mapping_name").size > 0);
 }
 
-/* rioxarray's "spatial_ref" stays among the coordinates where xarray writes what was opened with
- * it: the first of these that says what a grid mapping does. */
+/* If xarray writes a dataset of rioxarray, its grid mapping "spatial_ref" is only listed among the
+ * coordinates: finds the first of these that is a grid mapping. */
 static const refs_array_meta *find_among_coordinates(const refs_cf__input *input) {
     refs_str names = refs_cf__text(input->array->attributes, "coordinates"), name;
     while (refs_str_next_word(&names, REFS_BLANKS, &name)) {

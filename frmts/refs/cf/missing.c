@@ -1,4 +1,4 @@
-/* missing.c -- numbers that attributes call missing: nodata, which is one of them, and the others.
+/* missing.c -- missing values in attributes: nodata, and others.
  *
  * CF 2.5.1: elements equal to _FillValue or missing_value are missing data. NUG, "Attribute
  * conventions": missing_value may be a vector.
@@ -43,7 +43,7 @@ refs_dtype refs_cf__type_as_read(const refs_cf_description *description, const r
     return as;
 }
 
-/* Attributes of signed integers that are read as unsigned ones have either. */
+/* Attributes of signed integers that are read as unsigned may have signed or unsigned numbers. */
 refs_cf_missing refs_cf__missing_as(const refs_dtype *dtype, const refs_dtype *as,
                                     const refs_json *element, double number) {
     const refs_cf_missing stored = refs_cf__missing_of(dtype, element, number);
@@ -83,7 +83,7 @@ static bool is_element(const refs_dtype *as, refs_cf_missing missing) {
            missing.number >= (has_sign ? -end : 0);
 }
 
-/* Integers: what refs_fill_value_parse would wrap is no element. */
+/* Whether an integer is in the range of the type: refs_fill_value_parse would wrap it. */
 static bool fits(const refs_array_meta *array, const refs_json *value) {
     const refs_dtype *dtype = &array->dtype;
     refs_dtype as = *dtype;
@@ -127,7 +127,7 @@ static bool is_known(const refs_cf_description *description, refs_cf_missing mis
     return false;
 }
 
-/* NaN is missing anyhow (keeps_nan). Nodata that no element can have is replaced. */
+/* NaN is always missing, unless keeps_nan. A nodata that no element can have is replaced. */
 static void add_missing(const refs_cf__input *input, const refs_dtype *as, refs_cf_missing missing,
                         refs_cf_description *description) {
     const bool is_nan = missing.kind == REFS_CF_NODATA_DOUBLE && isnan(missing.number);
@@ -179,7 +179,7 @@ bool refs_cf_range_equal(const refs_cf_range *one, const refs_cf_range *other) {
     return is_same(one->least, other->least) && is_same(one->most, other->most);
 }
 
-/* NaN is below no end. */
+/* NaN is not less than any end. */
 static bool is_less(refs_cf_missing end, uint64_t bits, double number) {
     return end.kind == REFS_CF_NODATA_INT64    ? (int64_t)bits < end.int64
            : end.kind == REFS_CF_NODATA_UINT64 ? bits < end.uint64
@@ -205,7 +205,7 @@ bool refs_cf_is_missing(const refs_cf_description *description, double element) 
                            element > refs_cf_missing_number(description->valid.most)));
 }
 
-/* `number` is the element, too, rounded. */
+/* `number` is `element` as a double, rounded. */
 static bool is_integer(refs_cf_missing missing, uint64_t element, double number) {
     return missing.kind == REFS_CF_NODATA_INT64    ? element == (uint64_t)missing.int64
            : missing.kind == REFS_CF_NODATA_UINT64 ? element == missing.uint64

@@ -1,5 +1,4 @@
-/* multiscales.c -- one raster in several sizes, as the attribute "multiscales" of a group lists
- * them.
+/* multiscales.c -- the overviews that the attribute "multiscales" of a group lists.
  *
  * NGFF 0.4 and 0.5, "multiscales" metadata, which tifffile and ndpyramid write: "datasets" with a
  * "path"; and the Zarr convention "multiscales": a "layout" with an "asset". A path is an array, or
@@ -16,7 +15,7 @@ static const refs_json *multiscales_of(const refs_group_meta *group) {
                          : refs_json_get(refs_json_get(group->attributes, "ome"), "multiscales");
 }
 
-/* Longer lists are not rasters in several sizes. */
+/* Longer lists are not lists of levels. */
 static size_t at_most(size_t n) {
     return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
 }
@@ -37,7 +36,7 @@ static refs_str level_path(const refs_json *levels, size_t i) {
     return path.size > 0 ? path : refs_json_text(refs_json_get(level, "asset"));
 }
 
-/* The path of `array` below `group`; empty where it is elsewhere. */
+/* The path of `array` below `group`; empty if it is elsewhere. */
 static refs_str path_below(const refs_group_meta *group, const refs_array_meta *array) {
     refs_str path = refs_str_from(array->path);
     if (!refs_str_starts(path, group->path)) return (refs_str){NULL, 0};
@@ -47,7 +46,7 @@ static refs_str path_below(const refs_group_meta *group, const refs_array_meta *
     return refs_str_view(path.data + size, path.size - size);
 }
 
-/* Whether `path` is the level's or leads through it; *rest is what follows. */
+/* Whether `path` is the path of the level or below it; *rest is the part after that. */
 static bool leads_through(refs_str path, refs_str level, refs_str *rest) {
     if (level.size == 0 || path.size < level.size || memcmp(path.data, level.data, level.size) != 0)
         return false;
@@ -99,14 +98,14 @@ static const refs_array_meta *find_below(const siblings *found, const refs_group
     return array;
 }
 
-/* The last part of a path, with its slash where there is one. */
+/* The last part of a path, with the slash before it, if any. */
 static refs_str last_part(refs_str path) {
     size_t slash = refs_str_find_last(path, '/');
     return slash == SIZE_MAX ? path : refs_str_part(path, slash, path.size);
 }
 
-/* GDAL lists the largest level as an array, and the others as groups that have it by its name: "t",
- * "ovr_2x" with "ovr_2x/t". */
+/* GDAL lists the largest level as an array, and the others as groups with an array of its name:
+ * "t", and "ovr_2x" for "ovr_2x/t". */
 static const refs_array_meta *find_level(const siblings *found, const refs_group_meta *group,
                                          refs_str level, refs_str path, refs_str rest) {
     const refs_array_meta *array = find_below(found, group, level, rest);
@@ -152,7 +151,8 @@ static void find_siblings(const refs_array_meta *array, siblings *found) {
     }
 }
 
-/* Whether `small` has fewer pixels than `large`, which `view` is of, and is like it in all else. */
+/* Whether `small` has fewer pixels than `large`, which `view` describes, and the same type and
+ * other dimensions. */
 static bool is_reduced(const refs_cf_description *view, const refs_array_meta *small,
                        const refs_array_meta *large) {
     if (small->rank != large->rank || small->dtype.type != large->dtype.type ||

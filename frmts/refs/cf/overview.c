@@ -1,8 +1,7 @@
-/* overview.c -- the order of rows in the levels of a pyramid.
+/* overview.c -- the order of rows in overviews.
  *
- * Writers make a level of the rows of the one above it as they are stored, and often say of the
- * largest alone where it lies: by themselves, levels without a place would be turned as files of
- * netCDF are.
+ * Writers resample rows in stored order, and often georeference only the largest level: by
+ * themselves, levels without coordinates would be flipped, as netCDF files are.
  */
 #include "cf_internal.h"
 
@@ -20,15 +19,15 @@ static extent extent_of(double corner, double step, uint64_t n) {
     return (extent){fmin(corner, end), fmax(corner, end), fabs(step)};
 }
 
-/* Levels reach over the edge by what is left of their last pixel, and those of every other value of
- * a coordinate begin half a pixel beside it. */
+/* The last pixel of a level may extend beyond the edge, and a level that keeps every other
+ * coordinate is shifted by half a pixel. */
 static bool is_same_extent(extent level, extent full) {
     return fabs(level.low - full.low) <= 2 * level.step &&
            fabs(level.high - full.high) <= 2 * level.step;
 }
 
-/* Whether both say where they lie, and that is the same place: numbers of rows and columns, as
- * levels without coordinates of their own often have, are none. */
+/* Whether both are georeferenced and have the same extent. Row and column numbers, which levels
+ * without coordinates often have, do not count as coordinates. */
 static bool lies_where(const refs_array_meta *level, const refs_cf_description *own,
                        const refs_array_meta *full, const refs_cf_description *whole) {
     if (!own->has_geotransform || !whole->has_geotransform) return false;
@@ -40,7 +39,7 @@ static bool lies_where(const refs_array_meta *level, const refs_cf_description *
                           extent_of(full_at[3], full_at[5], full->shape[whole->y_dim]));
 }
 
-/* The rows are shown the other way around; what place they have stays theirs. */
+/* Reverses the order in which rows are shown, and adapts the geotransform. */
 static void turn_rows(const refs_array_meta *array, refs_cf_description *description) {
     double n = (double)array->shape[description->y_dim];
     double *transform = description->geotransform;

@@ -1,6 +1,6 @@
-/* packing.c -- nodata, scale and offset, unit, signs: the meaning of stored numbers. Writers of
- * reference sets move the attribute _FillValue into the metadata's fill_value. Without such an
- * attribute, fill_value has the default of the format. Only the first one is nodata. */
+/* packing.c -- nodata, scale and offset, unit, signedness. Writers of reference sets move the
+ * attribute _FillValue into the metadata's fill_value. Without such an attribute, fill_value has
+ * the default of the format. Only the first one is nodata. */
 #include "attribute_class.h"
 #include "cf_internal.h"
 
@@ -142,7 +142,8 @@ static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
     return false;
 }
 
-/* Of netCDF-3 files, kerchunk keeps declared fill values only; HDF5 may compress such numbers. */
+/* kerchunk keeps only declared fill values of netCDF-3 files. Arrays with codecs are from HDF5,
+ * even if all numbers are big-endian. */
 static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
@@ -193,7 +194,8 @@ static bool has_missing_value_alone(const refs_array_meta *array) {
 
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
-    if (array->aggregation != NULL && array->edges == NULL) /* else it fills what no fragment has */
+    if (array->aggregation != NULL && array->edges == NULL) /* else it is the value of elements
+                                                               without a fragment */
         return !refs_cf_has_only_values(array) && !has_missing_value_alone(array);
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
@@ -393,7 +395,7 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_descript
 /* A valid range: values outside are missing. One end may be infinite. */
 typedef struct valid_range {
     double low, high;
-    const refs_json *least, *most; /* what says so; or NULL */
+    const refs_json *least, *most; /* attributes; or NULL */
     bool unpacked;                 /* in units of unpacked values */
 } valid_range;
 
@@ -491,7 +493,7 @@ bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
            refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
 }
 
-/* The signs of integers, as attributes state them. */
+/* The signedness of integers, by attributes. */
 typedef enum told_signs { SIGNS_UNKNOWN, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
 
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
@@ -545,7 +547,7 @@ static void take_as_stored(const refs_array_meta *array, const refs_dtype *as, d
         *end = refs_cf__to_unsigned(&array->dtype, *end);
 }
 
-/* Integers of 64 bits that doubles round to one number are in order, too. */
+/* 64-bit integers are compared exactly, even if they are equal as doubles. */
 static bool is_ordered(const refs_cf_range *range) {
     const refs_cf_missing low = range->least, high = range->most;
     if (low.kind == REFS_CF_NODATA_INT64 && high.kind == low.kind) return low.int64 <= high.int64;

@@ -1,4 +1,4 @@
-/* proj_text.c -- what the text of a CRS means, asked of PROJ. The only file that knows PROJ. */
+/* proj_text.c -- interprets CRS texts by PROJ. The only file that uses PROJ. */
 #include "cf_internal.h"
 #include "one_crs.h"
 
@@ -21,7 +21,7 @@ static double unit_of_axes(PJ_CONTEXT *context, const PJ *crs) {
     return factor > 0 ? factor : 1;
 }
 
-/* The height of the satellite where `crs` is a geostationary projection, else zero. */
+/* The height of the satellite if `crs` is a geostationary projection, else zero. */
 static double satellite_height(PJ_CONTEXT *context, const PJ *crs) {
     double height = 0, factor = 1;
     PJ *conversion = proj_crs_get_coordoperation(context, crs);
@@ -38,7 +38,7 @@ static double satellite_height(PJ_CONTEXT *context, const PJ *crs) {
     return height;
 }
 
-/* The horizontal CRS in `crs`, which is freed where it is another one. */
+/* The horizontal CRS in `crs`; frees `crs` if it is another one. */
 static PJ *horizontal(PJ_CONTEXT *context, PJ *crs) {
     PJ *inner = NULL;
     switch (proj_get_type(crs)) {
@@ -120,7 +120,8 @@ refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err
     return status;
 }
 
-/* Whether PROJ takes the text for an operation unless told otherwise; its words have any order. */
+/* Whether the text is a PROJ string, which PROJ reads as an operation without +type=crs; parameters
+ * may have any order. */
 static bool is_proj_string(refs_str text) {
     refs_str word;
     bool any = false;
@@ -144,8 +145,8 @@ static bool same_name(refs_str text, const char *name) {
     return i == text.size;
 }
 
-/* PROJ finds objects by a part of their name: "null" is the height "Wiener Null". A text without
- * the signs of a code, a PROJ string, WKT or JSON has to be the whole name. */
+/* PROJ finds objects by a part of their name: "null" finds the height "Wiener Null". A text that is
+ * not a code, a PROJ string, WKT or JSON must be the complete name. */
 static bool is_named(refs_str text, const PJ *object) {
     for (size_t i = 0; i < text.size; i++)
         if (strchr(":=[{", text.data[i]) != NULL) return true;

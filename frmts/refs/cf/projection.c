@@ -15,12 +15,12 @@ typedef struct method_parameter {
     const char *name;
     int code;
     quantity_kind quantity;
-    double otherwise; /* its value without the attribute */
+    double otherwise; /* value if the attribute is missing */
 } method_parameter;
 
 #define MAX_PARAMETERS 8
 
-/* Which of several methods of one grid mapping is meant. */
+/* Selects one of several methods of a grid mapping. */
 typedef enum method_variant {
     ALWAYS,
     WITH_TWO_PARALLELS,
@@ -44,10 +44,10 @@ typedef struct projection_method {
 #define PARALLEL_1 "standard_parallel[0]"
 #define PARALLEL_2 "standard_parallel[1]"
 
-/* The standard parallel, or the one where a scale factor at the equator makes lengths true. */
+/* The standard parallel, or the one that follows from a scale factor at the equator. */
 #define PARALLEL_BY_SCALE "standard_parallel or scale_factor_at_projection_origin"
 
-/* Which pole: where the parallel is, or the origin. */
+/* The pole on the side of the parallel, or of the origin. */
 #define POLE "standard_parallel or latitude_of_projection_origin"
 
 /* MODIS products call the origin of a sinusoidal grid its central meridian. */
@@ -235,7 +235,7 @@ static size_t read_parallels(const refs_json *mapping, double parallels[2]) {
     return n + refs_cf__parameter(mapping, "standard_parallel_2", &parallels[n]);
 }
 
-/* With one standard parallel, both are that. */
+/* With only one standard parallel, both are equal. */
 static double read_parallel(const refs_json *mapping, size_t i, double otherwise) {
     double parallels[2];
     size_t n = read_parallels(mapping, parallels);
@@ -256,7 +256,7 @@ static double parallel_of_scale(const refs_json *mapping) {
     return asin(sqrt(squared_sine)) * 57.295779513082323;
 }
 
-/* The origin, which only can be a pole, unless a parallel is one. */
+/* The latitude of the pole: of the parallel if that is a pole, else of the origin. */
 static double pole_of(const refs_json *mapping) {
     double latitude = 90;
     if (read_parallel(mapping, 0, 0) != 0) return read_parallel(mapping, 0, 0);
@@ -280,7 +280,7 @@ static double read_value(const refs_json *mapping, const method_parameter *param
     return refs_cf__parameter(mapping, name, &value) ? value : parameter->otherwise;
 }
 
-/* GOES sweeps about x, which files say outright or by the axis that stays fixed (CF F.4). */
+/* GOES sweeps about x, which files state by sweep_angle_axis or fixed_angle_axis (CF F.4). */
 static bool sweeps_x(const refs_json *mapping) {
     return refs_cf__same_word(refs_cf__text(mapping, "sweep_angle_axis"), "x") ||
            refs_cf__same_word(refs_cf__text(mapping, "fixed_angle_axis"), "y");
@@ -347,8 +347,8 @@ static refs_status print_parameter(const refs_cf__mapping *mapping,
     return refs_buf_printf(wkt, err, "]");
 }
 
-/* Whether the middle of the projection is a pole, as GDAL sees it: with equal areas only where the
- * meridian of Greenwich points downwards. */
+/* Whether the centre of the projection is a pole, as in GDAL: for equal-area projections only if
+ * the meridian of Greenwich points downwards. */
 static bool is_polar(const projection_method *method, const refs_json *mapping) {
     if (strcmp(method->grid_mapping, "polar_stereographic") == 0) return true;
     return strcmp(method->grid_mapping, "lambert_azimuthal_equal_area") == 0 &&
@@ -380,7 +380,7 @@ refs_status refs_cf__print_conversion(const refs_cf__mapping *mapping,
     return refs_buf_printf(wkt, err, "]");
 }
 
-/* The netCDF driver tells the sweep by a PROJ string, and GDAL compares that, too. */
+/* The netCDF driver adds the sweep as a PROJ string, which GDAL includes in comparisons. */
 refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err) {
     const projection_method *method = find_method(mapping);
     if (method == NULL || method->variant != SWEEPING_X) return REFS_OK;

@@ -1,15 +1,16 @@
-/* regular.c -- coordinates along one dimension: spacing and longitudes. */
+/* regular.c -- checks that coordinates are evenly spaced. */
 #include "cf_internal.h"
 
 #include <math.h>
 
-/* A coordinate that lies less than this part of a step beside its place was rounded. */
+/* Deviations below this fraction of a step are rounding. */
 static const double rounding_steps = 0.02;
 
-/* The largest difference of nearly regular steps, as a part of a step: not a gap. */
+/* The largest difference between nearly regular steps, as a fraction of a step; a larger one is a
+ * gap. */
 static const double largest_absolute = 0.1;
 
-/* The netCDF driver's measure, which looks at three steps. */
+/* The netCDF driver's criterion, which compares three steps. */
 static bool are_samples_equal(const double *values, size_t n, double tolerance) {
     double first = values[1] - values[0];
     double middle = n > 2 ? values[n / 2 + 1 < n ? n / 2 + 1 : n - 1] - values[n / 2] : first;
@@ -28,7 +29,7 @@ static bool are_steps_equal(const double *values, size_t n, double tolerance) {
     return most - least <= tolerance;
 }
 
-/* Whether all values lie where equal steps from the first to the last have them, but for rounding.
+/* Whether all values are evenly spaced from the first to the last, except for rounding.
  */
 static bool is_straight(const double *values, size_t n) {
     double step = (values[n - 1] - values[0]) / (double)(n - 1);

@@ -1,5 +1,5 @@
-/* samples.c -- what is said of one sample of a TIFF file's pixels and not of all: the attribute
- * "tiff_samples", a list of as many objects. See refs_cf_sample_of. */
+/* samples.c -- facts about single samples of a TIFF file's pixels: the attribute "tiff_samples", a
+ * list with an object for each sample. See refs_cf_sample_of. */
 #include "cf_internal.h"
 
 static refs_status copy(const refs_json *of, const char *name, char **text, refs_error *err) {

@@ -1,22 +1,22 @@
-/* select.c -- selections in names: which part of the band axes is kept. */
+/* select.c -- selects parts of the band axes. */
 #include "cf_internal.h"
 
 #include <math.h>
 
-/* Elements that are named where something is not found. */
+/* Elements that a message lists if something is not found. */
 enum { SHOWN_ELEMENTS = 4 };
 
-/* Elements whose key is from `low` to `high`. The key is what a reading below says. */
+/* Elements whose key is from `low` to `high`. The key depends on the reading below. */
 typedef struct interval {
     double low, high;
 } interval;
 
-/* An axis with what is needed to read strings against it. */
+/* An axis, and data to parse selections of it. */
 typedef struct subject {
     const refs_cf_band_axis *axis;
     refs_cf__clock ticks;
     bool is_time;
-    double unit_seconds; /* of an axis of spans of time; 0: it is none */
+    double unit_seconds; /* of an axis of durations; 0: it is not one */
 } subject;
 
 /* -- the readings of an end, and of the elements ----------------------------------------------- */
@@ -49,7 +49,7 @@ static bool read_period(const subject *of, refs_str text, interval *end) {
     return true;
 }
 
-/* Half a millisecond about a span of time. */
+/* Parses a duration as an interval of half a millisecond on either side. */
 static bool read_duration(const subject *of, refs_str text, interval *end) {
     double seconds;
     if (!(of->unit_seconds > 0) || of->axis->values == NULL ||
@@ -59,7 +59,7 @@ static bool read_duration(const subject *of, refs_str text, interval *end) {
     return true;
 }
 
-/* By how much a value may differ from what was written for it: a digit or two less than it has. */
+/* The tolerance between a value and its decimal text: one or two digits less than the type has. */
 static double tolerance(const refs_dtype *dtype, double value) {
     if (dtype->type != REFS_TYPE_FLOAT) return 0;
     return fabs(value) * (dtype->size <= 4 ? 1.2e-7 : 1e-9);
@@ -98,8 +98,7 @@ typedef struct reading {
     double (*key)(const subject *of, uint64_t index);
 } reading;
 
-/* A value that says by itself what it is, or is one of the coordinate; the first that fits is
- * taken. */
+/* The readings of an end, in order of precedence; the first that fits the axis is used. */
 static const reading readings[] = {
     {read_marked_index, key_position}, {read_label, key_position}, {read_period, key_instant},
     {read_duration, key_duration},     {read_value, key_value},
@@ -108,7 +107,7 @@ enum { N_READINGS = sizeof readings / sizeof readings[0] };
 
 static const reading bare_index = {read_index, key_position};
 
-/* One end, or two, in a certain reading. */
+/* One end, or two, parsed by one reading. */
 typedef struct request {
     const reading *as;
     interval ends[2];
@@ -129,7 +128,7 @@ static bool read_as(const reading *as, const subject *of, refs_str text, request
 
 /* The elements from one end to the other. */
 typedef struct span {
-    uint64_t first, end, n; /* fewer than end - first where they are not side by side */
+    uint64_t first, end, n; /* fewer than end - first if they are not adjacent */
 } span;
 
 static span find_elements(const subject *of, const request *wanted) {
@@ -146,7 +145,7 @@ static span find_elements(const subject *of, const request *wanted) {
     return found;
 }
 
-/* How many of the ends the axis has. */
+/* The number of ends that the axis has. */
 static size_t count_there(const subject *of, const request *wanted) {
     size_t n = 0;
     for (size_t i = 0; i < wanted->n_ends; i++) {
@@ -166,7 +165,7 @@ static bool find_reading(const subject *of, refs_str text, request *wanted) {
     return false;
 }
 
-/* Tells of numbers that are taken for indices of an axis that has values, none of them these. */
+/* Reports numbers that are treated as indices because the axis does not have these values. */
 static void note_fallback(const refs_notes *notes, const refs_cf_band_axis *axis, refs_str text) {
     if (axis->values == NULL && axis->labels == NULL) return;
     refs_note(notes, REFS_NOTE_WARNING,
@@ -175,7 +174,7 @@ static void note_fallback(const refs_notes *notes, const refs_cf_band_axis *axis
               axis->name, REFS_STR_ARG(text), axis->name);
 }
 
-/* Tells of numbers that are indices as well as something that the axis has elsewhere. */
+/* Reports numbers that are both indices and values of other elements. */
 static void note_second_reading(const refs_notes *notes, const subject *of, refs_str text,
                                 const request *taken) {
     request index, other = {.n_ends = 0};
@@ -200,7 +199,7 @@ static void note_second_reading(const refs_notes *notes, const subject *of, refs
                   name, REFS_STR_ARG(text), name);
 }
 
-/* A part of a selection: all of it, and what stands before its "=" and behind. */
+/* A part of a selection: all of it, and the texts before and after its "=". */
 typedef struct selection_part {
     refs_str all, name, text;
 } selection_part;
@@ -217,7 +216,7 @@ static refs_status list_elements(const refs_cf_band_axis *axis, refs_buf *text, 
     return REFS_OK;
 }
 
-/* Fails with what there is to select from along `axis`. */
+/* Fails, and lists the elements of `axis`. */
 static refs_status fail_on_axis(refs_status status, const refs_cf_band_axis *axis, refs_str part,
                                 const char *why, refs_error *err) {
     REFS_SCOPED_BUF there = REFS_BUF_INIT;
@@ -226,7 +225,7 @@ static refs_status fail_on_axis(refs_status status, const refs_cf_band_axis *axi
                      (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
 }
 
-/* Appends how a range of indices is written where one end has # and the other has none. */
+/* Appends the correct syntax if only one end of a range of indices has #. */
 static refs_status suggest_hash(const refs_cf_band_axis *axis, refs_str text, refs_buf *why,
                                 refs_error *err) {
     const size_t colon = refs_str_find(text, ':');
@@ -254,7 +253,8 @@ static bool has_one_end(const subject *of, refs_str text) {
             has_elements(of, refs_str_part(text, colon + 1, text.size)));
 }
 
-/* Fails because the axis does not have what is wanted; REFS_NOT_FOUND: nothing of it. */
+/* Fails because the axis does not have the requested elements; REFS_NOT_FOUND if it has none of
+ * them. */
 static refs_status fail_on_value(const subject *of, const selection_part *part, refs_error *err) {
     const refs_cf_band_axis *axis = of->axis;
     const refs_str text = part->text;
@@ -288,8 +288,7 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Whether names differ in the case of letters, and in one that is left out, put in or another, or
- * in two that changed places. */
+/* Whether names differ only in case and one missing, additional, wrong or transposed letter. */
 static bool is_misspelt(refs_str name, refs_str other) {
     size_t same = 0;
     size_t least = name.size < other.size ? name.size : other.size;
@@ -303,7 +302,7 @@ static bool is_misspelt(refs_str name, refs_str other) {
     return same + a > 0 && ((a <= 1 && b <= 1) || changed_places);
 }
 
-/* The axis that was meant, or NULL. */
+/* The axis with a similar name, or NULL. */
 static const char *find_meant(const refs_cf_description *description, refs_str name) {
     for (size_t i = 0; i < description->n_band_axes; i++)
         if (is_misspelt(name, refs_str_from(description->band_axes[i].name)))
@@ -311,7 +310,7 @@ static const char *find_meant(const refs_cf_description *description, refs_str n
     return NULL;
 }
 
-/* Fails with the axes that there are. `name` is empty where no axis is named at all. */
+/* Fails, and lists the axes. `name` is empty if the selection names no axis. */
 static refs_status fail_without_axis(const refs_cf__input *input,
                                      const refs_cf_description *description,
                                      const selection_part *part, refs_error *err) {
@@ -374,7 +373,7 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
 
 /* -- all axes ---------------------------------------------------------------------------------- */
 
-/* Dimensions go before coordinate variables, which need not be called like them. */
+/* Names of dimensions take precedence over those of coordinate variables. */
 static refs_cf_band_axis *find_axis(const refs_cf_description *description, refs_str name) {
     for (size_t i = 0; i < description->n_band_axes; i++)
         if (refs_str_is(name, description->band_axes[i].name)) return &description->band_axes[i];

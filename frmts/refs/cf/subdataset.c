@@ -92,7 +92,7 @@ bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_met
            refs_cf_is_bounds(hierarchy, array) || is_named(hierarchy, "grid_mapping", array);
 }
 
-/* Notes that an attribute of array number `i` names others. */
+/* Marks the arrays that an attribute of array number `i` names. */
 static void mark_named(const refs_hierarchy *hierarchy, size_t i, const char *attribute,
                        refs_cf_role *roles) {
     const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Times further away than this from their origin are not times, nor is that from its day. */
+/* Times with a larger distance from their origin are invalid, and so are larger offsets of the
+ * origin. */
 static const double max_days = 1e8;
 
 typedef struct time_unit {
@@ -12,8 +13,8 @@ typedef struct time_unit {
     double seconds;
 } time_unit;
 
-/* Months and years of UDUNITS are fractions of a tropical year, which nobody means: left out, but
- * for calendars in which all are equally long. */
+/* Months and years of UDUNITS are fractions of a tropical year, which users do not expect: only
+ * supported in calendars whose months or years have one length. */
 static const time_unit cf_units[] = {
     {"nanosecond", 1e-9},
     {"nanosec", 1e-9},
@@ -84,7 +85,7 @@ static bool find_cf_unit(refs_cf__calendar calendar, refs_str name, double *seco
 
 /* -- the origin: "1970-01-01 00:00:00.0 +01:00", and much that looks like it ------------------- */
 
-/* Cuts an unsigned number and the character behind it, if that is in `ends`, from `*text`. */
+/* Cuts an unsigned number, and the character after it if that is in `ends`, from `*text`. */
 static bool cut_number(refs_str *text, const char *ends, double *number) {
     size_t size = 0;
     while (size < text->size &&
@@ -110,7 +111,7 @@ static bool cut_date(refs_str *text, refs_cf__date *date) {
     return true;
 }
 
-/* Hours, minutes and seconds as far as they are there. */
+/* Hours, minutes and seconds, each optional. */
 static double cut_clock_time(refs_str *text) {
     double hours = 0, minutes = 0, seconds = 0;
     if (!cut_number(text, ":", &hours)) return 0;

@@ -1,5 +1,5 @@
-/* turn.c -- where longitudes along a grid begin: coordinates as the netCDF driver reads them, and
- * grids that are to begin at -180 or at 0. */
+/* turn.c -- moves longitudes by 360: coordinates as in the netCDF driver, and grids that are to
+ * begin at -180 or at 0. */
 #include "cf_internal.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 /* -- coordinates ---------------------------------------------------------------------------------
  */
 
-/* Whether values fall exactly once: longitudes that pass a multiple of 360. */
+/* Whether values decrease exactly once: longitudes that cross a multiple of 360. */
 static bool falls_once(const double *values, size_t n) {
     size_t falls = 0;
     for (size_t i = 1; i < n; i++) falls += values[i] < values[i - 1];
@@ -30,11 +30,10 @@ void refs_cf__unwrap_longitudes(double *values, size_t n) {
 /* -- grids ---------------------------------------------------------------------------------------
  */
 
-/* By how much of a column longitudes may lie beside their places, and a circle be open or overlap:
- * as much as rounding does. */
+/* Tolerance for rounding, as a fraction of a column, of longitudes and of a full circle. */
 static const double tolerance = 0.1;
 
-/* A value that lies farther away from the meridian is not a longitude. */
+/* Larger absolute values are not longitudes. */
 static const double farthest = 3600;
 
 bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__turn *turn) {
@@ -51,7 +50,7 @@ bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__tu
     west += 360 * circles;
     if (west + (n - 1) * size <= low + 360 + slack) return true;
 
-    /* So many columns lie before the seam, those that follow come first. */
+    /* The number of columns before the seam; the first one after it is shown first. */
     double before = ceil((low + 360 - slack - west) / size);
     if (!(fabs(n * size - 360) <= slack && before >= 1 && before < n)) return false;
     turn->first_column = step > 0 ? (uint64_t)before : columns->n - (uint64_t)before;
@@ -67,7 +66,7 @@ bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width,
     return product % full_width == 0;
 }
 
-/* Whether columns are meridians: the axes say so, or without axes the CRS does. */
+/* Whether columns are longitudes: by the axes or, without axes, by the CRS. */
 static bool has_longitudes(const refs_cf__axes *axes, const refs_cf_description *description) {
     refs_cf__crs crs = {REFS_CF__CRS_NONE, NULL, 1, 0};
     if (description->crs != NULL) refs_cf__crs_inspect(description->crs, &crs);
@@ -92,7 +91,7 @@ static void note_open_circle(const refs_cf__input *input, const refs_cf__columns
     note(input, why);
 }
 
-/* Arrays of longitudes and latitudes would have to be turned, too: the geotransform says as much.
+/* Geolocation arrays would have to be rotated, too; the geotransform has the same information.
  */
 static void drop_geolocation(refs_cf_description *description) {
     refs_cf_items_clear(&description->geolocation);

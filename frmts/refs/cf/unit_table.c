@@ -77,7 +77,7 @@ static const refs_cf__known_unit units[] = {
     {"hectare", NULL, "1e4 m2"},
     {"barn", "b", "1e-28 m2"},
     {"bar", NULL, "1e5 Pa"},
-    {NULL, "mb", "100 Pa"}, /* that no file means as thousandths of a barn */
+    {NULL, "mb", "100 Pa"}, /* millibar: no file means a thousandth of a barn */
     {"gal", NULL, "1e-2 m s-2"},
     {"curie", "Ci", "3.7e10 s-1"},
     {"roentgen", "R", "2.58e-4 C/kg"},
@@ -147,8 +147,8 @@ static const refs_cf__known_unit units[] = {
     {NULL, "psi", "4.4482216152605 N/0.00064516 m-2"},
     {NULL, NULL, NULL}};
 
-/* Symbols that UDUNITS gives to units that are left out: what they would be with a prefix, such as
- * picotonnes, nobody means. */
+/* Symbols of omitted units of UDUNITS, which must not be read as a prefix and a unit, such as
+ * picotonnes. */
 static const char left_out[] = "pt nt ph pk dr bu";
 
 static const refs_cf__prefix prefixes[] = {

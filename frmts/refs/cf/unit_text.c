@@ -1,4 +1,4 @@
-/* unit_text.c -- reads units: products and quotients of powers of names, "kg m-2 s-1"; see
+/* unit_text.c -- parses units: products and quotients of powers of names, "kg m-2 s-1"; see
  * cf_internal.h.
  *
  * Grammar: the manual of UDUNITS 2, "Unit syntax". Factors are kept as quotients and powers of ten,
@@ -9,8 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The depth of parentheses, and of units that others are made of; and what powers and exponents may
- * be. */
+/* Limits: nesting of parentheses and unit definitions, powers, exponents and digits. */
 enum { MAX_DEPTH = 12, MAX_POWER = 100, MAX_EXPONENT = 300, MAX_DIGITS = 17 };
 
 static const char multiplication_dot[] = "\xc2\xb7", minus_sign[] = "\xe2\x88\x92";
@@ -48,7 +47,7 @@ static bool cut_superscript(refs_str *text, int *digit) {
     return false;
 }
 
-/* Digits with or without a sign; nothing is cut where there are none. */
+/* Cuts digits with an optional sign; nothing if there are none. */
 static bool cut_integer(refs_str *text, bool (*cut_next)(refs_str *, int *), int *number) {
     refs_str rest = *text;
     int digit;
@@ -109,7 +108,8 @@ static bool begins_mark(refs_str text) {
     return text.size > 0 && memchr("%'\"", text.data[0], 3) != NULL;
 }
 
-/* Names may have digits inside, and not at their end: "H2O", and "m2". Marks stand alone: "%". */
+/* Names may contain digits, but not end with one: "H2O", but "m2" is a power. Symbols such as "%"
+ * are one character. */
 static refs_str cut_name(refs_str *text) {
     size_t size = begins_mark(*text), n = 0;
     const bool is_mark = size > 0;
@@ -293,7 +293,7 @@ static bool read_shifted(refs_str *text, int depth, refs_cf__unit *unit) {
 
 /* -- spellings that UDUNITS does not know ------------------------------------------------------ */
 
-/* "degrees C", which are turned coulombs to it. */
+/* "degrees C", which UDUNITS reads as an angle times coulombs. */
 static bool cut_degrees(refs_str text, char name[16]) {
     static const char *const scales[] = {"C", "F", "K", "celsius", "fahrenheit", "kelvin"};
     refs_str word;

@@ -1,7 +1,7 @@
 /* wkt.c -- writes a CRS that CF attributes describe as WKT 2 (OGC 18-010r7).
  *
- * Names of what CF leaves without a name are those of GDAL's netCDF driver, so
- * that both give the same CRS for the same file.
+ * Objects without a name in CF get the names of GDAL's netCDF driver, so that both return the same
+ * CRS for the same file.
  */
 #include "cf_internal.h"
 
@@ -78,8 +78,8 @@ static refs_status print_cartesian_system(const char *const directions[2], doubl
     return REFS_OK;
 }
 
-/* A rotated pole is a geographic CRS that is derived from another, by the place of one of its
- * poles: CF gives the north pole, GRIB the south pole. */
+/* A rotated pole is a geographic CRS derived from another by the position of a pole: CF gives the
+ * north pole, GRIB the south pole. */
 typedef struct rotation {
     const char *method;
     struct {
@@ -100,7 +100,7 @@ static const rotation by_south_pole = {
      {"grid_south_pole_longitude", "Longitude of the southern pole (GRIB convention)"},
      {"axis_rotation", "Axis rotation (GRIB convention)"}}};
 
-/* Nothing where a parameter is not a number: it would be another place on Earth. */
+/* Appends nothing if a parameter is not a number, because a default would misplace the grid. */
 static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
     bool has_south_pole = refs_json_get(mapping, by_south_pole.parameters[0].attribute) != NULL;
     const rotation *how = has_south_pole ? &by_south_pole : &by_north_pole;
@@ -149,7 +149,7 @@ refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs
 
 refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err) {
     const refs_json *attributes = mapping->attributes;
-    /* Some files leave the name out and can still mean nothing else. */
+    /* Files without grid_mapping_name but with these attributes can only mean a rotated pole. */
     bool rotated =
         refs_cf__same_word(mapping->name, "rotated_latitude_longitude") ||
         (mapping->name.size == 0 && refs_json_get(attributes, "grid_north_pole_longitude") != NULL);
