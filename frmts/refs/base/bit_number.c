@@ -1,5 +1,5 @@
-/* bit_number.c -- see bit_number.h. The meaning of exponents and mantissas: HDF5 File Format
- * Specification IV.A.2.d, and what HDF5 1.10 makes of floats that it converts. */
+/* bit_number.c -- see bit_number.h. Sources of exponents and mantissas: HDF5 File Format
+ * Specification IV.A.2.d, and the conversion of floats by HDF5 1.10. */
 #include "refs/bit_number.h"
 
 #include <math.h>
@@ -44,7 +44,8 @@ uint64_t refs_bit_number_integer(const refs_bit_number *number, const uint8_t *b
 
 /* -- floats ------------------------------------------------------------------------------------ */
 
-/* The mantissa's highest 64 bits, of which the last one also says whether there is more. */
+/* The mantissa's highest 64 bits. The last one is also set if any of the lower bits is (a sticky
+ * bit). */
 static uint64_t take_mantissa(const refs_bit_number *number, const uint8_t *bytes) {
     uint32_t at = number->mantissa, n = number->mantissa_bits;
     if (n <= 64) return take(number, bytes, at, n);
@@ -52,14 +53,15 @@ static uint64_t take_mantissa(const refs_bit_number *number, const uint8_t *byte
     return take(number, bytes, at + n - 64, 64) | (rest != 0);
 }
 
-/* Without the first bit where that is stored: the Intel processors' infinity has it. */
+/* Whether any bit of the fraction is set. The integer bit, which x87 stores, does not count: its
+ * infinity has it. */
 static bool has_fraction(const refs_bit_number *number, uint64_t mantissa) {
     uint32_t n = number->mantissa_bits < 64 ? number->mantissa_bits : 64;
     return number->is_leading_implied ? mantissa != 0 : (mantissa & ~(UINT64_C(1) << (n - 1))) != 0;
 }
 
-/* The double nearest to mantissa * 2^exponent. If that has fewer than 53 bits, it is rounded here:
- * ldexp would round what the conversion already has. */
+/* The double nearest to mantissa * 2^exponent. A subnormal result, of fewer than 53 bits, is
+ * rounded here: ldexp would round a second time after the conversion to double. */
 static double scale(uint64_t mantissa, int exponent) {
     enum { LEAST_NORMAL = -1022, LEAST = -1074 };
     int top = 63;
@@ -84,7 +86,7 @@ bool refs_bit_number_float(const refs_bit_number *number, const uint8_t *bytes, 
         *value = has_fraction(number, mantissa) ? (double)NAN : sign * (double)INFINITY;
         return true;
     }
-    /* If there are more than 64 bits, the lowest are in the last one. */
+    /* Of more than 64 bits, the lowest are merged into the last one. */
     uint32_t n = number->mantissa_bits < 64 ? number->mantissa_bits : 64;
     int power = (int)exponent - (int)number->bias - (int)n + 1;
     if (number->is_leading_implied && exponent > 0) {

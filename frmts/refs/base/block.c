@@ -5,7 +5,7 @@
 
 #include "pages.h"
 
-/* The C library would keep the memory of such blocks, for each thread that let one go. */
+/* malloc would keep the memory of freed blocks of this size, in the arena of each thread. */
 #define PAGES_FROM REFS_MIB
 
 struct refs_block {

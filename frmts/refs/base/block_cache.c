@@ -26,7 +26,7 @@ struct refs_block_cache {
     refs_forked forked;
 
     pthread_mutex_t lock;   /* guards what follows, entries included */
-    pthread_cond_t settled; /* an entry is LOADING no more */
+    pthread_cond_t settled; /* an entry is no longer LOADING */
     entry *buckets[N_BUCKETS];
     entry *newest, *oldest;
     size_t n_bytes; /* of LOADED entries */

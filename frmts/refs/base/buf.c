@@ -17,7 +17,7 @@ refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err) {
     return REFS_OK;
 }
 
-/* Room for `more` bytes behind the content, growing geometrically. */
+/* Makes room for `more` bytes after the content, growing geometrically. */
 static refs_status make_room(refs_buf *buf, size_t more, refs_error *err) {
     size_t needed;
     if (!refs_add_size(buf->size, more, &needed)) return refs_fail_nomem(err);

@@ -7,8 +7,8 @@
 
 #include "refs/fork.h"
 
-/* The prefix of netCDF-4 for variables that are called as dimensions are; paths with it begin
- * words, other than keys of chunks, which are shown as they are. */
+/* netCDF-4's name prefix of variables with the name of a dimension. Paths with it begin a word,
+ * unlike chunk keys, which are not changed. */
 static const char hidden[] = "/_nc4_non_coord_";
 
 static bool begins_word_with_slash(const char *text, const char *at) {

@@ -9,11 +9,11 @@
 enum { SHARE_OF_PROCESS = 4, LEAST_FILES = 8, MOST_FILES = 1024 };
 
 typedef struct pooled_file {
-    struct pooled_file *newer, *older; /* by use, in all pools; local files alone */
+    struct pooled_file *newer, *older; /* by last use, in all pools; local files only */
     refs_file_pool *pool;
     char *location;
-    void *handle;           /* below; NULL: closed meanwhile */
-    uint64_t device, inode; /* of what was opened first; both 0: unknown */
+    void *handle;           /* of the vfs below; NULL: closed */
+    uint64_t device, inode; /* of the file when it was first opened; both 0: unknown */
     unsigned n_readers;
     bool is_local, is_opening;
 } pooled_file;
@@ -23,11 +23,11 @@ struct refs_file_pool {
     refs_vfs functions;
     const refs_vfs *below;
     size_t max;
-    size_t n_open; /* files being opened included; under process.lock */
+    size_t n_open; /* including files that are being opened; under process.lock */
 };
 
 /* The state that all pools share, because file descriptors belong to the process. The lock guards
- * what follows it, and all local files. */
+ * the members after it, and all local files. */
 static struct {
     pthread_once_t once;
     size_t max;
@@ -97,7 +97,7 @@ static bool is_idle(const pooled_file *file) {
     return file->handle != NULL && file->n_readers == 0 && !file->is_opening;
 }
 
-/* Leaves the lock while the file is closed: `is_opening` keeps others from it meanwhile. */
+/* Releases the lock while it closes the file; `is_opening` excludes other threads meanwhile. */
 static void close_idle(pooled_file *file) {
     const refs_vfs *below = file->pool->below;
     void *handle = file->handle;
@@ -124,7 +124,8 @@ static void make_room(const refs_file_pool *pool) {
     }
 }
 
-/* The name must still be that of the file that was opened first: half of it may have been read. */
+/* The name must still belong to the file that was first opened, of which part may have been
+ * read. */
 static refs_status check_identity(pooled_file *file, void *handle, refs_error *err) {
     const refs_vfs *below = file->pool->below;
     refs_vfs_validators now;
@@ -151,7 +152,7 @@ static refs_status open_checked(pooled_file *file, void **handle, refs_error *er
     return status;
 }
 
-/* Leaves the lock while the file is opened. */
+/* Releases the lock while it opens the file. */
 static refs_status open_below(pooled_file *file, refs_error *err) {
     refs_file_pool *pool = file->pool;
     void *handle = NULL;

@@ -13,7 +13,7 @@ static refs_status fail(refs_status status, const char *shown, refs_error *err) 
     return status;
 }
 
-/* readdir(3) returns NULL at the end and on failure: errno alone tells them apart. */
+/* readdir(3) returns NULL at the end and on failure: only errno distinguishes them. */
 static refs_status visit_all(DIR *entries, const char *shown, const refs_folder_visitor *visitor,
                              refs_error *err) {
     const struct dirent *entry;

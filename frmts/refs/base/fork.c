@@ -6,14 +6,15 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Threads in a critical section, and whether a fork waits for them or happens. A thread counts
- * itself before it looks, and a fork says so before it counts: one of them sees the other. */
+/* The number of threads in a critical section, and whether a fork is pending or under way. A thread
+ * increments n_inside before it checks forking, and a fork sets forking before it checks
+ * n_inside, so at least one of them sees the other. */
 static _Atomic unsigned n_inside;
 static _Atomic bool forking;
 static _Thread_local unsigned depth; /* of this thread's critical sections */
 static _Thread_local unsigned n_locks;
 
-/* Threads that wait for either to change. */
+/* For threads that wait until either changes. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 
@@ -80,8 +81,8 @@ void refs_assert_unlocked(void) {
 #endif
 }
 
-/* A woken thread has the lock and is in no critical section: for as long as it takes to give it
- * back. */
+/* A thread that wakes holds the lock, but is in no critical section until it has released the lock
+ * and entered one. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
     refs_fork_allow();
     n_locks--;
@@ -126,8 +127,8 @@ bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
 
 /* -- the fork ---------------------------------------------------------------------------------- */
 
-/* A host that forks while the core calls it is in a critical section of its own, which must not
- * keep it from forking, nor another one that forks. */
+/* If the application forks in a callback of the core, its thread is in a critical section itself,
+ * which must block neither this fork nor that of another thread. */
 static void before_fork(void) {
     pthread_mutex_lock(&gate);
     if (depth > 0) atomic_fetch_sub(&n_inside, 1);

@@ -1,7 +1,7 @@
 /* geokeys.c -- see geokeys.h. */
 #include "refs/geokeys.h"
 
-/* The last one has no name in GeoTIFF 1.0. */
+/* GeoTIFF 1.0 does not have the last one. */
 const refs_geo_key refs_geo_keys[REFS_N_GEO_KEYS] = {
     {"GTModelTypeGeoKey", 1024, REFS_GEO_KEY_CODE},
     {"GTRasterTypeGeoKey", 1025, REFS_GEO_KEY_CODE},

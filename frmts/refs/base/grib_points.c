@@ -5,15 +5,15 @@
 
 #include "grib_rows.h"
 
-/* Newton's method converges in fewer. */
+/* Newton's method converges in fewer iterations. */
 #define MAX_ROUNDS 8
 
-/* Rows of a Gaussian grid; more would take long. */
+/* Limit of the rows of a Gaussian grid, since the time grows with their square. */
 #define MAX_GAUSSIAN 5120
 
 static const double radian = M_PI / 180;
 
-/* A sign and a magnitude. */
+/* A number with a sign bit and a magnitude. */
 static double signed_at(refs_bytes section, size_t at, size_t size, double unit) {
     uint64_t bits = refs_load_be(section.data + at, size), sign = UINT64_C(1) << (8 * size - 1);
     double number = (double)(bits & ~sign) * unit;
@@ -42,7 +42,7 @@ static void find_gaussian_latitudes(uint64_t n, double *numbers) {
 
 /* -- the Earth --------------------------------------------------------------------------------- */
 
-/* Digits behind the point, and a value; 255 digits: none. */
+/* A number of decimal digits, and a scaled value; 255 digits: missing. */
 static double scaled(const uint8_t *p) {
     double digits = (p[0] & 0x80) != 0 ? -(double)(p[0] & 0x7f) : (double)p[0];
     return p[0] == UINT8_MAX ? 0 : (double)refs_load_be32(p + 1) / pow(10, digits);
@@ -68,7 +68,7 @@ void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]) {
 
 /* -- rotation ---------------------------------------------------------------------------------- */
 
-/* Rotated latitude and longitude about a centre, which becomes 0 and 0. */
+/* Rotates latitude and longitude so that `centre` becomes 0 and 0. */
 static void rotate(const double place[2], const double centre[2], double rotated[2]) {
     double x = cos(place[0] * radian) * cos((place[1] - centre[1]) * radian);
     double y = cos(place[0] * radian) * sin((place[1] - centre[1]) * radian);
@@ -148,8 +148,8 @@ static uint64_t points_of_row(refs_bytes section, const refs_grib_reduced *reduc
                         reduced->number_size);
 }
 
-/* Rows of a part of a circle have fewer points than the list says, unless the message's number of
- * points agrees; which then are not where the list says. */
+/* Rows that cover a part of a circle have fewer points than the list says, unless the sum of the
+ * list is the message's number of points. */
 static bool is_whole(refs_bytes section, const refs_grib_reduced *reduced) {
     uint64_t most = 0;
     for (uint64_t row = 0; row < reduced->n_rows; row++)
@@ -238,7 +238,7 @@ static uint64_t kind_of(refs_bytes section, const axis_places *places) {
                : refs_load_be(section.data + places->kind_at, places->kind_size);
 }
 
-/* Of a grid that has the octets of a regular or a Gaussian one, whatever it is. */
+/* The coordinates of a grid whose section has the layout of a regular or a Gaussian one. */
 static bool axis_numbers(refs_bytes section, const axis_places *places, refs_grib_axis axis,
                          size_t n, double *numbers) {
     const bool is_latitude = axis == REFS_GRIB_LATITUDES;
@@ -351,7 +351,7 @@ static double geographic(double isometric_latitude, double eccentricity) {
     return latitude;
 }
 
-/* Zero for a sphere; false where the axes are of no spheroid. */
+/* Sets *eccentricity, zero for a sphere; false if the semi-axes are invalid. */
 static bool eccentricity_of(const double axes[2], double *eccentricity) {
     if (axes[0] <= 0 || axes[1] <= 0 || axes[1] > axes[0]) return false;
     const double flat = axes[1] / axes[0];
@@ -359,13 +359,13 @@ static bool eccentricity_of(const double axes[2], double *eccentricity) {
     return true;
 }
 
-/* The radius of a parallel by the major axis; Snyder 1987, equation 14-15. */
+/* The radius of a parallel in semi-major axes; Snyder 1987, equation 14-15. */
 static double radius_of_parallel(double latitude, double eccentricity) {
     const double part = eccentricity * sin(latitude);
     return cos(latitude) / sqrt(1 - part * part);
 }
 
-/* Distances to the next column and the next row are without a sign in messages. */
+/* Increments have no sign in messages: it follows from the scanning mode. */
 static double signed_dx(const refs_grib_rows *rows, double dx) {
     return (rows->mode & REFS_GRIB_LEFTWARDS) != 0 ? -dx : dx;
 }
@@ -401,7 +401,7 @@ static bool mercator_points(const mercator *grid, const double axes[2], const re
 
 typedef struct cone {
     double latitude, longitude; /* of the first point, degrees */
-    double meridian;            /* that runs along the columns */
+    double meridian;            /* parallel to the columns */
     double parallels[2];        /* of true scale */
     bool is_polar;
     double dx, dy; /* metres */
@@ -409,7 +409,8 @@ typedef struct cone {
 
 double refs_grib_polar_latitude(unsigned edition, refs_bytes section) {
     enum { SOUTH = 0x80, FLAG_AT_1 = 26, FLAG_AT_2 = 63 };
-    const double least = 1e-6; /* that a message can state and that has a sign */
+    const double least = 1e-6; /* the smallest latitude that a message can store and that has a
+                                  sign */
     const double stated = edition == 1 ? 60 : signed_at(section, 47, 4, 1e-6);
     const bool is_south = (section.data[edition == 1 ? FLAG_AT_1 : FLAG_AT_2] & SOUTH) != 0;
     return is_south ? -fmax(fabs(stated), least) : stated;
@@ -452,8 +453,8 @@ static bool read_cone(unsigned edition, refs_bytes section, cone *grid) {
     return edition == 1 ? read_cone_1(section, grid) : read_cone_2(section, grid);
 }
 
-/* The cone's constant, and the distance in metres of the equator from its tip, both negative in the
- * south; Snyder 1987, equations 15-8, 15-10, 21-33 and 21-34. */
+/* The cone constant, and the distance in metres of the equator from the apex, both negative for a
+ * cone about the south pole; Snyder 1987, equations 15-8, 15-10, 21-33 and 21-34. */
 typedef struct cone_shape {
     double constant, equator;
 } cone_shape;
@@ -495,7 +496,8 @@ static bool cone_points(const cone *grid, const double axes[2], const refs_grib_
 
 /* -- rotated ----------------------------------------------------------------------------------- */
 
-/* The increments that messages state are in units that differ from the template's. */
+/* Increments are not read from messages, because writers use other units than the template
+ * defines. */
 bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated) {
     enum { ARAKAWA = 32769, SIZE = 80, FIRST_AT = 46, CENTRE_AT = 55, LAST_AT = 72 };
     refs_grib_rows rows;

@@ -21,8 +21,7 @@ static const grid_kind *find_kind(const grid_kind *kinds, size_t n, unsigned num
     return NULL;
 }
 
-/* Data representation types of edition 1 (code table 6) with a scanning mode, where it is, and the
- * flags that it has. */
+/* Data representation types of edition 1 (code table 6) that have a scanning mode. */
 static const unsigned with_mode_of_edition_1[] = {0, 1, 3, 4, 5, 8, 10, 13, 14, 20, 24, 30, 34, 90};
 
 #define MODE_AT_OF_EDITION_1 27

@@ -5,8 +5,8 @@
 #include <string.h>
 
 double refs_half_to_double(uint16_t bits) {
-    /* Exponent and fraction where a double has them: only its bias is greater, by 1008, which a
-     * multiplication makes up for, small fractions without exponent included. */
+    /* Exponent and fraction are moved to their position in a double, whose bias is greater by 1008:
+     * a multiplication corrects that, for subnormal halves, too. */
     uint64_t wide = (uint64_t)(bits & 0x7fff) << 42;
     if ((bits & 0x7c00) == 0x7c00) wide |= UINT64_C(0x7ff) << 52;
     double size;
@@ -15,8 +15,8 @@ double refs_half_to_double(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -size : size;
 }
 
-/* The bits of a size below 65520, what rounds to infinity. A fraction that rounds up to 1024
- * carries into the exponent, as it should. */
+/* The bits of a magnitude below 65520, from which halves round to infinity. A fraction that rounds
+ * up to 1024 carries into the exponent, as it should. */
 static unsigned finite_bits(double size) {
     if (size < 0x1p-14) return (unsigned)nearbyint(ldexp(size, 24));
     int exponent;

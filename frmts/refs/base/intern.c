@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Both halves of the product, one on the other. */
+/* The exclusive or of both halves of the product. */
 static uint64_t fold(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__
     __extension__ const unsigned __int128 product = (unsigned __int128)a * b;
@@ -15,7 +15,7 @@ static uint64_t fold(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* Eight bytes at a time are multiplied by a number that nobody outside knows. */
+/* Multiplies eight bytes at a time by the table's secret key. */
 static uint32_t hash_of(const refs_intern *table, refs_str text) {
     uint64_t hash = table->key ^ text.size, word;
     size_t i = 0;
@@ -29,7 +29,7 @@ static uint32_t hash_of(const refs_intern *table, refs_str text) {
     return (uint32_t)(fold(hash, 0x9E3779B97F4A7C15u) >> 32);
 }
 
-/* An odd number; where the system has no random ones, from the time and where memory is. */
+/* A random odd number; if the system has no random numbers, from the time and an address. */
 static uint64_t draw_key(const void *memory) {
     uint64_t key = 0;
     if (getentropy(&key, sizeof key) != 0) {
@@ -53,7 +53,7 @@ refs_str refs_intern_get(const refs_intern *table, uint32_t id) {
     return refs_str_view((const char *)table->text.data + begin, (size_t)(end - begin - 1));
 }
 
-/* The slot that holds `text`, or the free one where it belongs. */
+/* The slot of `text`, or the free slot for it. */
 static size_t slot_of(const refs_intern *table, refs_str text, uint32_t hash) {
     size_t slot = hash & (table->n_slots - 1);
     for (; table->slots[slot].id != REFS_INTERN_NONE; slot = (slot + 1) & (table->n_slots - 1))
@@ -96,7 +96,7 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
     refs_status status = refs_buf_append_str(&table->text, text, err);
     if (status == REFS_OK) status = refs_buf_append(&table->text, "", 1, err);
     if (status != REFS_OK) {
-        table->text.size = begin; /* which is the end of the last string */
+        table->text.size = begin; /* drops the string that was not added */
         return status;
     }
     table->begin[table->count] = begin;

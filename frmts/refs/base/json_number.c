@@ -1,4 +1,4 @@
-/* json_number.c -- what a number token is worth, see json.h. */
+/* json_number.c -- the value of a number token, see json.h. */
 #include "refs/json.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static bool read_decimal(refs_str text, decimal *number) {
     return true;
 }
 
-/* The magnitude, where that is an integer below 2^64. */
+/* Sets *magnitude if that is an integer below 2^64. */
 static bool decimal_to_u64(const decimal *number, uint64_t *magnitude) {
     uint64_t value = 0;
     int64_t place = number->exponent;
@@ -98,7 +98,7 @@ double refs_json_number_to_double(refs_str text) {
                : value.negative         ? -(double)INFINITY
                                         : (double)INFINITY;
 
-    /* strtod minds the locale's decimal point: it gets an integer and an exponent. */
+    /* strtod uses the decimal point of the locale, so it gets an integer and an exponent. */
     char digits[MAX_DIGITS + 32];
     size_t size = 0;
     for (size_t i = 0; i < value.digits.size && size < MAX_DIGITS; i++)

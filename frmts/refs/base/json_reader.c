@@ -1,4 +1,4 @@
-/* json_reader.c -- the tokens of a document that arrives in parts, see json.h. */
+/* json_reader.c -- the tokens of a document that is read in parts, see json.h. */
 #include "refs/json.h"
 
 #include "json_scan.h"
@@ -6,15 +6,15 @@
 
 #include <stdio.h>
 
-/* Parts as large as this make the cost of asking for them invisible, and stay in the cache. */
+/* Large enough that the cost of requests is negligible, small enough for the processor's cache. */
 #define WINDOW_SIZE (256 * REFS_KIB)
 
 typedef enum expectation {
-    EXPECT_DOCUMENT, /* nothing was read yet */
+    EXPECT_DOCUMENT, /* before the first token */
     EXPECT_FIRST_MEMBER,
     EXPECT_FIRST_ELEMENT,
     EXPECT_COLON,
-    EXPECT_MORE, /* a comma or the end of what is open */
+    EXPECT_MORE, /* a comma or the end of the open container */
     EXPECT_NOTHING
 } expectation;
 
@@ -43,8 +43,8 @@ struct refs_json_reader {
     bool lone_surrogate;
     uint64_t n_controls;
 
-    refs_buf *capture;       /* where consumed text goes, or NULL */
-    const uint8_t *captured; /* how far it went */
+    refs_buf *capture;       /* receives consumed text, or NULL */
+    const uint8_t *captured; /* the end of the text already appended to `capture` */
     size_t capture_room;     /* bytes that may still go there */
 };
 
@@ -81,7 +81,7 @@ static refs_status fail_too_long(const refs_json_reader *reader, const char *wha
     return fail_at(reader, err, REFS_LIMIT, message);
 }
 
-/* Hands over what was consumed since the last time to whoever captures. */
+/* Appends the text consumed since the last call to `capture`. */
 static refs_status flush_capture(refs_json_reader *reader, refs_error *err) {
     if (reader->capture == NULL) return REFS_OK;
     size_t size = (size_t)(reader->at - reader->captured);
@@ -93,7 +93,7 @@ static refs_status flush_capture(refs_json_reader *reader, refs_error *err) {
     return REFS_OK;
 }
 
-/* Drops what was consumed from the window and fills it up. */
+/* Drops consumed bytes from the window and refills it. */
 static refs_status refill(refs_json_reader *reader, refs_error *err) {
     REFS_TRY(flush_capture(reader, err));
     size_t kept = (size_t)(reader->end - reader->at), got = 0;
@@ -110,7 +110,8 @@ static refs_status refill(refs_json_reader *reader, refs_error *err) {
     return status;
 }
 
-/* Makes `size` bytes lie in the window where the document has as many; NULs follow otherwise. */
+/* Makes sure that the next `size` bytes are in the window; at the end of the document, NULs
+ * follow. */
 static refs_status need(refs_json_reader *reader, size_t size, refs_error *err) {
     while ((size_t)(reader->end - reader->at) < size && !reader->complete)
         REFS_TRY(refill(reader, err));
@@ -137,7 +138,7 @@ static refs_status skip_white(refs_json_reader *reader, refs_error *err) {
 
 /* -- strings --------------------------------------------------------------------------------- */
 
-/* Reads four hexadecimal digits; UINT32_MAX where they are not. */
+/* Reads four hexadecimal digits; UINT32_MAX if they are not. */
 static uint32_t hex4(const uint8_t *p) {
     uint32_t value = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -198,7 +199,8 @@ static refs_status read_control(refs_json_reader *reader, refs_error *err) {
     return add_unescaped(reader, &c, 1, err);
 }
 
-/* Reads on in a string that has escapes or control characters, or goes on behind the window. */
+/* Reads the rest of a string that has escapes or control characters, or continues after the
+ * window. */
 static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, refs_error *err) {
     reader->unescaped.size = 0;
     for (;;) {
@@ -258,7 +260,7 @@ static refs_status read_number(refs_json_reader *reader, refs_str *text, refs_er
     return REFS_OK;
 }
 
-/* Reads one of the words that are values, and numbers that begin as one of them. */
+/* Reads a literal (true, NaN …), or a number that begins like one. */
 static refs_status read_word(refs_json_reader *reader, refs_json_token *token, refs_str *text,
                              refs_error *err) {
     static const struct {
@@ -387,14 +389,15 @@ refs_status refs_json_next(refs_json_reader *reader, refs_json_token *token, ref
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-/* NULs behind the window stop each of these: what goes on behind it is left to the tokens. */
+/* The NULs after the window stop each of these functions: an array that continues after the window
+ * is read token by token. */
 
 static inline const uint8_t *skip_blanks(const uint8_t *p) {
     while (*p == ' ') p++;
     return p;
 }
 
-/* Reads a number behind a comma; NULL where there is none that is plain and below 10^19. */
+/* Reads a number after a comma; NULL unless it is an unsigned integer below 10^19. */
 static inline const uint8_t *peek_number(const uint8_t *p, uint64_t *number) {
     p = skip_blanks(p);
     if (*p != ',') return NULL;
@@ -505,7 +508,7 @@ refs_status refs_json_reader_open(refs_json_refill refill_fn, void *user, size_t
 }
 
 refs_status refs_json_reader_open_text(refs_str text, refs_json_reader **reader, refs_error *err) {
-    /* One byte more than the text, so that its end is found in the first part already. */
+    /* One byte more than the text, so that its end is detected by the first refill. */
     size_t capacity = text.size < WINDOW_SIZE ? text.size + REFS_JSON_PAD : WINDOW_SIZE;
     *reader = new_reader(capacity, SIZE_MAX);
     if (*reader == NULL) return refs_fail_nomem(err);

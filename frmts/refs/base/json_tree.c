@@ -34,7 +34,7 @@ typedef struct arena_block {
 
 struct refs_json_doc {
     arena_block *blocks; /* the one in use first */
-    size_t memory;       /* of all of them, and while it is built of what waits */
+    size_t memory;       /* of all blocks, and of the builder's stack while the tree is built */
     refs_json root;
     uint64_t n_controls;
 };
@@ -85,14 +85,15 @@ void refs_json_doc_free_at(refs_json_doc **doc) {
 
 /* -- building ---------------------------------------------------------------------------------- */
 
-/* Values wait on a stack until their container ends and takes them; names go with values. */
+/* The values of open containers are on a stack until their container ends; names are stored with
+ * values. */
 typedef struct builder {
     refs_json_doc *doc;
     refs_json_reader *reader;
     refs_str name; /* of the next value */
     json_member *stack;
     size_t n_stack, capacity;
-    size_t open[REFS_JSON_MAX_DEPTH]; /* where on the stack each open container is */
+    size_t open[REFS_JSON_MAX_DEPTH]; /* the positions of open containers on the stack */
     size_t depth;
 } builder;
 
@@ -194,7 +195,9 @@ static refs_status push_value(builder *b, refs_json_token token, refs_str text, 
 
 static refs_status build(builder *b, refs_error *err) {
     for (;;) {
-        if (b->doc->memory > REFS_JSON_MAX_TREE_BYTES) return REFS_NOMEM; /* told by who called */
+        if (b->doc->memory > REFS_JSON_MAX_TREE_BYTES)
+            return REFS_NOMEM; /* the caller sets the
+                                  message */
         refs_json_token token;
         refs_str text;
         REFS_TRY(refs_json_next(b->reader, &token, &text, err));
@@ -215,7 +218,7 @@ size_t refs_json_doc_memory(const refs_json_doc *doc) {
     return doc->memory;
 }
 
-/* Values of a text, but for the first: each comma outside strings is before another one. */
+/* The number of values of a text, minus one: each comma outside strings separates two values. */
 static size_t count_commas(refs_str text) {
     size_t n = 0;
     bool is_string = false;
@@ -230,7 +233,7 @@ static size_t count_commas(refs_str text) {
     return n;
 }
 
-/* Before work on millions of values that would not fit. */
+/* Checked before parsing millions of values that would not fit. */
 static bool is_too_large(refs_str text) {
     const size_t most = REFS_JSON_MAX_TREE_BYTES / sizeof(refs_json);
     return text.size / 2 > most && count_commas(text) > most;

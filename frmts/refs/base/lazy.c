@@ -15,7 +15,8 @@ static refs_status load(const refs_lazy_library *library, refs_error *err) {
     for (const refs_lazy_function *each = library->functions; each->name != NULL; each++) {
         void *symbol = dlsym(handle, each->name);
         if (symbol == NULL) return fail(err);
-        memcpy(each->address, &symbol, sizeof symbol); /* ISO C has no conversion, POSIX has */
+        memcpy(each->address, &symbol, sizeof symbol); /* ISO C forbids the conversion, POSIX
+                                                          defines it */
     }
     return REFS_OK;
 }

@@ -21,7 +21,7 @@ static void mix(hash *h) {
     }
 }
 
-/* The words change places seven times: what would be c then is b. */
+/* The words are rotated seven times, so the result is in b instead of c. */
 static void finish(hash *h) {
     static const int turns[] = {14, 11, 25, 16, 4, 14, 24};
     for (int i = 0; i < 7; i++) {
@@ -30,8 +30,8 @@ static void finish(hash *h) {
     }
 }
 
-/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise.
- * Both halves of the hash are words: the one that is returned by itself comes low. */
+/* Mixes three words at a time, the last one to three words in another way. The low half of the
+ * result is the hash of hashlittle. */
 uint64_t refs_lookup3_64(refs_bytes bytes, uint64_t initial) {
     uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + (uint32_t)initial;
     hash h = {begin, begin, begin + (uint32_t)(initial >> 32)};

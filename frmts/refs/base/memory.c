@@ -46,8 +46,8 @@ void refs_free(void *memory) {
     if (memory != NULL) current.free_fn(memory);
 }
 
-/* An allocator that was set is to see everything. Memory that it gave before it was set goes back
- * in the same way: the first word says so. */
+/* An allocator that was set must see all allocations. The header says how a block was allocated, so
+ * that blocks from before are freed in the same way. */
 typedef union pages_head {
     bool mapped;
     max_align_t align;
@@ -65,13 +65,13 @@ void *refs_pages_alloc(size_t size) {
                : refs_alloc(size);
     if (head == NULL || head == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
-    if (mapped) (void)madvise(head, size, MADV_HUGEPAGE); /* a wish: fewer faults */
+    if (mapped) (void)madvise(head, size, MADV_HUGEPAGE); /* a hint, for fewer page faults */
 #endif
     head->mapped = mapped;
     return head + 1;
 }
 
-/* Only whole pages can go. */
+/* Only whole pages can be returned. */
 static void forget_pages(uintptr_t begin, uintptr_t end) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;

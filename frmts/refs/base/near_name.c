@@ -1,7 +1,7 @@
 /* near_name.c -- misspelt names, see near_name.h. */
 #include "refs/near_name.h"
 
-/* Longer names are not misspellings of others. */
+/* Longer names are not compared. */
 #define LONGEST 64
 
 static char small(char letter) {
@@ -12,8 +12,8 @@ static size_t least_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Letters that have to be put in, left out, changed or swapped with the next one, none of them
- * twice ("optimal string alignment"). */
+/* The number of insertions, deletions, substitutions and transpositions of letters ("optimal string
+ * alignment"). */
 static size_t distance(refs_str one, refs_str other) {
     size_t d[LONGEST + 1][LONGEST + 1];
     for (size_t j = 0; j <= other.size; j++) d[0][j] = j;

@@ -1,11 +1,11 @@
-/* pool.c -- see pool.h. One queue, in which tasks that somebody waits for overtake others; whoever
- * waits works off tasks of its own group that workers do not come to. */
+/* pool.c -- see pool.h. There is one queue, in which tasks of awaited groups overtake others. A
+ * waiting thread runs tasks of its own group while all workers are busy. */
 #include "refs/pool.h"
 
 #include "refs/fork.h"
 
 typedef struct task {
-    refs_group *group; /* or NULL: nobody waits for it */
+    refs_group *group; /* or NULL: a background task */
     refs_status (*run)(void *argument, refs_error *err);
     void (*drop)(void *argument);
     void *argument;
@@ -14,7 +14,7 @@ typedef struct task {
 } task;
 
 struct refs_pool {
-    pthread_mutex_t lock; /* guards all that follows, and the members of groups */
+    pthread_mutex_t lock; /* guards the following members, and those of groups */
     pthread_cond_t work;  /* a task was queued, or the pool ends */
     pthread_t *threads;
     unsigned n_threads, n_started, n_idle;
@@ -30,13 +30,13 @@ struct refs_group {
     bool (*is_awaited)(const void *user); /* or NULL */
     const void *user;
     size_t n_unfinished;
-    pthread_cond_t finished; /* all tasks of the group are */
+    pthread_cond_t finished; /* all tasks of the group have finished */
     refs_error error;
 };
 
 static _Thread_local bool is_worker;
 
-/* Tasks that are looked at for one of a group that somebody waits for. */
+/* Most tasks that are checked for an awaited group. */
 #define MAX_LOOKED_AT 64
 
 /* -- the queue: under the lock ----------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static void dequeue(refs_pool *pool, task *taken) {
     pool->n_queued--;
 }
 
-/* The next task: one that a thread waits for, else the one that came first. */
+/* The next task: the first one of an awaited group, else the first one. */
 static task *most_wanted(const refs_pool *pool) {
     task *found = pool->first;
     for (unsigned i = 0; found != NULL && i < MAX_LOOKED_AT; i++, found = found->next)
@@ -74,8 +74,8 @@ static task *most_wanted(const refs_pool *pool) {
     return pool->first;
 }
 
-/* The task that whoever waits for a group is to do itself, or NULL. The next task is left to the
- * workers: one thread more than there are cores is no faster, and takes memory. */
+/* The task that a thread that waits for `group` runs itself, or NULL. The next task is left to the
+ * workers: more threads than cores are no faster, and take memory. */
 static task *left_for(const refs_pool *pool, const refs_group *group) {
     task *found = most_wanted(pool);
     if (found != NULL && found->group == group && pool->n_started > 0 && !is_worker) return NULL;
@@ -107,7 +107,7 @@ static refs_status run_as_added(const refs_pool *pool, const task *taken, refs_e
     return status;
 }
 
-/* Runs a task that was taken from the queue; the lock is held before and after, not meanwhile. */
+/* Runs a task that was taken from the queue. Releases the lock while the task runs. */
 static void perform(refs_pool *pool, task *taken) {
     refs_group *group = taken->group;
     bool wanted = group == NULL || group->error.status == REFS_OK;
@@ -144,7 +144,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* The child of a fork has no workers, and nobody who waits for what is queued. */
+/* The child of a fork has no workers, and no thread that waits for queued tasks. */
 static void in_child(void *self) {
     refs_pool *pool = self;
     pthread_mutex_init(&pool->lock, NULL);
@@ -177,7 +177,7 @@ refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err
     return REFS_OK;
 }
 
-/* Tasks that are in no queue any more. */
+/* Drops tasks that were removed from the queue. */
 static void drop_all(const refs_pool *pool, task *first) {
     for (task *left = first, *next; left != NULL; left = next) {
         next = left->next;
@@ -209,7 +209,7 @@ void refs_pool_set_context(refs_pool *pool, const refs_task_context *context) {
     pool->context = context;
 }
 
-/* Under the lock: returns whether there is a worker for what was queued. */
+/* Called under the lock: returns whether there is a worker for the queued task. */
 static bool start_worker_for(refs_pool *pool, task *added) {
     enqueue(pool, added);
     start_worker(pool);
@@ -235,7 +235,7 @@ void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_erro
     drop(argument);
 }
 
-/* They are dropped when the lock is not held any more: that may take other locks. */
+/* Tasks are dropped after the lock was released, because `drop` may take other locks. */
 void refs_pool_withdraw(refs_pool *pool, void (*drop)(void *argument),
                         bool (*matches)(const void *argument, const void *user), const void *user) {
     task *withdrawn = NULL;
@@ -296,7 +296,8 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
     }
     REFS_LOCKED(&pool->lock);
     group->n_unfinished++;
-    /* Nobody else ever would: whoever adds may wait for what the task holds. */
+    /* Without a worker, the task would never run, and the caller may wait for resources that it
+     * holds. */
     if (!start_worker_for(pool, added)) perform(pool, added);
     return REFS_OK;
 }
@@ -331,8 +332,8 @@ refs_status refs_group_wait(refs_group *group, refs_error *err) {
 typedef struct numbered_run {
     const refs_each *each;
     pthread_mutex_t lock;
-    size_t n_failed;  /* 0: none; else the least number of one that failed, plus one … */
-    refs_error error; /* … and how */
+    size_t n_failed;  /* 0: none; else the smallest number of an item that failed, plus one … */
+    refs_error error; /* … and its failure */
 } numbered_run;
 
 typedef struct numbered {
@@ -340,7 +341,7 @@ typedef struct numbered {
     size_t number;
 } numbered;
 
-/* Which of those that run at a time fails first is chance: the one with the least number counts. */
+/* The item that fails first depends on timing: the failure with the smallest number is returned. */
 static refs_status run_numbered(void *argument, refs_error *err) {
     const numbered *item = argument;
     numbered_run *run = item->run;

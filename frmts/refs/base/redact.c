@@ -22,7 +22,7 @@ static char *find_end(char *from, char quote) {
     return from;
 }
 
-/* Takes [begin, end) out of the text. */
+/* Removes [begin, end) from the text. */
 static void cut(char *begin, const char *end) {
     memmove(begin, end, strlen(end) + 1);
 }
@@ -36,8 +36,8 @@ static char quote_before(const char *text, const char *at) {
     return '\0';
 }
 
-/* The end of a password that has blanks in it, behind its '@'; NULL where the authority before
- * `end` has none. */
+/* The end of a password that contains blanks, after its '@'; NULL if the authority before `end` has
+ * no such password. */
 static const char *end_of_password(const char *authority, const char *end) {
     const char *colon = memchr(authority, ':', (size_t)(end - authority));
     const char *at = strchr(end, '@'), *next = strstr(end, "://");
@@ -46,15 +46,15 @@ static const char *end_of_password(const char *authority, const char *end) {
     return is_cut && at != NULL && (next == NULL || at < next) ? at + 1 : NULL;
 }
 
-/* Whether an authority that ends the text may have been cut in its password: what is behind the
+/* Whether an authority at the end of the text may be truncated in its password: the part after the
  * colon is not a port. */
 static bool may_be_cut(const char *authority) {
     const char *colon = strchr(authority, ':');
     return colon != NULL && *authority != '[' && colon[1 + strspn(colon + 1, "0123456789")] != '\0';
 }
 
-/* Whether [fragment, end) is "#key=value" and more of these, joined by '&', that name a state of a
- * repository (state_name.h): it is a part of the name, and no secret. */
+/* Whether [fragment, end) selects a version of a repository (state_name.h), "#key=value" and more
+ * of these joined by '&': then it is part of the name, not a secret. */
 static bool is_state(const char *fragment, const char *end) {
     const char *at = fragment;
     while (at < end) {
@@ -65,7 +65,7 @@ static bool is_state(const char *fragment, const char *end) {
     return true;
 }
 
-/* Takes query and fragment out of what begins with `path`. */
+/* Removes query and fragment from the URL whose path begins at `path`. */
 static void redact_query(char *path, char quote) {
     const char *end = find_end(path, quote);
     char *query = path + strcspn(path, "?#"), *fragment = path + strcspn(path, "#");
@@ -73,7 +73,7 @@ static void redact_query(char *path, char quote) {
     if (query < end) cut(query, end);
 }
 
-/* `authority` is what follows "://". */
+/* `authority` is the text after "://". */
 static void redact_url(char *authority, char quote) {
     char *end = find_end(authority, quote);
     char *path = authority + strcspn(authority, "/?#");
@@ -99,7 +99,7 @@ static void redact_url(char *authority, char quote) {
     redact_query(path, quote);
 }
 
-/* Names that GDAL has for object stores: what follows a prefix is like what follows "://". */
+/* In GDAL's names of object stores, the text after the prefix is like the text after "://". */
 static void redact_names_of_stores(char *text) {
     static const char *const stores[] = {"s3/",   "s3_streaming/",    "gs/",   "gs_streaming/",
                                          "az/",   "az_streaming/",    "oss/",  "oss_streaming/",

@@ -37,8 +37,8 @@ static void expand(const uint8_t *block, uint32_t W[BLOCK]) {
     }
 }
 
-/* One step: the working variables a to h, of which d and h change. They are not moved from one to
- * the next, but given in another order. */
+/* One step on the working variables a to h, of which it changes d and h. Instead of moving them,
+ * callers pass them in another order. */
 #define STEP(a, b, c, d, e, f, g, h, t)                                                            \
     do {                                                                                           \
         const uint32_t T1 = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +                 \
@@ -66,7 +66,7 @@ static void add_block(uint32_t H[N_WORDS], const uint8_t *block) {
     for (unsigned i = 0; i < N_WORDS; i++) H[i] += v[i];
 }
 
-/* The rest of a message, a one, zeros, and the length in bits: one block or two. */
+/* Processes the rest of a message, a one bit, zeros, and the length in bits: one block or two. */
 static void add_end(uint32_t H[N_WORDS], refs_bytes message) {
     const size_t rest = message.size % BLOCK;
     const size_t size = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
@@ -97,7 +97,7 @@ static refs_status hash_both(const uint8_t first[BLOCK], refs_bytes second,
     refs_status status = refs_buf_append(&both, first, BLOCK, err);
     if (status == REFS_OK) status = refs_buf_append(&both, second.data, second.size, err);
     if (status == REFS_OK) refs_sha256(refs_buf_view(&both), hash);
-    if (both.size > 0) memset(both.data, 0, both.size); /* made of the key */
+    if (both.size > 0) memset(both.data, 0, both.size); /* derived from the key */
     return status;
 }
 

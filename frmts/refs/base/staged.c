@@ -14,7 +14,7 @@
 
 #include "file_name.h"
 
-/* Links that are followed, one after the other; as Linux does. */
+/* Most links in a chain that are followed, as in Linux. */
 #define MAX_LINKS 40
 
 refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err) {
@@ -49,7 +49,7 @@ static refs_status check_wanted(const refs_staged *staged, refs_error *err) {
     return REFS_OK;
 }
 
-/* The name that a link stands for, from the folder it lies in; *target is for the caller to free.
+/* Resolves a link against its folder; *target is for the caller to free.
  */
 static refs_status read_link(const char *link, char **target, refs_error *err) {
     char text[PATH_MAX];
@@ -63,7 +63,7 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
     return refs_buf_keep(&name, target, err);
 }
 
-/* fs.protected_symlinks of Linux, which does not look at renames. */
+/* Applies Linux's fs.protected_symlinks, which does not cover rename(2). */
 static refs_status check_link(const char *link, const struct stat *status, refs_error *err) {
     struct stat folder;
     char *path = refs_str_copy(refs_file_name_folder(refs_str_from(link)));
@@ -79,7 +79,7 @@ static refs_status check_link(const char *link, const struct stat *status, refs_
                      link, (unsigned)status->st_uid);
 }
 
-/* A result that is written through a link is staged where the link leads, be that there or not. */
+/* A result whose name is a link is staged next to the link's target, which need not exist. */
 static refs_status follow_links(refs_staged *staged, refs_error *err) {
     struct stat status;
     for (int i = 0; lstat(staged->wanted, &status) == 0 && S_ISLNK(status.st_mode); i++) {
@@ -160,7 +160,7 @@ refs_status refs_staged_open_again(const refs_staged *staged, refs_staged *again
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-/* rename(2) with flags; false, and ENOSYS, where the system has none. */
+/* rename(2) with flags; false, and ENOSYS, if the system does not support them. */
 static bool rename_with(const char *from, const char *to, unsigned flags) {
 #if defined(SYS_renameat2)
     return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) == 0;
@@ -180,7 +180,7 @@ static bool rename_with(const char *from, const char *to, unsigned flags) {
 #define RENAME_EXCHANGE 2U
 #endif
 
-/* The name is on the disk, too. */
+/* Syncs the folder, so that the new name is on disk, too. */
 static void sync_folder_of(const char *path) {
     REFS_SCOPED char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(path)));
     const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -188,7 +188,8 @@ static void sync_folder_of(const char *path) {
     if (opened >= 0) close(opened);
 }
 
-/* Else a folder is moved away before another takes its name: rename(2) replaces empty ones alone.
+/* Without RENAME_EXCHANGE, the old folder is moved away first: rename(2) only replaces empty
+ * folders.
  */
 static refs_status replace_folder(refs_staged *staged, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
@@ -217,7 +218,7 @@ static void forget_written(refs_staged *staged) {
     staged->written = NULL;
 }
 
-/* The files that are settled. */
+/* Replaces the old result by the new one, which is settled. */
 static refs_status replace(refs_staged *staged, refs_error *err) {
     if (rename(staged->written, staged->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
@@ -234,7 +235,7 @@ refs_status refs_staged_move(refs_staged *staged, refs_error *err) {
     return replace(staged, err);
 }
 
-/* To a name that nothing has; a folder may have that of an empty one. */
+/* Moves to a name that does not exist, or that of an empty folder. */
 static refs_status move_new(const refs_staged *staged, refs_error *err) {
     struct stat status;
     if (staged->is_folder) (void)rmdir(staged->wanted);

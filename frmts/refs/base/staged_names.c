@@ -1,5 +1,5 @@
-/* staged_names.c -- names of what is being written, and what is left of it by processes that were
- * ended before it was done; see staged.h.
+/* staged_names.c -- temporary names, and the removal of temporary files that killed processes left;
+ * see staged.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ static void go_on(const void *bytes, size_t size, uint64_t *hash) {
     *hash = refs_lookup3_64(refs_bytes_view(bytes, size), *hash);
 }
 
-/* Numbers of processes mean the same where this does: on one machine, in one name space. */
+/* Process IDs are only comparable with the same tag: on one machine, in one PID namespace. */
 static uint32_t find_tag(void) {
     char text[256] = "";
     REFS_SCOPED_BUF machine = REFS_BUF_INIT;
@@ -43,12 +43,12 @@ static bool is_alive(long process) {
     return kill((pid_t)process, 0) == 0 || errno != ESRCH;
 }
 
-/* The content of such a name. */
+/* The parts of a temporary name. */
 typedef struct unfinished {
-    size_t wanted; /* bytes of the name of the result */
+    size_t wanted; /* bytes of the final name */
     unsigned tag;
     long process;
-    bool was_moved; /* ".old" behind it: what was there before */
+    bool was_moved; /* it ends with ".old": the former result */
 } unfinished;
 
 static bool read_name(const char *name, unfinished *of) {
@@ -63,7 +63,7 @@ static bool read_name(const char *name, unfinished *of) {
     return (mark[end] == '\0' || of->was_moved) && of->process > 0;
 }
 
-/* Names had no tag before. */
+/* Earlier versions wrote no tag. */
 static bool is_without_tag(const char *name) {
     long process;
     int number, end = 0;
@@ -84,15 +84,15 @@ refs_str refs_staged_wanted(refs_str name) {
     return name;
 }
 
-/* The result whose leftovers are removed, and the tag of this machine. */
+/* The final name whose temporary files are removed, and the tag of this machine. */
 typedef struct sweeping {
     const char *result;
     uint32_t tag;
 } sweeping;
 
-/* A folder may be shared with other programs, and with other machines: only what is provably of
- * this result, and of a process that is no more, is removed. The files that were moved away are all
- * that is there until the result has its name. */
+/* A folder may be shared with other programs and machines: only files that certainly belong to this
+ * result and to a process that has ended are removed. An old result that was moved away is the only
+ * copy until the new one has its name. */
 static refs_status sweep_one(void *user, int folder, const char *name, refs_error *err) {
     const sweeping *of = user;
     struct stat status;
@@ -112,7 +112,7 @@ void refs_staged_sweep(const char *path) {
     char *name = folder.size > 0 ? refs_str_copy(folder) : NULL;
     sweeping of = {path + folder.size, find_tag()};
     const refs_folder_visitor visitor = {sweep_one, &of};
-    /* A folder that cannot be listed is swept by a later run. */
+    /* If the folder cannot be listed, a later run sweeps it. */
     (void)refs_folder_each(name != NULL ? name : ".", &visitor, NULL);
     refs_free(name);
 }

@@ -1,4 +1,4 @@
-/* staged_remove.c -- removes files and folders that are not needed any more; see staged.h. */
+/* staged_remove.c -- removes obsolete files and folders; see staged.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
-/* state_pipeline.c -- repositories as other programs write their names, see state_name.h.
+/* state_pipeline.c -- other programs' names of repositories, see state_name.h.
  *
  * Source: https://github.com/jbms/url-pipeline, "icechunk:".
  */
 #include "state_name.h"
 
-/* A state in front of which '@' stands. */
+/* The version after '@'. */
 typedef struct asked_state {
     const char *key; /* NULL: none */
     refs_str name;
@@ -15,7 +15,7 @@ static refs_str drop_beginning(refs_str text, const char *beginning) {
                                             : text;
 }
 
-/* "branch.main", "tag.v1", else what `otherwise` says. */
+/* Parses "branch.main" or "tag.v1"; other texts are the value of the key `otherwise`. */
 static asked_state read_state(refs_str text, const char *otherwise) {
     static const char *const keys[] = {"branch.", "tag."};
     for (size_t i = 0; i < 2; i++)
@@ -24,7 +24,7 @@ static asked_state read_state(refs_str text, const char *otherwise) {
     return (asked_state){otherwise, text};
 }
 
-/* Characters that have a meaning behind '#' are written as their codes. */
+/* Percent-encodes characters with a meaning after '#'. */
 static refs_status append_name(refs_str name, refs_buf *plain, refs_error *err) {
     for (size_t i = 0; i < name.size; i++) {
         const bool has_meaning = strchr("#%&@", name.data[i]) != NULL && name.data[i] != '\0';

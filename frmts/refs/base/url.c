@@ -32,18 +32,18 @@ static const refs_url_archive archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsita
 /* Schemes of this machine. */
 static const char *const file_schemes[] = {"file", "local"};
 
-/* Prefixes of fsspec that only say where to keep copies. */
+/* Caching prefixes of fsspec. */
 static const char *const caches[] = {"simplecache", "filecache", "blockcache"};
 
-/* File systems that ask another machine; each has a form for reading without seeking too. */
+/* File systems that send requests; each also has a streaming form. */
 static const char *const remote[] = {"vsicurl", "vsis3",    "vsigs",      "vsiaz",  "vsiadls",
                                      "vsioss",  "vsiswift", "vsiwebhdfs", "vsihdfs"};
 
 /* File systems of this machine alone. */
 static const char *const local[] = {"vsimem/", "vsistdin/", "vsistdin?"};
 
-/* File systems over another file, whose name follows. What the first ones return is of that file
- * alone; the others may read further files, or have options in their names. */
+/* File systems over another file, whose name follows. The first ones only read that file; the
+ * others may read further files, or have options in their names. */
 static const char *const wrappers[] = {"vsizip/", "vsitar/",         "vsigzip/",  "vsi7z/",
                                        "vsirar/", "vsicached?file=", "vsicrypt/", "vsisparse/"};
 enum { N_WRAPPERS = sizeof wrappers / sizeof wrappers[0], N_CLOSED_WRAPPERS = 5 };
@@ -56,7 +56,7 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* In any case of letters. Sets ask this a dozen times of each of millions of URLs. */
+/* Ignores case. Must be fast: it is called a dozen times for each of millions of URLs. */
 static bool starts_with(refs_str text, const char *beginning) {
     for (size_t i = 0; beginning[i] != '\0'; i++)
         if (i == text.size || lower(text.data[i]) != lower(beginning[i])) return false;
@@ -135,7 +135,7 @@ const refs_url_archive *refs_url_split_archive(refs_str name, refs_str *member, 
     return NULL;
 }
 
-/* The closing brace of the one at the beginning; SIZE_MAX where it is not. */
+/* The brace that closes the first one; SIZE_MAX if there is none. */
 static size_t find_closing(refs_str text) {
     size_t depth = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -178,7 +178,7 @@ bool refs_url_take_file(refs_str *name) {
     return false;
 }
 
-/* Moves *name to the path that it is; false for names with another protocol, and GDAL's own. */
+/* Makes *name a path if it is one, or a "file:" URL; false for other schemes, and GDAL's names. */
 static bool take_path(refs_str *name) {
     refs_str scheme, rest;
     if (refs_str_starts(*name, "/vsi")) return false;
@@ -217,8 +217,8 @@ refs_str refs_url_without_caches(refs_str name) {
 
 /* -- local or remote --------------------------------------------------------------------------- */
 
-/* Moves on to what follows one of the first `n` wrappers, or the offsets of a part; false for
- * other names. */
+/* Removes one of the first `n` wrappers, or the offsets of "vsisubfile", from the beginning of
+ * *name; false for other names. */
 static bool take_wrapper(refs_str *name, size_t n) {
     const size_t comma = refs_str_find(*name, ',');
     size_t size = 0;
@@ -229,8 +229,8 @@ static bool take_wrapper(refs_str *name, size_t n) {
     return size > 0;
 }
 
-/* Moves on to the name of the file that an archive or a part is made of; false for plain names.
- * The slash before that name may be missing: "/vsizip/vsicurl/...". */
+/* Makes *name the name of the underlying file of an archive or a part; false for other names. The
+ * first slash of that name may be missing: "/vsizip/vsicurl/...". */
 static bool unwrap(refs_str *name) {
     if (!take_wrapper(name, N_CLOSED_WRAPPERS)) return false;
     if (refs_str_starts(*name, "{")) *name = drop(*name, 1);
@@ -238,7 +238,7 @@ static bool unwrap(refs_str *name) {
     return true;
 }
 
-/* The name of a file system of GDAL, without its first slash and what is wrapped around it. */
+/* The innermost name of a chained GDAL location, without its first slash. */
 static refs_str unwrapped(refs_str location) {
     refs_str name = drop(location, 1);
     while (unwrap(&name)) continue;
@@ -299,7 +299,7 @@ bool refs_location_may_be_remote(refs_str location) {
 
 /* -- link-local addresses ---------------------------------------------------------------------- */
 
-/* The longest name of a host (RFC 1035), and what it may take as it is written. */
+/* The longest host name (RFC 1035), and its longest encoded form. */
 enum { MAX_HOST = 255, MAX_WRITTEN = 4096 };
 
 size_t refs_url_authority_begin(refs_str name) {
@@ -329,9 +329,8 @@ static refs_str authority_of(refs_str name) {
     return drop(name, begin == SIZE_MAX ? name.size : begin);
 }
 
-/* Digits and full stops that names of hosts may have instead of those of ASCII: they are mapped to
- * them before a name is resolved (UTS #46, IdnaMappingTable). `last` is mapped to '0' + the
- * distance from the character of zero. */
+/* Digits and full stops in host names that are mapped to ASCII before a name is resolved (UTS #46,
+ * IdnaMappingTable). A character up to `last` is mapped to '0' plus its distance from the zero. */
 static const struct {
     uint32_t first, last, zero;
 } digits[] = {{0xB2, 0xB3, 0xB0},       {0xB9, 0xB9, 0xB8},       {0x2070, 0x2070, 0x2070},
@@ -345,13 +344,13 @@ static char ascii_of(uint32_t c) {
     return c == 0x3002 || c == 0xFF0E || c == 0xFF61 ? '.' : '\0';
 }
 
-/* Left out before a name is resolved. */
+/* Whether the character is dropped before a name is resolved. */
 static bool is_ignored(uint32_t c) {
     return c == 0xAD || c == 0x200B || c == 0x2060 || c == 0x2064 || c == 0xFEFF ||
            (c >= 0xFE00 && c <= 0xFE0F);
 }
 
-/* The bytes of the character at the beginning of `text`; 1 where it is none of UTF-8. */
+/* The bytes of the first character of `text`; 1 if it is not UTF-8. */
 static size_t take_character(refs_str text, uint32_t *c) {
     const uint8_t lead = (uint8_t)text.data[0];
     const size_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -362,7 +361,7 @@ static size_t take_character(refs_str text, uint32_t *c) {
     return size;
 }
 
-/* In ASCII where it can be; other characters are left as they are. */
+/* Maps characters to ASCII, if they have a mapping. */
 static void normalise(char *host) {
     refs_str rest = refs_str_from(host);
     size_t n = 0;
@@ -382,14 +381,15 @@ static void normalise(char *host) {
     host[n] = '\0';
 }
 
-/* The authority at the beginning of a text, as libcurl finds it: a backslash does not end it. */
+/* Takes the authority at the beginning of a text, as libcurl does: a backslash does not end it. */
 static refs_str take_authority(refs_str text) {
     size_t size = 0;
     while (size < text.size && strchr("/?#", text.data[size]) == NULL) size++;
     return refs_str_part(text, 0, size);
 }
 
-/* Parsers differ in what such an authority names, and RFC 3986, section 3.2, allows none of it. */
+/* Whether URL parsers may read the authority differently; RFC 3986, section 3.2, forbids such
+ * characters. */
 static bool is_malformed(refs_str authority) {
     for (size_t i = 0; i < authority.size; i++) {
         const unsigned char c = (unsigned char)authority.data[i];
@@ -398,8 +398,8 @@ static bool is_malformed(refs_str authority) {
     return false;
 }
 
-/* The host of an authority, without user, port and zone; empty where it has none. False where it is
- * longer than names of hosts are. */
+/* The host of an authority, without user, port and zone; empty if it has none. False if it is too
+ * long for a host name. */
 static bool host_of(refs_str authority, char host[MAX_HOST + 1]) {
     const size_t user = refs_str_find_last(authority, '@');
     refs_str text = user != SIZE_MAX ? drop(authority, user + 1) : authority;
@@ -421,7 +421,8 @@ static bool is_link_local_ipv4(const uint8_t *address) {
     return address[0] == 169 && address[1] == 254;
 }
 
-/* In all places where prefixes of 48 to 96 bits have the IPv4 address (RFC 6052, section 2.2). */
+/* Checks all positions of an IPv4 address after prefixes of 48 to 96 bits (RFC 6052, section
+ * 2.2). */
 static bool embeds_link_local(const uint8_t *address) {
     const uint8_t *a = address;
     const uint8_t places[][4] = {{a[6], a[7], a[9], a[10]},
@@ -448,7 +449,7 @@ static bool is_link_local_ipv6(const uint8_t *address) {
     return address[0] == 0x20 && address[1] == 0x02 && is_link_local_ipv4(address + 2); /* 6to4 */
 }
 
-/* A number of C (decimal, octal, hexadecimal), modulo 2^32; moves on behind it. */
+/* Takes a C integer (decimal, octal, hexadecimal), modulo 2^32. */
 static bool take_number(const char **text, uint32_t *number) {
     int base = 10, digit;
     if (refs_hex_digit(**text) < 0 || refs_hex_digit(**text) > 9) return false;
@@ -462,8 +463,8 @@ static bool take_number(const char **text, uint32_t *number) {
 }
 
 /* Reads addresses as libcurl and resolvers do, with one to four decimal, octal or hexadecimal
- * parts. Numbers that are too large are cut as some of these cut them; others take none of it for
- * an address. */
+ * parts. Numbers that are too large are truncated, as some resolvers do; others reject the
+ * address. */
 static bool read_ipv4(const char *text, uint8_t address[4]) {
     uint32_t number;
     for (size_t n = 0; n < 4; n++) {
@@ -500,8 +501,8 @@ bool refs_address_is_link_local(const struct sockaddr *address, size_t size) {
     return false;
 }
 
-/* libcurl finds the parts of a URL first and decodes the host then; values of options are URLs that
- * are encoded once more. Each of these readings counts. */
+/* libcurl splits a URL before it decodes the host, and the URL in an option is encoded once more:
+ * each of these readings is checked. */
 static bool has_link_local_host(refs_str text) {
     enum { READINGS = 3 };
     char written[MAX_WRITTEN], host[MAX_HOST + 1];

@@ -45,7 +45,7 @@ static bool have_etags(const refs_vfs_validators *one, const refs_vfs_validators
     return one->etag[0] != '\0' && other->etag[0] != '\0';
 }
 
-/* A file of this machine has a time, be it 1970. */
+/* A local file always has a modification time, which may be 1970. */
 static bool has_time(const refs_vfs_validators *validators) {
     return validators->modified_s != 0 || validators->inode != 0;
 }
@@ -60,7 +60,7 @@ static bool has_date(const refs_vfs_validators *validators) {
     return has_time(validators) || validators->fresh_s != 0;
 }
 
-/* Whether the date may be that of the answer, and not one of the object. */
+/* Whether the Last-Modified date may only be the date of the answer. */
 static bool may_be_date_of_answer(const refs_vfs_validators *validators) {
     return validators->modified_s == 0 && validators->fresh_s != 0 &&
            validators->fresh_s >= validators->date_s;
@@ -98,7 +98,7 @@ bool refs_validators_prove_same(const refs_vfs_validators *one, const refs_vfs_v
            (have_etags(one, other) || (has_time(one) && has_time(other)));
 }
 
-/* nginx makes ETags of the second and the size, in hexadecimal. */
+/* nginx derives ETags from the modification time in seconds and the size, in hexadecimal. */
 static bool is_of_second(const char *etag, int64_t second) {
     char text[24];
     snprintf(text, sizeof text, "%" PRIx64, (uint64_t)second);

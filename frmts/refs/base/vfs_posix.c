@@ -18,7 +18,7 @@ static refs_status posix_open(void *self, const char *location, void **handle, r
     refs_assert_unlocked();
     (void)self;
     struct stat status;
-    /* A pipe that nobody writes to would not be opened before somebody does. */
+    /* Without O_NONBLOCK, opening a pipe would wait for a writer. */
     int descriptor = open(location, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return refs_fail(err, refs_status_of_errno(errno), "%s: %s", location, strerror(errno));

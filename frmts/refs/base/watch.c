@@ -17,38 +17,38 @@
 /* The known state of a location. */
 typedef struct seen {
     enum { KNOWN, ABSENT, UNKNOWN, FORGOTTEN } kind;
-    bool is_doubtful;          /* it was another later, or may be without its time telling so */
-    bool is_expected;          /* it was not opened yet */
-    refs_vfs_validators state; /* zeroed unless it is known */
+    bool is_doubtful;          /* it changed, or may have changed without a change of its time */
+    bool is_expected;          /* not opened yet */
+    refs_vfs_validators state; /* zeroed if it is not known */
 } seen;
 
-/* A file that is held on to, by one file descriptor for all watches that do. */
+/* A held file, with one file descriptor for all watches that hold it. */
 typedef struct held_file {
     atomic_size_t n_watches;
     int file;
     char *location;
-    char name[40]; /* by which it is opened again */
+    char name[40]; /* in /proc/self/fd */
 } held_file;
 
 struct refs_watch {
     refs_vfs functions;
     const refs_vfs *below;
-    char *folder;          /* in which the process was, or NULL: not known */
+    char *folder;          /* the working directory when the watch was opened; NULL: not known */
     held_file *held;       /* or NULL */
-    struct timespec since; /* what changed before then is as it was when it was held */
+    struct timespec since; /* changes before this time were seen when the file was held */
     pthread_mutex_t lock;  /* guards what follows */
     refs_intern locations;
     seen *seen; /* one for each */
     size_t capacity;
     refs_watch_sum sum;
-    bool changed; /* what was seen cannot all be told */
+    bool changed; /* some validators could not be recorded */
 };
 
-/* A thing that was opened. */
+/* An open handle. */
 typedef struct opened {
     void *handle;
     char *location;
-    seen seen; /* as it was then */
+    seen seen; /* its state when it was opened */
     bool is_local;
 } opened;
 
@@ -61,14 +61,14 @@ static bool is_same(const seen *one, const seen *other) {
            was->changed_ns == now->changed_ns;
 }
 
-/* Whether another file was given the name. Either alone shows no other content: file systems give
- * other numbers to one file, and the time at which an inode changed is that of a new owner, too. */
+/* Whether another file has the name. Both inode and ctime must differ: some file systems change the
+ * inode number of a file, and a new owner changes the ctime. */
 static bool is_another_file(const refs_vfs_validators *was, const refs_vfs_validators *now) {
     return was->inode != 0 && now->inode != 0 && !refs_validators_are_of_one_file(was, now) &&
            (was->changed_s != now->changed_s || was->changed_ns != now->changed_ns);
 }
 
-/* The validator that shows another content. */
+/* The validator that proves different content. */
 static const char *difference(const seen *one, const seen *other) {
     if (one->kind != KNOWN || other->kind != KNOWN) return "";
     const char *what = refs_validators_difference(&one->state, &other->state);
@@ -82,7 +82,7 @@ static bool is_settled(const seen *noted) {
 
 /* -- relative names ---------------------------------------------------------------------------- */
 
-/* Whether the process has moved, so that `location` would be another file. */
+/* Whether the working directory has changed, so that `location` would be another file. */
 static bool is_elsewhere(const refs_watch *watch, const char *location) {
     char now[PATH_MAX];
     const refs_vfs *below = watch->below;
@@ -92,7 +92,8 @@ static bool is_elsewhere(const refs_watch *watch, const char *location) {
            strcmp(now, watch->folder) != 0;
 }
 
-/* The location that `location` was when the watch was opened: itself, or a new string in `own`. */
+/* Resolves `location` against the working directory of the watch; returns `location` itself, or a
+ * string in `own`. */
 static const char *located(const refs_watch *watch, const char *location, refs_buf *own) {
     if (!is_elsewhere(watch, location) ||
         refs_buf_printf(own, NULL, "%s/%s", watch->folder, location) != REFS_OK ||
@@ -122,7 +123,7 @@ static void add(refs_watch *watch, refs_str location, const seen *now) {
         watch->changed = true;
 }
 
-/* The difference from the state noted before, or "". */
+/* Records a state; returns how it differs from the recorded one, or "". */
 static const char *note(refs_watch *watch, const char *location, const seen *now) {
     const char *differs = "";
     refs_str text = refs_str_from(location);
@@ -153,7 +154,7 @@ static void release_held(held_file *held) {
     refs_free(held);
 }
 
-/* Whether a file descriptor is of what was seen, and opens it again. */
+/* Whether a held file is the recorded one, and can be reopened. */
 static bool is_seen_file(refs_watch *watch, const held_file *held) {
     struct stat status;
     seen known = {.kind = UNKNOWN};
@@ -200,7 +201,7 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
     hold_as(watch, other, location);
 }
 
-/* A state that cannot be noted cannot be compared either. */
+/* Marks the watch: a state that was not recorded cannot be compared later. */
 static void doubt(refs_watch *watch) {
     REFS_LOCKED(&watch->lock);
     watch->changed = true;
@@ -224,7 +225,7 @@ void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
     }
 }
 
-/* The location itself, or what is in that folder. */
+/* Whether `location` is `folder` or in it. */
 static bool is_within(refs_str location, const char *folder) {
     const size_t size = strlen(folder);
     return refs_str_starts(location, folder) &&
@@ -244,7 +245,7 @@ static bool is_noted(refs_watch *watch, const char *location) {
     return refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;
 }
 
-/* The location, or what it was opened as. */
+/* The current state of a location or, if not NULL, of its handle. */
 static seen look(const refs_watch *watch, const char *location, void *handle) {
     const refs_vfs *below = watch->below;
     seen now = {.kind = KNOWN};
@@ -272,8 +273,8 @@ static void close_opened(void *self, void *handle) {
     refs_free(thing->location);
 }
 
-/* Notes the state of a location before it is opened first: it may be replaced between that and the
- * note of what was opened, and whoever asks then is not to be given what is read of it. */
+/* Records the state of a location before it is first opened, so that a replacement between this and
+ * the recording of the opened file is detected. */
 static void expect(refs_watch *watch, const char *location) {
     const refs_vfs *below = watch->below;
     if (is_noted(watch, location)) return;
@@ -315,8 +316,7 @@ static refs_status open_watched(void *self, const char *location, void **handle,
     return status;
 }
 
-/* A file that was written to while it was read is half of each. Asked only where that costs
- * nothing. */
+/* Detects a file that was written while it was read. Checked only if that needs no request. */
 static refs_status check(const refs_watch *watch, const opened *thing, refs_error *err) {
     if (!thing->is_local) return REFS_OK;
     const seen now = look(watch, thing->location, thing->handle);
@@ -387,7 +387,7 @@ static bool is_silent(void *self, const char *location) {
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
-/* Times of files are coarse: the finer clock is ahead of them. */
+/* File times use a coarse clock, which is behind the fine one. */
 static struct timespec clock_of_files(void) {
     struct timespec now = {0, 0};
 #ifdef CLOCK_REALTIME_COARSE
@@ -440,7 +440,8 @@ refs_watch_sum refs_watch_sum_of(refs_watch *watch) {
     return watch->sum;
 }
 
-/* Location number `id` and what was noted of it; false behind the last, and without memory. */
+/* Location number `id` and its recorded state; false after the last one, and when memory ran
+ * out. */
 static bool take(refs_watch *watch, uint32_t id, char **location, seen *noted) {
     *location = NULL;
     refs_lock(&watch->lock);
@@ -453,7 +454,7 @@ static bool take(refs_watch *watch, uint32_t id, char **location, seen *noted) {
     return *location != NULL;
 }
 
-/* The lock is not held while the host is asked: that may take its time. */
+/* The lock is not held during calls of the vfs, which may be slow. */
 bool refs_watch_is_current(refs_watch *watch) {
     char *location;
     seen noted;
@@ -463,7 +464,7 @@ bool refs_watch_is_current(refs_watch *watch) {
             current = false;
         } else if (noted.kind != UNKNOWN && noted.kind != FORGOTTEN) {
             const seen now = look(watch, location, NULL);
-            /* A program that opens the name again means another file. */
+            /* If the working directory changed, the name now means another file. */
             current = is_same(&noted, &now) && !is_elsewhere(watch, location);
         }
         refs_free(location);

@@ -151,8 +151,8 @@ static void find_siblings(const refs_array_meta *array, siblings *found) {
     }
 }
 
-/* Whether `small` has fewer pixels than `large`, which `view` describes, and the same type and
- * other dimensions. */
+/* Whether `small` has fewer pixels than `large`, whose description is `view`, but the same type and
+ * equal sizes along all other dimensions. */
 static bool is_reduced(const refs_cf_description *view, const refs_array_meta *small,
                        const refs_array_meta *large) {
     if (small->rank != large->rank || small->dtype.type != large->dtype.type ||

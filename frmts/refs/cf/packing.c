@@ -143,7 +143,7 @@ static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
 }
 
 /* kerchunk keeps only declared fill values of netCDF-3 files. Arrays with codecs are from HDF5,
- * even if all numbers are big-endian. */
+ * even if their numbers are big-endian. */
 static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
