@@ -20,8 +20,8 @@ const refs_codec_type *refs_codec_find(refs_str id) {
     return NULL;
 }
 
-/* TIFF compressions of libtiff, filters that are registered with The HDF Group, and codecs that
- * zarr-python or imagecodecs know: with the library that would decode them. */
+/* Unsupported codecs: TIFF compressions of libtiff, registered HDF5 filters, and codecs of
+ * zarr-python and imagecodecs, with the library that would decode them. */
 static const refs_codec_common common_names[] = {
     {"imagecodecs_ccittrle", "CCITT modified Huffman, TIFF compression 2"},
     {"imagecodecs_ccittfax3", "CCITT Group 3 fax, TIFF compression 3"},

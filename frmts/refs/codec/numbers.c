@@ -14,7 +14,7 @@ static const struct {
                   {"int64", "i8"},  {"uint8", "u1"},   {"uint16", "u2"},  {"uint32", "u4"},
                   {"uint64", "u8"}, {"float16", "f2"}, {"float32", "f4"}, {"float64", "f8"}};
 
-/* The type called by name or, without its byte order, by code: such as "f4". */
+/* Finds a type by its name, or by its code without byte order, such as "f4". */
 static bool find_type(refs_str text, refs_number_type *type) {
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
         const char *code = type_names[i].code;
@@ -114,7 +114,7 @@ static uint64_t bits_from_float(double number, size_t size) {
     return bits;
 }
 
-/* Towards zero; NaN is zero, and what is out of range the nearest limit. */
+/* Truncates; NaN is zero, and numbers out of range become the nearest limit. */
 static uint64_t int_from_double(const refs_number_type *type, double number) {
     int n_bits = 8 * (int)type->size;
     if (type->kind == REFS_NUMBER_UINT) {

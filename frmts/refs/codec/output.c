@@ -1,7 +1,7 @@
 /* output.c -- see output.h. */
 #include "output.h"
 
-/* The first room of an output that grows. */
+/* The first capacity of a growing output. */
 #define FIRST_ROOM (64 * REFS_KIB)
 
 refs_codec_output refs_codec__output_fixed(uint8_t *data, size_t size) {

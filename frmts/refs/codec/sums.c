@@ -1,8 +1,8 @@
 /* sums.c -- see sums.h.
  *
- * One sum waits for the one before it. Sixteen bytes are summed in a few steps that do not: each
- * adds to all numbers those that stand 1, 2, 4 ... places before them; only the last number is then
- * waited for by the next sixteen bytes.
+ * Each sum depends on the previous one, so a simple loop is slow. Sixteen bytes are summed in
+ * parallel steps, which add to all numbers those 1, 2, 4 ... positions before; only the last sum is
+ * then carried to the next sixteen bytes.
  */
 #include "sums.h"
 

@@ -3,7 +3,7 @@
 
 #include "zarr_internal.h"
 
-/* Blocks grow: of many sets that are open at a time most are small. */
+/* Blocks grow, starting small, because most of many open sets are small. */
 #define FIRST_BLOCK_SIZE (2 * REFS_KIB)
 #define BLOCK_SIZE       (32 * REFS_KIB)
 

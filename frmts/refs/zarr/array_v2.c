@@ -1,7 +1,7 @@
 /* array_v2.c -- the metadata of one array in Zarr v2 (".zarray" and ".zattrs").
  *
- * Source: Zarr v2 specification, "Metadata". Writers of reference sets put compressors among the
- * filters, lists where one codec belongs, and leave zarr_format out.
+ * Source: Zarr v2 specification, "Metadata". Accepts deviations of writers of reference sets:
+ * compressors among the filters, lists instead of one codec, and no zarr_format.
  */
 #include "zarr_internal.h"
 
@@ -13,7 +13,7 @@ static refs_status check_format(const refs_json *document, refs_error *err) {
                      REFS_STR_ARG(refs_json_text(format)));
 }
 
-/* A member that is one of a few letters, and may be missing. */
+/* Reads an optional member that is one of a few letters. */
 static refs_status read_letter(const refs_json *document, const char *member, const char *letters,
                                char *letter, refs_error *err) {
     const refs_json *value = refs_json_get(document, member);
@@ -30,7 +30,7 @@ static refs_status read_letter(const refs_json *document, const char *member, co
 
 static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_error *err);
 
-/* A field of a structured type, ["name", type] or ["name", type, shape]: its bytes are added. */
+/* Adds the bytes of a field of a structured type, ["name", type] or ["name", type, shape]. */
 static refs_status add_field(const refs_json *field, size_t *size, refs_error *err) {
     refs_dtype dtype = {.type = REFS_TYPE_RAW};
     REFS_TRY(read_dtype(refs_json_at(field, 1), &dtype, err));
@@ -63,7 +63,7 @@ static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_er
 
 /* -- codecs ------------------------------------------------------------------------------------ */
 
-/* One codec, a list of them, or null, as a list: *n codecs, of which number i is codec_at(…, i). */
+/* Counts the codecs of a member that is null, one codec or a list; codec_at returns each. */
 static refs_status count_codecs(const refs_json *value, const char *member, size_t *n,
                                 refs_error *err) {
     *n = refs_json_is_object(value) ? 1 : refs_json_size(value);

@@ -1,9 +1,9 @@
 /* array_v3.c -- the metadata of one array in Zarr v3 ("zarr.json").
  *
- * Source: Zarr v3 core specification, "Array metadata". Read are regular and rectilinear
- * (zarr-extensions) grids and both chunk key encodings. The codecs "transpose" and "bytes" say how
- * elements lie in a chunk, and "sharding_indexed" alone how chunks lie in shards; the codec module
- * has all others.
+ * Source: Zarr v3 core specification, "Array metadata". Supports regular and rectilinear
+ * (zarr-extensions) grids and both chunk key encodings. The codecs "transpose" and "bytes", and a
+ * "sharding_indexed" without other codecs, become members of the array; the codec module decodes
+ * all others.
  */
 #include "zarr_internal.h"
 
@@ -45,7 +45,7 @@ static refs_status read_key_encoding(const refs_array_source *source, refs_array
 
 /* -- codecs ------------------------------------------------------------------------------------ */
 
-/* Dimension i of what is encoded is dimension order[i] of what it was before. */
+/* Dimension i of the encoded array is dimension order[i] of the decoded one. */
 static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta, refs_error *err) {
     const refs_json *order = refs_json_get(refs_zarr__config_v3(codec), "order");
     uint8_t before[REFS_MAX_RANK];
@@ -82,7 +82,7 @@ static bool is_virtual_tiff(refs_str name, const char *codec) {
     return refs_str_is(name, codec);
 }
 
-/* "ChunkyCodec" of virtual-tiff is "bytes" in Fortran order: pixels whose samples lie side by side.
+/* "ChunkyCodec" of virtual-tiff is "bytes" in Fortran order: the samples of a pixel are adjacent.
  */
 static refs_status read_chunky(const refs_json *codec, refs_array_meta *meta, refs_error *err) {
     for (size_t low = 0, high = meta->rank; low + 1 < high; low++, high--) {
@@ -93,8 +93,8 @@ static refs_status read_chunky(const refs_json *codec, refs_array_meta *meta, re
     return read_bytes(codec, meta, err);
 }
 
-/* The codec "HorizontalDeltaCodec" of virtual-tiff works along the last dimension, wherever that
- * lies in a chunk. */
+/* The codec "HorizontalDeltaCodec" of virtual-tiff works along the array's last dimension, wherever
+ * it is in a chunk. */
 static refs_status check_horizontal(const refs_array_meta *meta, refs_error *err) {
     for (size_t i = 0; i < meta->rank; i++)
         if (meta->order[i] != i)
@@ -108,8 +108,8 @@ static bool is_bytes(refs_str name) {
     return refs_str_is(name, "bytes") || refs_str_is(name, "endian");
 }
 
-/* The byte order of the elements of a shard that is decoded as a whole is a matter of its inner
- * codecs. */
+/* The inner codecs of a shard that is decoded as a whole determine the byte order of its
+ * elements. */
 static refs_status read_inner_bytes(const refs_json *codec, refs_array_meta *meta,
                                     refs_error *err) {
     const refs_json *codecs = refs_json_get(refs_zarr__config_v3(codec), "codecs");
@@ -134,7 +134,7 @@ static refs_status read_codec(const refs_json *codec, refs_codec_spec *specs, re
     return REFS_OK;
 }
 
-/* Those that say how elements lie in a chunk end up in `meta`, all others in its list. */
+/* Stores "transpose" and "bytes" in members of `meta`, all other codecs in its list. */
 static refs_status read_codecs(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err) {
     const refs_json *codecs = refs_json_get(source->document, "codecs");

@@ -1,4 +1,4 @@
-/* chunk_key.c -- counting and naming chunks, see zarr.h. */
+/* chunk_key.c -- numbers and keys of chunks, see zarr.h. */
 #include "refs/zarr.h"
 
 static bool product(const uint64_t *numbers, size_t n, uint64_t *result) {
@@ -28,7 +28,7 @@ uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim) {
     return n == 0 ? 0 : (n - 1) / array->chunk[dim] + 1;
 }
 
-/* Decimal digits of `number`, right-aligned; returns where they begin. */
+/* Writes the decimal digits of `number` before `end`; returns their beginning. */
 static char *write_digits(uint64_t number, char *end) {
     do {
         *--end = (char)('0' + number % 10);
@@ -52,7 +52,7 @@ refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, 
         if (dim > 0) *--begin = array->separator;
     }
     refs_str prefix = refs_str_from(array->key_prefix);
-    /* Rank 0 has the one chunk "0", but "c" alone as v3's default. */
+    /* An array of rank 0 has one chunk: "0", but "c" in v3's default encoding. */
     if (array->rank == 0 && (prefix.size == 0 || refs_str_ends(prefix, "/"))) *--begin = '0';
     REFS_TRY(refs_buf_append_str(key, prefix, err));
     return refs_buf_append(key, begin, (size_t)(end - begin), err);

@@ -3,7 +3,7 @@
 
 #include "refs/intern.h"
 
-/* A dimension as an array writes it. */
+/* A dimension name, split into group and name. */
 typedef struct written {
     refs_str group; /* its path without the slash before it */
     refs_str name;
@@ -19,13 +19,13 @@ typedef struct dims_of_array {
 
 struct refs_dimensions {
     const refs_hierarchy *hierarchy;
-    refs_intern uses;  /* dimensions as arrays write them: their keys and sizes */
+    refs_intern uses;  /* distinct dimensions of arrays, by key and size */
     refs_intern homes; /* keys of shared dimensions: group, NUL, name */
     uint64_t *sizes;   /* of those */
     size_t sizes_capacity;
     refs_dimension *shared;
-    refs_dimension *all; /* of one array after the other */
-    uint32_t *home_of;   /* of these: the number in `homes`, or REFS_INTERN_NONE */
+    refs_dimension *all; /* the dimensions of all arrays, one after the other */
+    uint32_t *home_of;   /* for each of these, the number in `homes`, or REFS_INTERN_NONE */
     dims_of_array *arrays;
     refs_buf scratch;
 };
@@ -59,7 +59,7 @@ static written written_of(const refs_array_meta *array, size_t dim) {
                      refs_str_from(array->dims[dim]), array->shape[dim]};
 }
 
-/* The path of a group, `between` it and a name, and the name. */
+/* Makes the text of a group's path, `between`, and a name. */
 static refs_status make_text(refs_dimensions *dimensions, refs_str group, char between,
                              refs_str name, refs_error *err) {
     refs_buf *text = &dimensions->scratch;
@@ -92,7 +92,7 @@ static refs_status add_uses(refs_dimensions *dimensions, const refs_array_meta *
 
 /* -- homes ------------------------------------------------------------------------------------- */
 
-/* The variable of a group that can be understood, or NULL. */
+/* The valid variable of a group with this name, or NULL. */
 static refs_status find_variable(refs_dimensions *dimensions, refs_str group, refs_str name,
                                  const refs_array_meta **variable, refs_error *err) {
     REFS_TRY(make_text(dimensions, group, '/', name, err));
@@ -101,8 +101,8 @@ static refs_status find_variable(refs_dimensions *dimensions, refs_str group, re
     return REFS_OK;
 }
 
-/* The innermost group with a variable of this name, else the outermost that has the dimension, too:
- * netCDF-4 sees dimensions of a group in all groups inside it. */
+/* The innermost group with a variable of this name, else the outermost one that has the dimension:
+ * in netCDF-4, dimensions are visible in all subgroups. */
 static refs_status find_home(refs_dimensions *dimensions, const written *dim, refs_str *home,
                              refs_error *err) {
     written outer = *dim;
@@ -161,7 +161,7 @@ static size_t number_of(const refs_dimensions *dimensions, const refs_array_meta
     return (size_t)(array - refs_hierarchy_array(dimensions->hierarchy, 0));
 }
 
-/* The number of the shared dimension that is all that an array has, or REFS_INTERN_NONE. */
+/* The number of the shared dimension of an array with only this dimension, or REFS_INTERN_NONE. */
 static uint32_t only_home_of(const refs_dimensions *dimensions, const refs_array_meta *array) {
     const dims_of_array *own = &dimensions->arrays[number_of(dimensions, array)];
     if (array->rank != 1 && !own->holds_characters) return REFS_INTERN_NONE;
@@ -170,7 +170,7 @@ static uint32_t only_home_of(const refs_dimensions *dimensions, const refs_array
     return dimensions->all[own->first].size == dimensions->sizes[home] ? home : REFS_INTERN_NONE;
 }
 
-/* Those that are the only ones of their group along a dimension. */
+/* Finds coordinate variables that are the only ones of their group along a dimension. */
 static refs_status find_only_variables(refs_dimensions *dimensions, refs_error *err) {
     REFS_SCOPED size_t *counts = refs_calloc(dimensions->homes.count + 1, sizeof *counts);
     if (counts == NULL) return refs_fail_nomem(err);
@@ -225,7 +225,7 @@ static refs_status add_uses_of(refs_dimensions *dimensions, size_t number, refs_
     return add_uses(dimensions, refs_hierarchy_array(dimensions->hierarchy, number), err);
 }
 
-/* Once all names are there, which do not move any more. */
+/* Called after all names were added, so that their addresses do not change. */
 static refs_status list_shared(refs_dimensions *dimensions, refs_error *err) {
     const size_t n = dimensions->homes.count;
     REFS_NEW(dimensions->shared, n + 1, err);
@@ -241,7 +241,7 @@ static refs_status list_shared(refs_dimensions *dimensions, refs_error *err) {
     return REFS_OK;
 }
 
-/* Shared properties are equal in all arrays; where one has another size, the rest is. */
+/* Points the dimensions of an array to the shared ones; one with another size is not shared. */
 static refs_status point_to_shared(refs_dimensions *dimensions, size_t number, refs_error *err) {
     const refs_array_meta *array = refs_hierarchy_array(dimensions->hierarchy, number);
     (void)err;

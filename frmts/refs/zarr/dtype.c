@@ -6,8 +6,8 @@
 static const struct kind {
     char code;
     refs_type type;
-    size_t sizes; /* those that exist, as a sum: all are powers of two; 0: any */
-    size_t unit;  /* bytes that the number behind the code counts */
+    size_t sizes; /* valid sizes, all powers of two, as a bit mask; 0: any */
+    size_t unit;  /* bytes per unit of the number after the code */
 } kinds[] = {
     {'b', REFS_TYPE_BOOL, 1, 1},
     {'i', REFS_TYPE_INT, 1 + 2 + 4 + 8, 1},
@@ -40,7 +40,7 @@ static bool parse_size(const struct kind *kind, refs_str digits, size_t *size) {
     return kind->sizes == 0 || (is_power && (kind->sizes & *size) != 0);
 }
 
-/* "[us]", "[25s]", or nothing: ticks of no unit. */
+/* Parses "[us]", "[25s]", or nothing: ticks without a unit. */
 static bool parse_ticks(refs_str text, refs_dtype *dtype) {
     static const char *const units[] = {"Y",  "M",  "W",  "D",  "h",  "m", "s",
                                         "ms", "us", "ns", "ps", "fs", "as"};
@@ -64,7 +64,7 @@ static bool parse_ticks(refs_str text, refs_dtype *dtype) {
     return false;
 }
 
-/* The part behind the byte order: "i2", "M8[us]", "O". */
+/* Parses the part after the byte order: "i2", "M8[us]", "O". */
 static bool parse_kind(refs_str text, refs_dtype *dtype) {
     if (text.size == 0) return false;
     if (text.data[0] == 'O') {

@@ -1,4 +1,4 @@
-/* dtype_v3.c -- the names of data types in Zarr v3, and how v3 writes whatever has a name.
+/* dtype_v3.c -- data types of Zarr v3, and the syntax of named extensions.
  *
  * Sources: Zarr v3 core specification, "Data types" and "Extension points"; the data types that
  * zarr-python adds (https://github.com/zarr-developers/zarr-extensions).
@@ -45,7 +45,7 @@ static bool find_simple(refs_str name, refs_dtype *dtype) {
     return false;
 }
 
-/* "r16": that many opaque bits. */
+/* Parses "r16": 16 opaque bits. */
 static bool parse_raw(refs_str name, refs_dtype *dtype) {
     uint64_t n_bits;
     if (!refs_str_starts(name, "r") || !refs_str_to_u64(refs_str_part(name, 1, name.size), &n_bits))
@@ -54,7 +54,7 @@ static bool parse_raw(refs_str name, refs_dtype *dtype) {
     return n_bits > 0 && n_bits % 8 == 0 && n_bits / 8 <= INT32_MAX;
 }
 
-/* Types of a length in bytes: "S", "U" and "V" of NumPy. */
+/* Parses types with a length in bytes: "S", "U" and "V" of NumPy. */
 static bool parse_sized(const refs_json *value, refs_dtype *dtype) {
     static const struct {
         const char *name;
@@ -74,7 +74,7 @@ static bool parse_sized(const refs_json *value, refs_dtype *dtype) {
     return false;
 }
 
-/* "numpy.datetime64" and "numpy.timedelta64", by way of NumPy's own text for them. */
+/* Parses "numpy.datetime64" and "numpy.timedelta64" by converting them to NumPy's type strings. */
 static bool parse_time(const refs_json *value, refs_dtype *dtype) {
     const refs_json *config = refs_zarr__config_v3(value);
     bool is_date = refs_str_is(refs_zarr__name_v3(value), "numpy.datetime64");

@@ -1,7 +1,7 @@
 /* fill_attribute.c -- the attribute _FillValue of floating-point arrays of version 3, which xarray
  * writes in base64: little-endian double precision, whatever the type of the array
  * (xarray.backends.zarr.FillValueCoder), and of those that an Icechunk repository has to call
- * missing_value. All who read attributes find what version 2 has.
+ * missing_value. Readers of the decoded document find the attribute as in version 2.
  */
 #include "zarr_internal.h"
 
@@ -31,7 +31,7 @@ static refs_status decode(const refs_json *value, double *number, bool *is_encod
     return status == REFS_NOMEM ? REFS_NOMEM : REFS_OK;
 }
 
-/* As the parsers of files write numbers: without what an exponent does not need. */
+/* Formats a number like the parsers of files: without redundant signs and zeros in the exponent. */
 static refs_status write_number(double number, refs_buf *text, refs_error *err) {
     char digits[32];
     if (isnan(number)) return refs_buf_printf(text, err, "NaN");
@@ -46,10 +46,10 @@ static refs_status write_number(double number, refs_buf *text, refs_error *err) 
     return refs_buf_printf(text, err, "%se%s%s", digits, exponent[1] == '-' ? "-" : "", power);
 }
 
-/* The attribute that `name` is replaced by in a decoded document. */
+/* The attribute that replaces `name` in the decoded document. */
 typedef struct fill_attribute {
     const char *name;
-    refs_buf value;           /* of _FillValue, as JSON; empty: the document has it */
+    refs_buf value;           /* of _FillValue, as JSON; empty: the document already has it */
     const refs_json *missing; /* missing_value, which comes after it; or NULL */
 } fill_attribute;
 

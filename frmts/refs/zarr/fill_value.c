@@ -1,14 +1,13 @@
 /* fill_value.c -- a fill value of the metadata as one element, see zarr.h.
  *
  * Sources: Zarr v2 specification, "Fill value encoding"; Zarr v3 core specification, "Fill value";
- * and what writers of reference sets put there besides. */
+ * and the deviations of writers of reference sets. */
 #include <math.h>
 
 #include "refs/half.h"
 #include "refs/zarr.h"
 
-/* A parser gives REFS_INVALID, without a message, for what it does not understand; `fill` is zeroed
- * before. */
+/* A parser returns REFS_INVALID, without a message, for unknown values; `fill` is zeroed before. */
 typedef refs_status (*parser)(const refs_json *value, const refs_dtype *dtype, uint8_t *fill);
 
 static refs_status valid_if(bool valid) {
@@ -53,7 +52,7 @@ static refs_status decode_base64(refs_str text, refs_buf *bytes) {
     return status == REFS_CORRUPT ? REFS_INVALID : status;
 }
 
-/* The bytes of a whole element, little-endian. Writers pad: "NaN" of two bytes is none. */
+/* Parses the base64 of a whole element, little-endian. Writers pad base64, so "NaN" is not one. */
 static refs_status parse_base64_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     size_t unit = refs_dtype_swap_size(dtype);
@@ -86,7 +85,8 @@ static bool parse_float_name(refs_str text, double *number) {
 
 /* -- one parser per type ----------------------------------------------------------------------- */
 
-/* Numbers that fit the size, signed or not: writers disagree about 255 and -1 of one byte. */
+/* Accepts numbers in the range of the size, signed or unsigned, because writers disagree about 255
+ * and -1 of one byte. */
 static refs_status parse_integer(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
     unsigned n_unused = 64 - 8 * (unsigned)dtype->size;
     int64_t number;
@@ -139,13 +139,13 @@ static refs_status parse_complex(const refs_json *value, const refs_dtype *dtype
     return parse_float(refs_json_at(value, 1), &part, fill + part.size);
 }
 
-/* The number 0 stands for zero bytes in every type. */
+/* Whether the value is the number 0, which means zero bytes in every type. */
 static bool is_zero(const refs_json *value) {
     uint64_t number;
     return refs_json_u64(value, &number) && number == 0;
 }
 
-/* v3 has an object with the fields of a structured value, which nothing here looks into. */
+/* In v3, a structured value is an object with its fields, which is not supported. */
 static refs_status parse_bytes(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
     if (is_zero(value) || refs_json_is_object(value)) return REFS_OK;
     if (!refs_json_is_string(value)) return REFS_INVALID;
@@ -179,7 +179,7 @@ static refs_status parse_unicode(const refs_json *value, const refs_dtype *dtype
     return valid_if(text.size == 0);
 }
 
-/* Objects have no size, so that there is nothing to fill in. */
+/* Objects have no size, so no bytes are written. */
 static refs_status parse_object(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
     (void)dtype, (void)fill;
     return valid_if(refs_json_is_string(value) || is_zero(value));

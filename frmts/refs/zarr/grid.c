@@ -1,9 +1,9 @@
-/* grid.c -- what the metadata of both versions have in common: shape, dimensions, fill value. */
+/* grid.c -- metadata that both versions have in common: shape, dimensions, fill value. */
 #include "zarr_internal.h"
 
 #include "refs/own_attributes.h"
 
-/* Element `dim` of a list of sizes. */
+/* Reads element `dim` of a list of sizes. */
 static refs_status read_size(const refs_json *list, const char *name, size_t dim, uint64_t *size,
                              refs_error *err) {
     if (refs_json_u64(refs_json_at(list, dim), size)) return REFS_OK;
@@ -41,7 +41,7 @@ refs_status refs_zarr__read_grid(const refs_grid_lists *lists, refs_array_meta *
 
 /* -- names of dimensions ----------------------------------------------------------------------- */
 
-/* Whether `names` has one name for each dimension; v3 allows null in the place of one. */
+/* Whether `names` has a name for each dimension; v3 allows null instead of a name. */
 static bool names_fit(const refs_json *names, size_t rank, int zarr_format) {
     if (!refs_json_is_array(names) || refs_json_size(names) != rank) return false;
     for (size_t dim = 0; dim < rank; dim++) {
@@ -52,7 +52,7 @@ static bool names_fit(const refs_json *names, size_t rank, int zarr_format) {
     return true;
 }
 
-/* HDF5's names of nested groups come with the group: "grp/lat". */
+/* Writers of sets from HDF5 put the group before the name: "grp/lat". */
 refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_json *names,
                                  refs_array_meta *meta, refs_error *err) {
     bool given = refs_json_kind_of(names) != REFS_JSON_KIND_NULL;
@@ -85,7 +85,7 @@ refs_status refs_zarr__read_fill(const refs_array_source *source, refs_array_met
     if (fill == NULL) return refs_fail_nomem(err);
     *source->fill_bytes -= size;
     meta->fill = fill;
-    /* Version 3 has no fill value that is null. */
+    /* Version 3 does not allow a fill value of null. */
     const refs_json *before = refs_json_get(source->document, REFS_V2_MEMBER);
     const refs_json *value = refs_json_get(source->document, "fill_value");
     meta->was_v2 = meta->zarr_format == 3 && refs_json_get(before, "dtype") != NULL;

@@ -15,7 +15,7 @@ struct refs_hierarchy {
         uint32_t array; /* number of the array at a node, or NONE */
         uint32_t group; /* likewise */
     } * places;
-    size_t fill_bytes; /* what fill values may still take */
+    size_t fill_bytes; /* remaining bytes of REFS_MAX_FILL_BYTES */
     bool keeps_attributes;
 };
 
@@ -34,8 +34,8 @@ static bool exists(const refs_document *document) {
     return document->root != NULL || document->problem != NULL;
 }
 
-/* The document that describes the array at a node; NULL where there is a group. A zarr.json that
- * nobody can read is taken for an array's, so that it is seen. */
+/* The document of the array at a node; NULL for a group. An unreadable zarr.json is treated as an
+ * array's, so that its problem is shown. */
 static const refs_document *array_document(const refs_node *node, bool is_root) {
     const refs_document *v2 = &node->documents[REFS_DOCUMENT_ZARRAY];
     const refs_document *v3 = &node->documents[REFS_DOCUMENT_V3];
@@ -45,7 +45,7 @@ static const refs_document *array_document(const refs_node *node, bool is_root) 
     return refs_str_is(type, "array") ? v3 : NULL;
 }
 
-/* The attributes of a node, an object, or NULL with a note where they cannot be used. */
+/* The attributes of a node, an object; NULL, with a note, if they are invalid. */
 static const refs_json *attributes_of(const refs_node *node, const char *path,
                                       const refs_notes *notes) {
     const refs_document *v2 = &node->documents[REFS_DOCUMENT_ZATTRS];
@@ -66,8 +66,8 @@ static const char *path_of(refs_hierarchy *hierarchy, uint32_t node, const char 
     return refs_zarr__arena_printf(&hierarchy->tree.arena, "/%s", path.data);
 }
 
-/* The prefix of netCDF-4 for a variable that is called as a dimension without being its coordinate,
- * by which HDF5 distinguishes the two (netCDF file format specifications). */
+/* netCDF-4's name prefix of a variable that has the name of a dimension but is not its coordinate
+ * variable (netCDF file format specifications). */
 static const char hidden_prefix[] = "_nc4_non_coord_";
 
 static const char *variable_name_in(const char *path) {
@@ -76,7 +76,7 @@ static const char *variable_name_in(const char *path) {
     return strncmp(name, hidden_prefix, size) == 0 && name[size] != '\0' ? name + size : name;
 }
 
-/* A group whose documents cannot be read is a group all the same. */
+/* A group whose documents cannot be read is still a group. */
 static void note_problem(const refs_document *document, const char *path, const refs_notes *notes) {
     if (document->problem != NULL)
         refs_note(notes, REFS_NOTE_WARNING, "%s/: the metadata of the group are ignored: %s", path,
@@ -105,7 +105,7 @@ static refs_status read_meta(const refs_document *document, const refs_array_sou
     return is_v3 ? refs_zarr__read_v3(source, meta, err) : refs_zarr__read_v2(source, meta, err);
 }
 
-/* The path of the group that holds a node, which may itself be an array's. */
+/* The path of the group that contains a node; the parent node may be an array. */
 static const char *group_of(const refs_hierarchy *hierarchy, const refs_node *node) {
     struct place place = hierarchy->places[node->parent];
     if (place.group != NONE) return hierarchy->groups[place.group].path;
@@ -204,7 +204,7 @@ void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_arr
     hierarchy->arrays[i] = *meta;
 }
 
-/* Marks the groups that an array is in, but for the root. */
+/* Gives the groups that contain an array, except the root, the mark of that array. */
 static void mark_groups_of(refs_hierarchy *hierarchy, const refs_array_meta *array) {
     for (refs_str path = refs_str_from(array->group); path.size > 0;
          path = refs_str_part(path, 0, refs_str_find_last(path, '/'))) {
@@ -214,7 +214,7 @@ static void mark_groups_of(refs_hierarchy *hierarchy, const refs_array_meta *arr
     }
 }
 
-/* Other arrays come last: one is enough for all groups that it is in. */
+/* First marks groups of instructions, then clears groups that contain any other array. */
 void refs_hierarchy_mark_groups(refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < hierarchy->n_arrays; i++)
         if (hierarchy->arrays[i].is_instruction) mark_groups_of(hierarchy, &hierarchy->arrays[i]);
@@ -250,7 +250,7 @@ static struct place find(const refs_hierarchy *hierarchy, refs_str path) {
     return id != REFS_INTERN_NONE ? hierarchy->places[id] : nowhere;
 }
 
-/* Finds `path` with the prefix before its last name, without memory that may run out. */
+/* Finds `path` with the prefix before its last name, without allocating memory. */
 static struct place find_hidden(const refs_hierarchy *hierarchy, refs_str path) {
     char hidden[REFS_MAX_PATH_BYTES + sizeof hidden_prefix];
     const size_t prefix = strlen(hidden_prefix), name = refs_path_folder(path).size;

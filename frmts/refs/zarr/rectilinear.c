@@ -1,14 +1,14 @@
-/* rectilinear.c -- chunk grids whose chunks have sizes of their own; see zarr_internal.h.
+/* rectilinear.c -- chunk grids with different chunk sizes; see zarr_internal.h.
  *
- * Source: zarr-extensions, chunk grid "rectilinear", and the member encoded_chunk_shapes that is
- * proposed there for chunks of which only a part is in the array.
+ * Source: zarr-extensions, chunk grid "rectilinear", and the proposed member encoded_chunk_shapes,
+ * for chunks of which only a part is in the array.
  */
 #include "zarr_internal.h"
 
-/* Runs of all dimensions, at most. */
+/* Most runs of all dimensions together. */
 #define MAX_RUNS ((size_t)1 << 20)
 
-/* Element `i` of a list of lengths: one, or a length and how often it comes. */
+/* Reads element `i` of a list of lengths: a length, or a length and a repeat count. */
 static bool read_run(const refs_json *list, size_t i, uint64_t *size, uint64_t *count) {
     const refs_json *json = refs_json_at(list, i);
     *count = 1;
@@ -17,9 +17,9 @@ static bool read_run(const refs_json *list, size_t i, uint64_t *size, uint64_t *
            refs_json_u64(refs_json_at(json, 1), count) && *size > 0;
 }
 
-/* Lengths along one dimension, taken one run, or a part of one, at a time. */
+/* An iterator over the lengths along one dimension, by runs or parts of runs. */
 typedef struct lengths {
-    const refs_json *list; /* or a number: all are alike */
+    const refs_json *list; /* or a number: all are equal */
     size_t at;
     uint64_t size, left;
 } lengths;
@@ -39,12 +39,12 @@ static bool next_length(lengths *from) {
     return true;
 }
 
-/* The rest of the array along a dimension, as runs. */
+/* The runs along a dimension that are being made. */
 typedef struct edges {
     refs_chunk_run *runs;
     size_t n_runs, capacity;
     uint64_t left;   /* elements */
-    uint64_t widest; /* chunk, as it is stored */
+    uint64_t widest; /* the largest stored chunk */
 } edges;
 
 static refs_status add_run(edges *made, refs_chunk_run run, refs_error *err) {
@@ -57,8 +57,8 @@ static refs_status add_run(edges *made, refs_chunk_run run, refs_error *err) {
     return REFS_OK;
 }
 
-/* Chunks that are stored larger than they are in the array are runs of their own; so is a last one
- * that reaches beyond it, which Zarr stores whole. */
+/* Chunks whose stored size is larger than their size in the array are separate runs; so is a last
+ * chunk that extends beyond the array, which Zarr stores whole. */
 static refs_status take_run(edges *made, lengths *shapes, lengths *encoded, refs_error *err) {
     refs_chunk_run run = {shapes->size, encoded->size, shapes->left};
     if (encoded->left < run.count) run.count = encoded->left;

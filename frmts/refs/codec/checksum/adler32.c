@@ -1,4 +1,4 @@
-/* adler32.c -- codec "adler32": the checksum of zlib, before the content unless told otherwise. */
+/* adler32.c -- codec "adler32": the checksum of zlib, by default before the content. */
 #include <libdeflate.h>
 
 #include "checksum.h"

@@ -1,5 +1,4 @@
-/* checksum.h -- codecs that put four bytes of checksum, little-endian, before or behind the
- * content.
+/* checksum.h -- codecs with a checksum of four bytes, little-endian, before or after the content.
  *
  * Read before this: output.h.
  */
@@ -21,21 +20,21 @@ typedef struct refs_checksum {
     uint32_t (*compute)(refs_bytes content);
 } refs_checksum;
 
-/** Opens a codec whose configuration may say "start" or "end" as its "location", and does not have
- * to. To be closed with refs_free. */
+/** Opens a codec whose configuration may have "location", "start" or "end". Close it with
+ * refs_free. */
 refs_status refs_codec__checksum_open(const refs_codec_context *context, const refs_checksum *usual,
                                       void **self, size_t *encoded_size, refs_error *err);
 
-/** Decodes to what is left without the checksum; REFS_CORRUPT where another one is computed. */
+/** Decodes to the content without the checksum; REFS_CORRUPT if the checksum does not match. */
 refs_status refs_codec__checksum_decode(const void *self, refs_bytes encoded,
                                         refs_codec_output *output, refs_error *err);
 
-/** Adds the content to the output if the stored checksum is that computed; else REFS_CORRUPT. */
+/** Adds the content to the output if the stored checksum equals the computed one; else
+ * REFS_CORRUPT. */
 refs_status refs_codec__checksum_accept(refs_bytes content, uint32_t stored, uint32_t computed,
                                         refs_codec_output *output, refs_error *err);
 
-/** Defines codec `id`: the function of that name makes its checksum, which is at `place` unless the
- * configuration says otherwise. */
+/** Defines codec `id`, whose checksum `maker` computes; `place` is its default location. */
 #define REFS_CHECKSUM_CODEC(id, place, content, maker)                                             \
     static refs_status open_codec(const refs_codec_context *context, void **self,                  \
                                   size_t *encoded_size, refs_error *err) {                         \

@@ -1,4 +1,4 @@
-/* crc32.c -- codec "crc32": the checksum of gzip, before the content unless told otherwise. */
+/* crc32.c -- codec "crc32": the checksum of gzip, by default before the content. */
 #include <libdeflate.h>
 
 #include "checksum.h"

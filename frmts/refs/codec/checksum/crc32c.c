@@ -1,5 +1,5 @@
-/* crc32c.c -- codec "crc32c": Castagnoli's checksum (RFC 3720, appendix B.4), behind the content
- * unless told otherwise. Zarr v3 has it under the same name. */
+/* crc32c.c -- codec "crc32c": Castagnoli's checksum (RFC 3720, appendix B.4), by default after the
+ * content. Zarr v3 has it under the same name. */
 #include "checksum.h"
 
 /* The polynomial, its bits reversed. */

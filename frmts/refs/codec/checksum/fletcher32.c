@@ -1,11 +1,10 @@
-/* fletcher32.c -- codec "fletcher32": HDF5's checksum behind the content. */
+/* fletcher32.c -- codec "fletcher32": HDF5's checksum, after the content. */
 #include "checksum.h"
 
 /* The number of words that can be summed before 32 bits overflow. */
 #define WORDS_PER_FOLD 360
 
-/* Carries are added, not dropped: 0xffff and 0 stay apart here, which a remainder by 65535 would
- * make equal. */
+/* Carries are added, as in HDF5, so that 0xffff and 0 differ, unlike with a remainder by 65535. */
 static uint32_t fold(uint32_t sum) {
     return (sum & 0xffff) + (sum >> 16);
 }

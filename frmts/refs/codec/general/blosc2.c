@@ -1,8 +1,7 @@
 /* blosc2.c -- codec "imagecodecs_blosc2": one Blosc2 chunk, or a container of Blosc 1.
  *
- * For filters and compressors that it does not have itself, the library runs Python to find out
- * where a plugin is, and loads that. Data must not make it do so: such chunks are refused, by their
- * header.
+ * For filters and compressors that it does not have, the library runs Python to find a plugin, and
+ * loads it. Data must not cause that: such chunks are rejected by their header.
  *
  * Source: https://github.com/Blosc/c-blosc2, README_CHUNK_FORMAT.rst
  */

@@ -42,7 +42,7 @@ static refs_status decode_with_size(refs_bytes encoded, refs_codec_output *outpu
     return REFS_OK;
 }
 
-/* The longest match of a block gives 255 bytes for each of its own: a larger room is of no use. */
+/* A block expands to at most 255 times its size, so the capacity need not be larger. */
 #define MOST_EXPANSION 256
 
 static refs_status decode_block(refs_bytes block, refs_codec_output *output, refs_error *err) {

@@ -18,13 +18,13 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     lzf_codec *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
-    /* The default of imagecodecs, which knows the codec by this name alone. */
+    /* The default of imagecodecs, which only has this name of the codec. */
     opened->has_header = strcmp(context->id, "imagecodecs_lzf") == 0;
     refs_json_bool(refs_json_get(context->config, "header"), &opened->has_header);
     return REFS_OK;
 }
 
-/* A block whose size is known is decoded in one go; else room grows until it suffices. */
+/* Decodes a block of known size directly; else increases the capacity until it suffices. */
 static refs_status decode_block(refs_bytes block, refs_codec_output *output, refs_error *err) {
     if (block.size == 0 || block.size > UINT_MAX)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes cannot be a block", block.size);
@@ -43,8 +43,8 @@ static refs_status decode_block(refs_bytes block, refs_codec_output *output, ref
     }
 }
 
-/* For an unknown size: decodes what follows a header to as many bytes as that says; false where it
- * is none. Three bytes of a block decode to 264 at most. */
+/* For an unknown size: decodes the bytes after a header to the size that it states; false if there
+ * is no valid header. Three bytes of a block decode to 264 at most. */
 static bool decode_after_header(refs_bytes encoded, refs_codec_output *output) {
     if (encoded.size <= HEADER_SIZE || encoded.size > UINT_MAX) return false;
     size_t size = refs_load_le32(encoded.data);
@@ -56,8 +56,8 @@ static bool decode_after_header(refs_bytes encoded, refs_codec_output *output) {
                           output->data, (unsigned)size) == size;
 }
 
-/* VirtualiZarr asks for a header, as it is imagecodecs' default, where HDF5's filter has written
- * none: only the right size is taken for one. */
+/* VirtualiZarr configures a header, imagecodecs' default, for HDF5 chunks that have none: a header
+ * only counts if it is the right size. */
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     const lzf_codec *codec = self;

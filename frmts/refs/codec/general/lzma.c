@@ -1,5 +1,5 @@
-/* lzma.c -- codec "lzma": .xz streams one behind the other, .lzma files, or raw streams of filters
- * that the configuration lists. Python's numbers and defaults. */
+/* lzma.c -- codec "lzma": consecutive .xz streams, .lzma files, or raw streams with the filters in
+ * the configuration. Numbers and defaults are those of Python. */
 #include <lzma.h>
 
 #include "stream.h"
@@ -20,7 +20,7 @@ typedef struct lzma_codec {
 
 /* -- configuration ----------------------------------------------------------------------------- */
 
-/* A member of a filter that overrides what the preset says. */
+/* Overrides a member of the preset. */
 static void override_u32(const refs_json *config, const char *member, uint32_t *value) {
     uint64_t given;
     if (refs_json_u64(refs_json_get(config, member), &given) && given <= UINT32_MAX)
@@ -118,7 +118,7 @@ static refs_status step(void *user, refs_codec_stream *stream, refs_error *err) 
     library->avail_in = stream->in.size;
     library->next_out = stream->out;
     library->avail_out = stream->room;
-    /* All input is there, so that the end of it may be the end of the last stream. */
+    /* All input is available, so its end may be the end of the last stream. */
     lzma_ret result = lzma_code(library, LZMA_FINISH);
     stream->in = refs_bytes_view(library->next_in, library->avail_in);
     stream->room = library->avail_out;

@@ -1,5 +1,5 @@
-/* zip_deflate.c -- codec "deflate": a member of a ZIP archive from its local header on, as kerchunk
- * refers to it.
+/* zip_deflate.c -- codec "deflate": a member of a ZIP archive with its local header, to which
+ * kerchunk refers.
  *
  * Source: PKWARE's APPNOTE.TXT, section 4.3.7.
  */
@@ -9,7 +9,7 @@
 #define STORED      0
 #define DEFLATED    8
 
-/* The bytes behind the header, perhaps with more behind them. */
+/* Finds the content after the header; further bytes may follow it. */
 static refs_status skip_header(refs_bytes member, refs_bytes *content, refs_error *err) {
     const uint8_t *header = member.data;
     if (member.size < HEADER_SIZE || memcmp(header, "PK\3\4", 4) != 0)

@@ -1,5 +1,5 @@
-/* zlib.c -- codec "zlib": a zlib stream (RFC 1950); "imagecodecs_deflate" may ask for one without
- * its wrapper (RFC 1951). Bytes behind its end are ignored, as numcodecs does. */
+/* zlib.c -- codec "zlib": a zlib stream (RFC 1950); "imagecodecs_deflate" may be configured without
+ * the wrapper (RFC 1951). Bytes after its end are ignored, as in numcodecs. */
 #include "inflate.h"
 
 typedef struct zlib_codec {

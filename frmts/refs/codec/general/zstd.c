@@ -1,5 +1,5 @@
-/* zstd.c -- codec "zstd": Zstandard frames (RFC 8878) one behind the other, with or without their
- * content's size. */
+/* zstd.c -- codec "zstd": consecutive Zstandard frames (RFC 8878), with or without the content
+ * size. */
 #include <zstd.h>
 
 #include "stream.h"

@@ -1,5 +1,5 @@
-/* complex.c -- complex packing: groups of values that differ little, each with its own
- * reference, width and length; perhaps of differences between neighbours.
+/* complex.c -- complex packing: groups of similar values, each with a reference, width and length,
+ * with or without spatial differencing.
  *
  * Source: WMO Manual on Codes, GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3.
  */
@@ -16,7 +16,7 @@ typedef struct grouping {
     uint32_t last_length;
     unsigned length_bits;
     unsigned order;      /* of differences: 0, 1 or 2 */
-    unsigned value_bits; /* of what goes before differences */
+    unsigned value_bits; /* of the numbers before differences */
 } grouping;
 
 static refs_status read_grouping(const refs_grib_message *message, grouping *groups,
@@ -43,7 +43,8 @@ static refs_status read_grouping(const refs_grib_message *message, grouping *gro
     return REFS_OK;
 }
 
-/* Four readers, as references, widths, lengths and values of the groups lie one behind the other.
+/* The positions of references, widths, lengths and values of the groups, which are stored one after
+ * the other.
  */
 typedef struct group_readers {
     refs_bit_reader references, widths, lengths, values;
@@ -93,8 +94,8 @@ static uint32_t all_ones(unsigned n_bits) {
     return (uint32_t)((UINT64_C(1) << n_bits) - 1);
 }
 
-/* The highest number of a group, or the two highest, stand for missing values; in groups that have
- * no bits for each value, those of the reference. */
+/* The highest number of a group, or the two highest, mean missing values; in groups of width 0, the
+ * highest numbers of the reference. */
 static bool is_missing(const grouping *groups, unsigned n_bits, uint32_t number) {
     if (groups->n_missing == 0 || n_bits == 0) return false;
     uint32_t highest = all_ones(n_bits);
@@ -122,8 +123,7 @@ static refs_status unpack_groups(const refs_grib_message *message, const groupin
 
 /* -- differences ------------------------------------------------------------------------------- */
 
-/* The numbers before the groups: the first values themselves, and what all differences have in
- * common. */
+/* The numbers before the groups: the first values, and the minimum of all differences. */
 typedef struct differences {
     int64_t first[2];
     int64_t minimum;
@@ -143,7 +143,7 @@ static bool take_start(const grouping *groups, refs_bit_reader *reader, differen
     return true;
 }
 
-/* Sums modulo 2^64: a damaged message may make them any size. */
+/* Sums are modulo 2^64, because those of a damaged message may overflow. */
 static void sum_differences(const grouping *groups, const differences *start, size_t n,
                             const bool *missing, int64_t *values) {
     uint64_t before[2] = {0, 0};

@@ -29,7 +29,7 @@ refs_status refs_codec__grib_end(const refs_number_type *type, refs_grib_numbers
     return status;
 }
 
-/* The type that the last cast before this codec encodes to; NULL where there is none. */
+/* The encoded type of the last cast before this codec; NULL if there is none. */
 static const refs_json *type_after_casts(const refs_codec_context *context) {
     const refs_json *type = NULL;
     for (size_t i = 0; i < context->array->n_steps; i++) {

@@ -14,19 +14,20 @@
 typedef struct refs_grib_numbers {
     double *values; /**< to be freed */
     size_t n;
-    uint8_t *dst; /**< where they are stored in the output */
+    uint8_t *dst; /**< their destination in the output */
 } refs_grib_numbers;
 
-/** Adds `n` numbers of `type` to `output`, and takes memory to compute them in. */
+/** Adds `n` numbers of `type` to `output`, and allocates `values`. */
 refs_status refs_codec__grib_begin(const refs_number_type *type, size_t n,
                                    refs_codec_output *output, refs_grib_numbers *numbers,
                                    refs_error *err);
 
-/** Stores them where `status` is REFS_OK, frees the memory, and returns `status`. */
+/** Stores the numbers if `status` is REFS_OK, frees `values`, and returns `status`. */
 refs_status refs_codec__grib_end(const refs_number_type *type, refs_grib_numbers *numbers,
                                  refs_status status);
 
-/** Puts the numbers of a message that runs by columns, or to and fro, into rows. */
+/** Reorders the numbers of a message into rows, if it is stored by columns, or in alternating
+ * directions. */
 refs_status refs_codec__grib_order(const refs_grib_rows *rows, double *numbers, refs_error *err);
 
 /** The values, one for each point, in rows; NaN where one is missing. */
@@ -37,9 +38,8 @@ refs_status refs_codec__grib_values(const refs_grib_message *message, double *nu
 refs_status refs_codec__grib_coordinate(const refs_grib_message *message, refs_grib_axis axis,
                                         double *numbers, refs_error *err);
 
-/** The type that the numbers of a codec have in front of which `context` has others: that of the
- * configuration ("dtype"), else the one that the nearest "cast_value" or "astype" encodes to, else
- * the array's. */
+/** The type of the decoded numbers: that of the configuration ("dtype"), else the encoded type of
+ * the last "cast_value" or "astype" before this codec, else the array's. */
 refs_status refs_codec__grib_type(const refs_codec_context *context, refs_number_type *type,
                                   refs_error *err);
 

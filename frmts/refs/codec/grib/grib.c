@@ -1,7 +1,6 @@
 /* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, row
- * by row, from the first point of each to its last, in whatever order the message holds them;
- * missing values are NaN. "field" is the number of one field among
- * several of a message, counted from 0. */
+ * by row, from the first point of each to its last, whatever their order in the message; missing
+ * values are NaN. "field" is the number, from 0, of a field in a message with several. */
 #include "field.h"
 
 typedef struct grib_codec {

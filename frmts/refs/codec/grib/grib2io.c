@@ -1,9 +1,9 @@
-/* grib2io.c -- codec "grib2io" of NOAA: section 7 of a GRIB 2 message, with section 6 before it
- * where the message has a bitmap; what other sections say is in the configuration.
+/* grib2io.c -- codec "grib2io" of NOAA: section 7 of a GRIB 2 message, after section 6 if the
+ * message has a bitmap; the configuration has the content of the other sections.
  *
  * Source: https://github.com/NOAA-MDL/grib2io, src/grib2io/codecs.py; numbers in "drt" are those of
  * NCEP's library g2c, drstemplates.c. Departures: values that complex packing marks as missing are
- * NaN, and points that a message has by columns are put in rows. */
+ * NaN, and points that are stored by columns are reordered into rows. */
 #include "field.h"
 
 /* Bytes of section 5 before its template, and of the longest template that is read. */
@@ -57,7 +57,7 @@ static refs_status write_template(const refs_json *drt, const int8_t *sizes, gri
     for (size_t i = 0; sizes[i] != 0; i++) {
         size_t size = (size_t)(sizes[i] < 0 ? -sizes[i] : sizes[i]);
         int64_t number, limit = INT64_C(1) << (8 * size - (sizes[i] < 0 ? 1 : 0));
-        /* A float may have been read as a negative integer. */
+        /* grib2io may have read a float as a negative integer. */
         int64_t least = sizes[i] < 0 ? 1 - limit : size == 4 ? INT32_MIN : 0;
         if (!refs_json_i64(refs_json_at(drt, i), &number) || number < least || number >= limit)
             return refs_fail(err, REFS_INVALID, "drt[%zu]: expected a number of %zu bytes", i,

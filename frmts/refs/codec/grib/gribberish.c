@@ -1,10 +1,10 @@
-/* gribberish.c -- codec "gribberish": the first field of one GRIB message as a Zarr array, which
- * may be turned so that longitudes rise from -180 and the first row is the northernmost.
+/* gribberish.c -- codec "gribberish": the first field of one GRIB message as a Zarr array,
+ * optionally rotated so that longitudes ascend from -180 and the first row is the northernmost.
  *
  * Source: https://github.com/mpiannucci/gribberish, python/gribberish/zarr/codec.py and
- * gribberish/src/utils/iter/projection.rs. Departures: rows that a message has by columns or to and
- * fro are put in order; coordinates of grids are spaced evenly from the first point to the last;
- * the decimal scale factor of constant fields counts. */
+ * gribberish/src/utils/iter/projection.rs. Departures: points that are stored by columns or in
+ * alternating directions are reordered; coordinates of grids are evenly spaced from the first point
+ * to the last; the decimal scale factor of constant fields is applied. */
 #include <math.h>
 
 #include "field.h"
@@ -51,7 +51,7 @@ static double wrap(double longitude) {
     return longitude >= 180 ? longitude - 360 : longitude;
 }
 
-/* Longitudes of the columns from 0 to 360, but for those that begin below 0. */
+/* Longitudes of the columns from 0 to 360, unless they begin below 0. */
 static bool find_longitudes(const refs_grib_message *message, const grid *rows,
                             double *longitudes) {
     if (!refs_grib_axis_values(message->whole.data[7], message->grid, REFS_GRIB_LONGITUDES,
@@ -66,8 +66,8 @@ static bool find_longitudes(const refs_grib_message *message, const grid *rows,
     return true;
 }
 
-/* The column that becomes the first one; false where columns rise not, or span no circle to a
- * quarter of a column, and stay. */
+/* The column that becomes the first one; false if columns do not ascend, or do not cover 360
+ * degrees within a quarter of a column: then they are not rotated. */
 static bool find_seam(const double *longitudes, size_t nx, size_t *seam) {
     double step = nx > 1 ? longitudes[1] - longitudes[0] : 0;
     if (!(step > 0) || fabs(step * (double)nx - 360) >= step / 4) return false;
@@ -93,7 +93,7 @@ static void reverse_rows(double *numbers, size_t ny, size_t nx, double *spare) {
     }
 }
 
-/* Turns numbers for all points, as the configuration has it. */
+/* Rotates and flips the numbers of all points, as configured. */
 static refs_status turn(const gribberish_codec *codec, const refs_grib_message *message,
                         const grid *rows, double *numbers, refs_error *err) {
     size_t seam = 0;
@@ -142,7 +142,7 @@ static refs_status read_points(const gribberish_codec *codec, const refs_grib_me
     return REFS_OK;
 }
 
-/* Whether the message has rows; those of a reduced grid are no grid's. */
+/* Whether the points of the message are in rows of one length. */
 static bool find_grid(const refs_grib_message *message, grid *found) {
     refs_grib_rows rows;
     if (!refs_grib_rows_read(message->whole.data[7], message->grid, &rows) ||

@@ -1,10 +1,10 @@
-/* grid.c -- a message that is nothing but a grid, see message.h. All values are zero, and
+/* grid.c -- makes a message with the grid of another one, see message.h. All values are zero, and
  * take no bits. */
 #include "message.h"
 
 #include "refs/grib_rows.h"
 
-/* Appends the grid, whose points are asked for row by row. */
+/* Appends the grid section, with the scanning mode set to rows. */
 static refs_status append_grid(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
     refs_grib_rows rows;
     size_t begin = alone->size;
@@ -49,7 +49,7 @@ static refs_status write_2(const refs_grib_message *message, refs_buf *alone, re
 
 /* -- edition 1 --------------------------------------------------------------------------------- */
 
-/* Sections 0 and 1: the same of table 128 of centre 98, with a grid behind it. */
+/* Sections 0 and 1: the same by table 128 of centre 98, followed by a grid. */
 static const uint8_t begin_1[] = {'G', 'R', 'I', 'B', 0,   0, 0, 1, 0,   0, 28, 128,
                                   98,  255, 255, 128, 130, 1, 0, 0, 100, 1, 1,  0,
                                   0,   1,   0,   0,   0,   0, 0, 0, 20,  0, 0,  0};

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Powers as ecCodes computes them, so that values are the same to the last bit. */
+/* Computes powers like ecCodes, so that values are equal in all bits. */
 static double power(double base, int64_t exponent) {
     double result = 1;
     for (int64_t i = exponent < 0 ? -exponent : exponent; i > 0; i--) result *= base;
@@ -40,19 +40,18 @@ static size_t count_ones(refs_bytes bytes, size_t n_bits) {
 
 /* -- edition 2 --------------------------------------------------------------------------------- */
 
-/* The sections by their numbers, with their headers of five bytes; those that are absent have no
- * bytes. */
+/* The sections by their numbers, with their headers of five bytes; absent ones are empty. */
 typedef struct sections {
     refs_bytes section[8];
 } sections;
 
-/* Whether a section says that it is the bitmap before it. */
+/* Whether a section repeats the previous bitmap. */
 static bool repeats_bitmap(refs_bytes section) {
     return section.data[4] == 6 && section.size > 5 && section.data[5] == 254;
 }
 
-/* Sections from 2, 3 or 4 to 7 may follow again: fields behind the first, for which sections before
- * hold that do not. */
+/* Sections from 2, 3 or 4 to 7 may be repeated, for further fields, to which earlier sections apply
+ * unless repeated. */
 static refs_status find_sections(refs_bytes whole, size_t wanted, sections *found,
                                  refs_error *err) {
     unsigned last = 0;
@@ -78,7 +77,7 @@ static refs_status find_sections(refs_bytes whole, size_t wanted, sections *foun
     return REFS_OK;
 }
 
-/* Bytes that section 5 has at least, for each packing. */
+/* The minimal size of section 5, for each packing. */
 static const struct {
     refs_grib_packing packing;
     size_t size;
@@ -144,7 +143,7 @@ static refs_status parse_2(refs_bytes whole, size_t field, refs_grib_message *me
 
 /* -- edition 1 --------------------------------------------------------------------------------- */
 
-/* Takes the next section, whose size is in its first three bytes. */
+/* Cuts the next section, whose size is in its first three bytes. */
 static bool take_section(refs_bytes *rest, size_t least, refs_bytes *section) {
     if (rest->size < least || refs_load_be24(rest->data) < least ||
         refs_load_be24(rest->data) > rest->size)
@@ -160,7 +159,7 @@ static double ibm_float(uint32_t bits) {
     return bits >> 31 != 0 ? -size : size;
 }
 
-/* The points along each dimension; false where there is no such thing. */
+/* The number of points; false if the grid has no such dimensions. */
 static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
     if (message->grid.size < 10) return false;
     unsigned nx = refs_load_be16(message->grid.data + 6),
@@ -169,8 +168,8 @@ static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
     return nx != UINT16_MAX && ny != UINT16_MAX;
 }
 
-/* How many points there are, if not from a bitmap: what is packed says it, unless that is nothing,
- * when all values are equal. ecCodes leaves the number of unused bits of IEEE floats as it was. */
+/* Without a bitmap, the number of points follows from the size of the packed data, unless values of
+ * 0 bits are packed. ecCodes does not update the number of unused bits for IEEE floats. */
 static refs_status count_points(refs_bytes data, refs_grib_message *message, refs_error *err) {
     size_t n_bits = 8 * message->data.size, n_unused = data.data[3] & 15u;
     refs_grib_reduced reduced;
@@ -186,9 +185,9 @@ static refs_status count_points(refs_bytes data, refs_grib_message *message, ref
     return REFS_OK;
 }
 
-/* Flags of section 4, code table 11. ecCodes marks IEEE floats, of which edition 1 knows nothing,
- * by additional flags of integers: the precision follows the number of bits, the values follow
- * that.
+/* Flags of section 4, code table 11. ecCodes marks IEEE floats, which edition 1 does not define, by
+ * the flags of integers with additional flags: the precision follows the number of bits, and the
+ * values follow the precision.
  */
 enum { SPHERICAL = 8, SECOND_ORDER = 4, INTEGERS = 2, MORE_FLAGS = 1 };
 
@@ -242,10 +241,10 @@ static refs_status parse_1(refs_bytes whole, refs_grib_message *message, refs_er
 
 /* -- both editions ----------------------------------------------------------------------------- */
 
-/* Grids of edition 2 that have nx and ny behind the shape of the Earth: regular, rotated, polar
- * stereographic, Lambert's, Albers'. ecCodes frees twice, and reads what it should not, where the
- * description of a Mercator or a Gaussian grid is damaged; their coordinates run along axes and are
- * not asked for. */
+/* Grids of edition 2 that have nx and ny after the shape of the Earth: regular, rotated, polar
+ * stereographic, Lambert, Albers. Mercator and Gaussian grids, whose coordinates are computed along
+ * axes, are not passed to ecCodes: with a damaged description it frees memory twice and reads out
+ * of bounds. */
 static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
     static const unsigned templates[] = {0, 1, 20, 30, 31, 140};
     const uint8_t *section = message->grid.data;
@@ -256,7 +255,7 @@ static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
            is_one_of(refs_load_be16(section + 12), templates, sizeof templates / sizeof *templates);
 }
 
-/* The same of edition 1. */
+/* The same for edition 1. */
 static bool is_known_grid_1(const refs_grib_message *message) {
     static const unsigned types[] = {0, 3, 5, 10};
     return message->grid.size >= 10 &&

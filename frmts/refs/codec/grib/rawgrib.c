@@ -1,12 +1,12 @@
 /* rawgrib.c -- codec "gribscan.rawgrib" of MPI-M: the values of one GRIB message.
  *
- * Source: https://github.com/gribscan/gribscan, gribscan/rawgribcodec.py. It returns what ecCodes
- * has as "values": 9999 where one is missing, which the sets name as their fill value. */
+ * Source: https://github.com/gribscan/gribscan, gribscan/rawgribcodec.py. It returns ecCodes'
+ * "values": missing ones are 9999, which is the fill value of such sets. */
 #include <math.h>
 
 #include "field.h"
 
-/* ecCodes' "missingValue" of a message that is read. */
+/* ecCodes' default "missingValue". */
 static const double missing = 9999;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

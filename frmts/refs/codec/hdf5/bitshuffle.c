@@ -1,5 +1,5 @@
-/* bitshuffle.c -- codec "bitshuffle": the HDF5 filter 32008. Elements in planes of bits, block by
- * block; with "cname" the blocks are compressed and framed. */
+/* bitshuffle.c -- codec "bitshuffle": the HDF5 filter 32008. The bits of elements in planes, block
+ * by block; with "cname", blocks are compressed and framed. */
 #include <limits.h>
 #include <lz4.h>
 #include <zstd.h>
@@ -11,7 +11,7 @@ typedef bool (*decompressor)(refs_bytes block, uint8_t *dst, size_t size);
 
 typedef struct bitshuffle_codec {
     size_t element_size;
-    size_t block;            /* elements; 0: as many as the filter takes by itself */
+    size_t block;            /* elements; 0: the filter's default */
     decompressor decompress; /* NULL: blocks are neither compressed nor framed */
 } bitshuffle_codec;
 
@@ -59,7 +59,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     opened->element_size = context->array->element_size;
-    /* The name is that of imagecodecs, and of numcodecs in "shuffle". */
+    /* "itemsize" is the name in imagecodecs. */
     REFS_TRY(read_size(context->config, "itemsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "elementsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "blocksize", &opened->block, err));
@@ -75,7 +75,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* One decoding: blocks are taken from `blocks` and put to `dst` one behind the other. */
+/* The state of decoding: the next block of `blocks` is written to `dst`. */
 typedef struct unshuffling {
     const bitshuffle_codec *codec;
     refs_blocks blocks;

@@ -1,5 +1,4 @@
-/* bitshuffle.h -- elements from planes of bits, as https://github.com/kiyo-masui/bitshuffle makes
- * them.
+/* bitshuffle.h -- undoes the bitshuffle of https://github.com/kiyo-masui/bitshuffle.
  *
  * Read before this: refs/bytes.h.
  */
@@ -8,10 +7,10 @@
 
 #include "refs/bytes.h"
 
-/** Elements are shuffled in blocks of a multiple of this; what is left over is not. */
+/** Blocks have a multiple of this many elements; elements left over are not shuffled. */
 #define REFS_BITSHUFFLE_MULTIPLE 8
 
-/** Elements in a block unless told otherwise. */
+/** The default number of elements in a block. */
 size_t refs_codec__bitshuffle_block(size_t element_size);
 
 /** Undoes one block of `n` elements, a multiple of eight. */

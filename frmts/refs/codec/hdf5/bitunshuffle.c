@@ -10,8 +10,8 @@ size_t refs_codec__bitshuffle_block(size_t element_size) {
     return n > MIN_BLOCK_ELEMENTS ? n : MIN_BLOCK_ELEMENTS;
 }
 
-/* Eight bytes as a matrix of bits, turned about its diagonal: in three steps, halves change places
- * with halves, quarters with quarters, bits with bits. */
+/* Transposes eight bytes as an 8 x 8 matrix of bits, in three steps: swaps blocks of 4 x 4, of 2 x
+ * 2, and single bits. */
 static uint64_t transpose_bits(uint64_t bits) {
     uint64_t swap = (bits ^ bits >> 7) & UINT64_C(0x00aa00aa00aa00aa);
     bits ^= swap ^ swap << 7;

@@ -1,5 +1,5 @@
-/* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of strings, kerchunk has
- * one text for all of them or one for each that occurs. */
+/* fill_hdf_strings.c -- codec "fill_hdf_strings": HDF5 stores addresses of strings, for which
+ * kerchunk's configuration has one string for all of them, or one for each address. */
 #include "numcodecs/elements.h"
 #include "numcodecs/text_list.h"
 #include "refs/intern.h"
@@ -8,7 +8,7 @@ typedef struct hdf_strings {
     refs_element_type type;
     size_t id_size;         /* bytes of an address */
     refs_intern ids;        /* numbered as their strings */
-    refs_text_list strings; /* only one, with no id: for all */
+    refs_text_list strings; /* a single string without an id is for all addresses */
 } hdf_strings;
 
 static refs_status read_strings(const refs_json *map, hdf_strings *codec, refs_error *err) {
@@ -23,7 +23,7 @@ static refs_status read_strings(const refs_json *map, hdf_strings *codec, refs_e
     return REFS_OK;
 }
 
-/* Structured types are lists, or texts of such a list in Python's syntax. */
+/* Structured types are lists, or strings with such a list in Python's syntax. */
 static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error *err) {
     refs_str text = refs_json_text(dtype);
     refs_element_type type;

@@ -1,8 +1,8 @@
-/* nbit.c -- codec "hdf5_nbit": HDF5's filter 5: the bits of numbers that mean something, one behind
- * the other, highest first. Their surroundings are zeros.
+/* nbit.c -- codec "hdf5_nbit": HDF5's filter 5: only the significant bits of numbers, packed,
+ * highest first; padding bits are decoded as zeros.
  *
- * The filter's parameters describe an element: numbers (size, order, bits, and the lowest of them),
- * arrays and structures of them, and bytes that are as they are.
+ * The filter's parameters describe an element: numbers (size, byte order, number of bits, lowest
+ * bit), arrays and structures of them, and opaque bytes.
  *
  * Source: HDF5 File Format Specification, IV.A.2.l, and what HDF5 1.10 writes.
  */
@@ -15,13 +15,13 @@ typedef struct nbit {
     uint32_t n;
     uint32_t n_elements;
     uint32_t size; /* bytes of an element */
-    uint64_t bits; /* of it that are stored */
+    uint64_t bits; /* stored bits of it */
     uint32_t parameters[MAX_PARAMETERS];
 } nbit;
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
-/* The description that is read, and what it describes. */
+/* A position in the parameters, and the element described there. */
 typedef struct description {
     const nbit *self;
     uint32_t at;
@@ -32,7 +32,7 @@ static uint32_t next(description *from) {
     return from->at < from->self->n ? from->self->parameters[from->at++] : 0;
 }
 
-/* The described element: its bytes and how many bits of them are stored. */
+/* Sets the bytes of the described element, and the number of stored bits. */
 static refs_status measure(description *from, uint32_t *size, uint64_t *bits, refs_error *err);
 
 static refs_status measure_array(description *from, uint32_t size, uint64_t *bits,
@@ -134,7 +134,7 @@ static void take_atomic(description *from, uint32_t size, bit_reader *reader, ui
     }
 }
 
-/* Puts what is described next to `dst`, which is zero. */
+/* Decodes the element described next to `dst`, which must be zeroed. */
 static void take_element(description *from, bit_reader *reader, uint8_t *dst) {
     uint32_t class = next(from), size = next(from);
     if (class == ATOMIC) {

@@ -1,15 +1,15 @@
-/* number.c -- codec "hdf5_number": numbers that have bits to spare in their bytes, and floats of
- * any layout, as numbers of the array's type.
+/* number.c -- codec "hdf5_number": converts integers with padding bits, and floats of any layout,
+ * to the array's type.
  *
- * Its configuration says how a number lies in its bytes (bit_number.h). Floats of more precision
- * than the array's are rounded; one that the array's type cannot tell from infinity is an error.
+ * The configuration is the layout of a number (bit_number.h). Floats with a higher precision than
+ * the array's are rounded; one that overflows to infinity is an error.
  */
 #include "numbers.h"
 #include "refs/bit_number.h"
 
 typedef struct number_codec {
     refs_bit_number stored;
-    refs_recast types; /* what is encoded has a size only */
+    refs_recast types; /* the encoded type only has a size */
 } number_codec;
 
 static refs_status read_kind(const refs_json *config, refs_bit_number *stored, refs_error *err) {

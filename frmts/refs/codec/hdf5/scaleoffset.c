@@ -1,10 +1,9 @@
-/* scaleoffset.c -- codec "hdf5_scaleoffset": HDF5's filter 6: what numbers are above the least of
- * them, in as few bits as that takes; of floats after they were multiplied by a power of ten and
- * rounded.
+/* scaleoffset.c -- codec "hdf5_scaleoffset": HDF5's filter 6: the offsets of numbers from their
+ * minimum, in as few bits as possible; floats are first multiplied by a power of ten and rounded.
  *
- * A chunk is the number of bits (4 bytes), the size of the least value (1), that value (8), eight
- * bytes that are not used, and the numbers, highest bits first. If the bits are all bits of an
- * element, the elements follow as they are.
+ * A chunk has the number of bits (4 bytes), the size of the minimum (1), the minimum (8), eight
+ * unused bytes, and the offsets, highest bits first. If the number of bits is that of an element,
+ * the elements are stored unchanged.
  *
  * Source: HDF5 File Format Specification, IV.A.2.l, and what HDF5 1.10 writes.
  */
@@ -78,7 +77,7 @@ static void store(uint64_t number, uint8_t *bytes, const uint32_t *parameters) {
         bytes[parameters[ORDER] == 1 ? size - 1 - i : i] = (uint8_t)number;
 }
 
-/* HDF5 computes it in the type itself, and so does this. */
+/* Computed in the element type, as in HDF5. */
 static uint64_t unscale(uint64_t number, uint64_t least, const uint32_t *parameters) {
     double power = pow(10.0, (int32_t)parameters[FACTOR]);
     if (parameters[SIZE] == 4) {

@@ -1,16 +1,16 @@
-/* shuffle.c -- codec "shuffle": all first bytes of the elements, then all second bytes … */
+/* shuffle.c -- codec "shuffle": the first bytes of all elements, then the second bytes … */
 #include "output.h"
 
 /* numcodecs' default. */
 #define DEFAULT_ELEMENT_SIZE 4
 
-/* The bytes that are put together at a time: few enough to stay in the nearest cache. */
+/* Bytes that are unshuffled at a time, which fit into the L1 cache. */
 #define BLOCK_BYTES 4096
 
 typedef struct shuffle {
     size_t element_size;
-    bool may_be_left; /* bytes behind the last whole element, which stay where they are: as HDF5
-                         has it where another filter came before */
+    bool may_be_left; /* bytes after the last whole element are allowed, and not shuffled: HDF5
+                         writes them if another filter precedes this one */
 } shuffle;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -21,7 +21,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         return refs_fail(err, REFS_INVALID, "elementsize: expected a size");
     shuffle *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    if (element_size > SIZE_MAX) element_size = SIZE_MAX; /* no chunk is a multiple of that */
+    if (element_size > SIZE_MAX) element_size = SIZE_MAX; /* no chunk size is a multiple of that */
     opened->element_size = element_size > 0 ? (size_t)element_size : 1;
     opened->may_be_left = false;
     refs_json_bool(refs_json_get(context->config, "leftover"), &opened->may_be_left);
@@ -30,8 +30,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return REFS_OK;
 }
 
-/* For sizes known when this is compiled: the planes are read side by side and elements written
- * whole, which compilers turn into vector instructions. */
+/* For element sizes known at compile time: reads all planes in parallel and writes whole elements,
+ * which compilers vectorise. */
 #define DEFINE_UNSHUFFLE(element_size)                                                             \
     static void unshuffle_##element_size(const uint8_t *restrict src, size_t n,                    \
                                          uint8_t *restrict dst) {                                  \
@@ -86,7 +86,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-/* Elements of which the last plane still lies in `data`, behind all that was written so far. */
+/* Elements whose last plane is still in `data`, after all bytes written so far. */
 typedef struct moved_planes {
     uint8_t *data;
     const uint8_t *others; /* planes */
@@ -103,7 +103,7 @@ static void unshuffle_block(const moved_planes *moved, size_t begin, size_t n) {
     unshuffle(block, n, moved->element_size, moved->data + begin * moved->element_size);
 }
 
-/* All planes but the last are moved out of the way, of large elements the last one too. */
+/* Moves all planes except the last one to `spare`; for large elements, the last one too. */
 static refs_status decode_in_place(const void *self, uint8_t *data, size_t size, refs_buf *spare,
                                    refs_error *err) {
     size_t element_size = ((const shuffle *)self)->element_size;

@@ -1,6 +1,6 @@
-/* szip.c -- codec "imagecodecs_szip": what HDF5's filter "szip" stores: the decoded size in four
- * bytes, little-endian, unless told otherwise, then a stream of extended Rice codes. The parameters
- * are the filter's.
+/* szip.c -- codec "imagecodecs_szip": the format of HDF5's filter "szip": by default the decoded
+ * size in four bytes, little-endian, then a stream of extended Rice codes. The configuration has
+ * the filter's parameters.
  *
  * Source: https://gitlab.dkrz.de/k202009/libaec, which has szip's interface, too.
  */
@@ -47,7 +47,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
                           &parameters->pixels_per_scanline, err);
 }
 
-/* Only outputs of a known size tell how much is to come where no header does. */
+/* Without a header, the decoded size is only known if the output has a fixed size. */
 static refs_status take_size(bool has_header, refs_bytes *encoded, const refs_codec_output *output,
                              size_t *size, refs_error *err) {
     if (!has_header && output->growing != NULL)
@@ -70,7 +70,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     REFS_TRY(take_size(codec->has_header, &encoded, output, &size, err));
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));
     written = size;
-    /* 32 and 64 bits are coded as so many bytes. */
+    /* Samples of 32 and 64 bits are coded as four or eight samples of 8 bits. */
     int bits = parameters.bits_per_pixel;
     size_t unit = bits > 16 && bits < 32 ? 4 : bits > 8 && bits <= 16 ? 2 : 1;
     if (size % unit != 0)

@@ -1,7 +1,7 @@
 /* image.c -- see image.h. */
 #include "image.h"
 
-/* All samples, and the bytes of an image; false where that overflows. */
+/* Sets the number of samples and of bytes of an image; false if it overflows. */
 static bool measure(const refs_image *image, size_t *n, size_t *size) {
     return refs_mul_size(image->width, image->height, n) &&
            refs_mul_size(*n, image->n_samples, n) && refs_mul_size(*n, image->sample_size, size);

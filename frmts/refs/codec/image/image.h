@@ -1,4 +1,4 @@
-/* image.h -- decoding with libraries for images: rows of pixels of one or more samples.
+/* image.h -- helpers for image codecs: rows of pixels of one or more samples.
  *
  * Read before this: numbers.h.
  */
@@ -15,12 +15,12 @@ typedef struct refs_image {
     size_t sample_size; /**< bytes */
 } refs_image;
 
-/** Adds room for the image to `output`. Fails as refs_codec__output_add does. */
+/** Adds the bytes of the image to `output`. Fails like refs_codec__output_add. */
 refs_status refs_codec__image_add(const refs_image *image, refs_codec_output *output, uint8_t **at,
                                   refs_error *err);
 
-/** Whether the array's elements are not in this machine's byte order, in which libraries give
- * them. */
+/** Whether the array's byte order differs from this machine's, in which libraries return
+ * samples. */
 bool refs_codec__array_is_swapped(const refs_codec_context *context);
 
 /** Swaps the bytes of all samples. */

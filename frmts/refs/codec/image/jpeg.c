@@ -1,7 +1,7 @@
-/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG image of 8 bits a sample, as TIFF stores tiles of
- * it: tables may be in the configuration, and so may be a header that goes before. */
+/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG image of 8 bits per sample, such as a tile of a TIFF
+ * file: the configuration may have its tables, and a header to prepend. */
 #include <stdio.h>
-/* After what it relies on. */
+/* Must follow jpeglib.h. */
 #include <jerror.h>
 #include <jpeglib.h>
 #include <setjmp.h>
@@ -11,13 +11,13 @@
 typedef struct jpeg_codec {
     refs_buf tables;
     refs_buf header;
-    J_COLOR_SPACE stored;  /* JCS_UNKNOWN: as the image says */
-    J_COLOR_SPACE decoded; /* JCS_UNKNOWN: as the library sees fit */
+    J_COLOR_SPACE stored;  /* JCS_UNKNOWN: the image's */
+    J_COLOR_SPACE decoded; /* JCS_UNKNOWN: the library's default */
 } jpeg_codec;
 
 /* -- configuration ----------------------------------------------------------------------------- */
 
-/* By the library's number, or as TIFF calls it. */
+/* Reads a colour space, by the library's number or TIFF's name. */
 static refs_status read_colors(const refs_json *config, const char *member, J_COLOR_SPACE *colors,
                                refs_error *err) {
     static const struct {
@@ -77,7 +77,7 @@ typedef struct image_state {
     struct jpeg_error_mgr errors;
     jmp_buf back;
     char message[JMSG_LENGTH_MAX];
-    refs_status status; /* of what failed outside the library */
+    refs_status status; /* of a failure outside the library */
 } image_state;
 
 static void fail_in_library(j_common_ptr library) {
@@ -86,7 +86,8 @@ static void fail_in_library(j_common_ptr library) {
     longjmp(p->back, 1);
 }
 
-/* The library only warns of images that are cut or damaged; of bytes too many it may. */
+/* The library only warns of truncated or damaged images, which is an error here. Warnings of extra
+ * bytes are ignored. */
 static void warn_in_library(j_common_ptr library, int level) {
     if (level < 0 && library->err->msg_code != JWRN_EXTRANEOUS_DATA) fail_in_library(library);
 }
@@ -108,7 +109,7 @@ static void read_image(const jpeg_codec *codec, refs_bytes encoded, image_state 
     }
     jpeg_mem_src(&p->library, encoded.data, (unsigned long)encoded.size);
     jpeg_read_header(&p->library, TRUE);
-    /* A plane of its own has no colours, whatever is said of the whole image. */
+    /* An image of one plane has no colours, whatever the configuration of the whole image. */
     bool has_colors = p->library.num_components > 1;
     if (has_colors && codec->stored != JCS_UNKNOWN) p->library.jpeg_color_space = codec->stored;
     if (has_colors && codec->decoded != JCS_UNKNOWN) p->library.out_color_space = codec->decoded;
@@ -122,7 +123,7 @@ static void read_image(const jpeg_codec *codec, refs_bytes encoded, image_state 
     jpeg_finish_decompress(&p->library);
 }
 
-/* `p` belongs to the caller, so that a jump leaves it as it is. */
+/* `p` is the caller's, so that longjmp does not make its members indeterminate. */
 static refs_status decode_image(const jpeg_codec *codec, refs_bytes encoded, image_state *p,
                                 refs_codec_output *output, refs_error *err) {
     p->library.err = jpeg_std_error(&p->errors);
@@ -139,7 +140,7 @@ static refs_status decode_image(const jpeg_codec *codec, refs_bytes encoded, ima
     return p->status;
 }
 
-/* Puts the header before the image, which then has no end of its own. */
+/* Prepends the header to the image, without the header's end marker. */
 static refs_status join(const jpeg_codec *codec, refs_bytes encoded, refs_buf *whole,
                         refs_error *err) {
     REFS_TRY(refs_buf_append(whole, codec->header.data, codec->header.size, err));

@@ -1,4 +1,4 @@
-/* jpeg2k.c -- codec "imagecodecs_jpeg2k": a JPEG 2000 image, a JP2 file or its codestream alone;
+/* jpeg2k.c -- codec "imagecodecs_jpeg2k": a JPEG 2000 image, as a JP2 file or a bare codestream;
  * samples of up to 32 bits. */
 #include <openjpeg.h>
 
@@ -64,7 +64,7 @@ static opj_stream_t *open_stream(source *from) {
 
 /* -- what an image may ask for ----------------------------------------------------------------- */
 
-/* openjpeg makes an entry for each tile that the header speaks of, whatever follows it. */
+/* openjpeg allocates memory for each tile that the header declares. */
 #define MAX_TILE_BYTES     (64 * (uint64_t)REFS_MIB)
 #define TILE_BYTES         6000
 #define TILE_OF_KIND_BYTES 1200
@@ -91,7 +91,7 @@ static uint64_t n_steps(uint64_t begin, uint64_t end, uint64_t step) {
     return end > begin && step > 0 ? (end - begin + step - 1) / step : 0;
 }
 
-/* Judges the marker segment SIZ, which comes first (annex A.5.1). */
+/* Checks the marker segment SIZ, which comes first (annex A.5.1). */
 static refs_status check_tiles(refs_bytes codestream, refs_error *err) {
     static const uint8_t begin[] = {0xFF, 0x4F, 0xFF, 0x51};
     const uint8_t *at = codestream.data;
@@ -148,7 +148,7 @@ static refs_status read_header(image_state *p, refs_bytes encoded, refs_error *e
     return REFS_OK;
 }
 
-/* Samples come as numbers of 32 bits, each kind by itself. */
+/* Writes samples, which the library returns as 32-bit numbers, one array per component. */
 static void put_samples(const image_state *p, const jpeg2k_codec *codec, uint8_t *at) {
     const refs_number_type type = {REFS_NUMBER_UINT, p->size.sample_size, codec->swapped};
     size_t n = p->size.width * p->size.height, n_kinds = p->size.n_samples;

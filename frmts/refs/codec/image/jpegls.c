@@ -1,9 +1,9 @@
-/* jpegls.c -- codec "imagecodecs_jpegls": a JPEG-LS image of 2 to 16 bits a sample. Samples of a
- * pixel lie side by side; colours that the image has one after another stay planes. Samples of more
- * than 8 bits are little-endian whatever the array says, since encoders swap nothing.
+/* jpegls.c -- codec "imagecodecs_jpegls": a JPEG-LS image of 2 to 16 bits per sample. Samples of a
+ * pixel are adjacent; components with separate scans stay planes. Samples of more than 8 bits are
+ * little-endian, whatever the array's byte order, because encoders do not swap bytes.
  *
- * CharLS 2.4, which Debian has, never returns from some damaged images (team-charls/charls pull
- * request 334): hence no library.
+ * No library is used, because CharLS 2.4, which Debian has, does not terminate on some damaged
+ * images (team-charls/charls pull request 334).
  *
  * Sources: ITU-T T.87 (sections are cited as there); HDF5 filter 32018 (EUMETSAT, FCIDECOMP)
  */
@@ -35,13 +35,13 @@ static refs_status damaged(size_t at, refs_error *err) {
 
 /* -- bits, A.1 --------------------------------------------------------------------------------- */
 
-/* The first bit of `cache` is the next; behind n bits it is zero. */
+/* The highest bit of `cache` is the next one; the bits after the first n are zero. */
 typedef struct bit_source {
     const uint8_t *at, *end;
     uint64_t cache;
     unsigned n;
     uint8_t previous;
-    bool failed; /* bits are lacking, or make no sense */
+    bool failed; /* bits are missing or invalid */
 } bit_source;
 
 /* A byte that follows 0xFF has 7 bits; a marker ends the scan. */
@@ -69,7 +69,7 @@ static uint32_t take(bit_source *bits, unsigned n) {
     return taken;
 }
 
-/* Takes zeros, at most `most`, and the one behind them. */
+/* Reads zeros, at most `most`, and the one bit after them. */
 static unsigned take_zeros(bit_source *bits, unsigned most) {
     unsigned zeros = 0;
     fill(bits);
@@ -100,7 +100,7 @@ typedef struct context { /* A.6 */
 /* `b` counts negative errors. */
 typedef struct context run_context;
 
-/* Samples of one component, with one before the first and one behind the last. */
+/* Lines of one component, with a sample before the first and one after the last. */
 typedef struct line_pair {
     uint16_t *above, *line;
     unsigned run_index;
@@ -191,7 +191,7 @@ static int32_t quantize(const scan *s, int32_t gradient) { /* A.3.3 */
     return gradient < 0 ? -region : region;
 }
 
-/* The context of sample x, negative where its sign is; 0: a run may begin. */
+/* The context of sample x, negative if its sign is; 0: a run may begin. */
 static int32_t find_context(const scan *s, const line_pair *p, size_t x) {
     const int32_t left = p->line[x - 1], above = p->above[x], corner = p->above[x - 1];
     return 81 * quantize(s, p->above[x + 1] - above) + 9 * quantize(s, above - corner) +
@@ -247,8 +247,8 @@ static size_t take_run(scan *s, unsigned *run_index, size_t left) {
     return s->bits.failed ? 0 : run;
 }
 
-/* A run from sample x on, with the sample that ends it; returns where it ends. Of pixels whose
- * components are interleaved, all samples that end a run have RItype 0. */
+/* Decodes a run from sample x on, with the sample that ends it; returns its end. If components are
+ * interleaved, all samples that end a run have RItype 0. */
 static size_t decode_run(scan *s, line_pair *lines, size_t n, size_t x) {
     const size_t end = x + take_run(s, &lines->run_index, s->width + 1 - x);
     for (size_t i = 0; i < n; i++)
@@ -297,7 +297,7 @@ static int32_t threshold(int32_t value, int32_t least, int32_t max_value) {
     return value < least || value > max_value ? least : value;
 }
 
-/* What the encoder did not set, C.2.4.1.1.1. */
+/* Sets default parameters, C.2.4.1.1.1. */
 static void add_defaults(parameters *p, int32_t near) {
     const bool is_wide = p->max_value >= 128;
     const int32_t factor =
@@ -339,7 +339,7 @@ static refs_status make_lines(scan *s, refs_error *err) {
     return REFS_OK;
 }
 
-/* A component that has a scan of its own is a plane, if there are others. */
+/* In an image of several components, one with its own scan is a plane. */
 static void put_line(const picture *p, const scan *s, size_t component, size_t y) {
     const refs_image *image = &p->image;
     const bool is_plane = s->n_lines < image->n_samples;
@@ -417,7 +417,7 @@ static refs_status read_frame(picture *p, refs_bytes header, refs_codec_output *
     return refs_codec__image_add(&p->image, output, &p->samples, err);
 }
 
-/* C.2.4.1: parameters; others are tables and sizes that nobody writes. */
+/* C.2.4.1: only preset parameters are supported, not tables and sizes. */
 static refs_status read_preset(picture *p, refs_bytes segment, refs_error *err) {
     const uint8_t *at = segment.data;
     if (segment.size == 0) return damaged(p->at, err);
@@ -431,7 +431,8 @@ static refs_status read_preset(picture *p, refs_bytes segment, refs_error *err) 
     return REFS_OK;
 }
 
-/* Goes behind the next marker. Bytes before it are padding, which some encoders write. */
+/* Skips to the byte after the next marker. Bytes before it are padding, which some encoders
+ * write. */
 static refs_status next_marker(picture *p, uint8_t *marker, refs_error *err) {
     const uint8_t *data = p->encoded.data;
     for (; p->at + 1 < p->encoded.size; p->at++) {

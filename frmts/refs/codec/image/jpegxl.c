@@ -1,6 +1,6 @@
 /* jpegxl.c -- codec "imagecodecs_jpegxl": a JPEG XL image or several of one size, bare or in a
- * container. Samples of a pixel lie side by side; where grey comes with channels that are not
- * alpha, each channel is a plane. Channels other than colours are ignored, as imagecodecs does.
+ * container. Samples of a pixel are adjacent, but grey with channels other than alpha is decoded to
+ * planes. With colours, other channels are ignored, as in imagecodecs.
  *
  * Sources: https://libjxl.readthedocs.io; imagecodecs, jpegxl_decode
  */
@@ -27,7 +27,7 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_jxl, functions);
 
 typedef struct jpegxl_codec {
     bool has_index;
-    size_t index; /* of the only image that is decoded */
+    size_t index; /* of the image to decode */
     bool keep_orientation;
     bool swapped;
 } jpegxl_codec;
@@ -66,7 +66,7 @@ static refs_status damaged(const image_state *p, refs_error *err) {
                      p->encoded.size);
 }
 
-/* Channels that are ignored are decoded all the same. */
+/* Ignored channels count, because the library decodes them. */
 static refs_status check_size(const JxlBasicInfo *info, refs_error *err) {
     const size_t n_channels = (size_t)info->num_color_channels + info->num_extra_channels;
     size_t n;
@@ -77,7 +77,7 @@ static refs_status check_size(const JxlBasicInfo *info, refs_error *err) {
                      info->xsize, info->ysize, n_channels, MAX_SAMPLES);
 }
 
-/* Chooses what the library writes as imagecodecs does: planes for grey with other channels. */
+/* Chooses the output format as imagecodecs does: planes for grey with other channels. */
 static refs_status read_info(image_state *p, refs_error *err) {
     const JxlBasicInfo *info = &p->info;
     if (jxl.JxlDecoderGetBasicInfo(p->library, &p->info) != JXL_DEC_SUCCESS) return damaged(p, err);
@@ -115,7 +115,7 @@ static refs_status add_frame(image_state *p, refs_codec_output *output, refs_err
     return REFS_OK;
 }
 
-/* The library stretches 3 bits to 8, and 12 to 16: undone. */
+/* Undoes the library's stretching of 3 bits to 8, and of 12 to 16. */
 static uint32_t unstretch(uint32_t sample, uint32_t most, uint32_t stretched) {
     return (sample * most + stretched / 2) / stretched;
 }
@@ -142,7 +142,7 @@ static void finish_frame(image_state *p) {
     p->n_frames++;
 }
 
-/* Until the library has no more to tell, or the image that is asked for is there. */
+/* Decodes until the end of the file, or until the requested image is complete. */
 static refs_status decode_frames(image_state *p, refs_codec_output *output, refs_error *err) {
     for (;;) switch (jxl.JxlDecoderProcessInput(p->library)) {
         case JXL_DEC_BASIC_INFO:

@@ -1,7 +1,6 @@
-/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC image, perhaps compressed again as TIFF has
- * it. Pixels that it says are not valid are NaN where samples are floats, as libtiff has them.
- * Samples stay as the library gives them also in arrays of the other byte order: libtiff has
- * swapped their bytes before.
+/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC image, in TIFF optionally compressed again.
+ * Invalid pixels are NaN if samples are floats, as in libtiff. Samples are not swapped in arrays of
+ * the other byte order, because libtiff swaps them before encoding.
  *
  * Source: https://github.com/Esri/lerc
  */
@@ -56,7 +55,7 @@ static void put_nan(uint8_t *sample, size_t size) {
     memcpy(sample, size == 8 ? (const void *)&wide : (const void *)&narrow, size);
 }
 
-/* Samples of one pixel of one band lie side by side, bands behind one another. */
+/* The samples of a pixel in a band are adjacent; bands follow one another. */
 static void mask_floats(const image_state *p) {
     size_t n_pixels = p->image.width * p->image.height, depth = p->info[INFO_DEPTH];
     size_t size = p->image.sample_size;
@@ -90,7 +89,7 @@ static refs_status decode_image(image_state *p, refs_codec_output *output, refs_
 
 /* -- compressed images ------------------------------------------------------------------------- */
 
-/* By what such streams begin with; NULL where the image is as it is. */
+/* Detects an outer compression by its first bytes; NULL if there is none. */
 static const refs_codec_type *outer_codec(refs_bytes encoded) {
     if (encoded.size < 4) return NULL;
     const char *id = refs_load_be32(encoded.data) == 0x28b52ffdu ? "zstd"

@@ -1,5 +1,5 @@
-/* png.c -- codec "imagecodecs_png": a PNG image of 1 to 16 bits a sample; palettes become
- * colours, transparent ones a sample more. */
+/* png.c -- codec "imagecodecs_png": a PNG image of 1 to 16 bits per sample; palettes are expanded
+ * to colours, and transparency to an alpha sample. */
 #include <png.h>
 #include <setjmp.h>
 
@@ -13,7 +13,7 @@ typedef struct png_codec {
 typedef struct image_state {
     png_structp library;
     png_infop info;
-    refs_bytes encoded; /* what is not read yet */
+    refs_bytes encoded; /* the bytes not read yet */
     refs_image image;
     png_bytep *rows;
     uint8_t *samples;
@@ -61,7 +61,7 @@ static void release(png_structp library, png_voidp memory) {
 
 /* -- decoding -- */
 
-/* For any stored form, whole bytes of gray or colours are read. */
+/* Sets up conversion of all formats to whole bytes of grey or colours. */
 static void read_header(image_state *p) {
     png_set_read_fn(p->library, p, read_bytes);
     png_read_info(p->library, p->info);
@@ -89,7 +89,7 @@ static refs_status make_room(image_state *p, refs_codec_output *output, refs_err
     return REFS_OK;
 }
 
-/* Two stops at which the library may jump back; nothing between them belongs to this function. */
+/* The library may longjmp to either setjmp; no local variable changes between them. */
 static refs_status decode_image(image_state *p, refs_codec_output *output, refs_error *err) {
     if (setjmp(png_jmpbuf(p->library)) != 0) return refs_fail(err, REFS_CORRUPT, "%s", p->message);
     read_header(p);

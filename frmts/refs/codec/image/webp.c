@@ -1,5 +1,5 @@
-/* webp.c -- codec "imagecodecs_webp": a WebP image in three samples, or in four where there is to
- * be transparency. */
+/* webp.c -- codec "imagecodecs_webp": a WebP image with three samples per pixel, or four with
+ * alpha. */
 #include <webp/decode.h>
 
 #include "image.h"

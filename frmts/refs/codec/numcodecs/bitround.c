@@ -1,5 +1,5 @@
-/* bitround.c -- codec "bitround", and "imagecodecs_quantize": floats of which few bits were kept,
- * so that other codecs get them smaller. There is nothing to undo. */
+/* bitround.c -- codec "bitround", and "imagecodecs_quantize": floats whose low bits were rounded,
+ * so that they compress better. Decoding changes nothing. */
 #include "output.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

@@ -1,10 +1,10 @@
-/* categorize.c -- codec "categorize": numbers that stand for strings, 1 for the first label; all
- * others for none. */
+/* categorize.c -- codec "categorize": numbers that stand for strings: 1 is the first label, and a
+ * number without a label an empty string. */
 #include "elements.h"
 #include "text_list.h"
 
 typedef struct categorize {
-    refs_recast codes; /* of which only what is encoded matters */
+    refs_recast codes; /* only the encoded type is used */
     refs_element_type type;
     refs_text_list labels;
 } categorize;

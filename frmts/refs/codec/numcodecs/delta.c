@@ -1,6 +1,6 @@
-/* delta.c -- codec "delta": the first number, then differences to the one before. Differences are
- * cast to `dtype` before they are summed in it, as in numcodecs: integers wrap around, and each sum
- * of floats is rounded. */
+/* delta.c -- codec "delta": the first number, then differences from the previous one. Differences
+ * are cast to `dtype` before they are summed in it, as in numcodecs: integers wrap around, and each
+ * sum of floats is rounded. */
 #include "numbers.h"
 #include "sums.h"
 
@@ -20,7 +20,7 @@
 DEFINE_SUM(sum_f4, float)
 DEFINE_SUM(sum_f8, double)
 
-/* NULL: there is none, as the types differ or bytes are swapped. */
+/* The fast sum for these types; NULL if types differ or bytes are swapped. */
 static refs_running_sum sum_for(const refs_recast *types) {
     static const refs_running_sum of_floats[] = {[2] = NULL, [4] = sum_f4, [8] = sum_f8};
     const refs_number_type *from = &types->encoded, *to = &types->decoded;

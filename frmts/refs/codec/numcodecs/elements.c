@@ -99,7 +99,7 @@ refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, ref
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-/* An integer, or what it is as a text or as a float. */
+/* Writes an integer, as text or float if elements are these; `number` is its value as a double. */
 static refs_status put_integer(refs_element_writer *writer, uint64_t bits, double number,
                                const char *printed, refs_error *err) {
     const refs_element_type *type = writer->type;

@@ -1,5 +1,5 @@
-/* elements.h -- the elements of an array written one after the other, for codecs that make values
- * instead of bytes: strings, numbers.
+/* elements.h -- writes elements of an array one after the other, for codecs that decode to values:
+ * strings, numbers.
  *
  * Strings of variable length (dtype "|O") are framed as vlen.h says.
  *
@@ -23,7 +23,7 @@ typedef struct refs_element_type {
     refs_number_type number; /**< of a number, or of a code point */
 } refs_element_type;
 
-/** Reads a NumPy type string. REFS_UNSUPPORTED names any that has neither strings nor numbers. */
+/** Parses a NumPy type string. REFS_UNSUPPORTED names a type of neither strings nor numbers. */
 refs_status refs_codec__element_type_parse(refs_str dtype, refs_element_type *type,
                                            refs_error *err);
 
@@ -38,8 +38,8 @@ refs_status refs_codec__elements_begin(refs_element_writer *writer, refs_error *
 void refs_codec__elements_end(const refs_element_writer *writer);
 
 /** Write one element: a text, which must be UTF-8 for Unicode elements, or a number, which is
- * written out where elements are strings. REFS_CORRUPT for a text where elements are numbers, or
- * one that is too long. */
+ * formatted if elements are strings. REFS_CORRUPT for a text if elements are numbers, or one that
+ * is too long. */
 refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, refs_error *err);
 refs_status refs_codec__put_int(refs_element_writer *writer, int64_t number, refs_error *err);
 refs_status refs_codec__put_uint(refs_element_writer *writer, uint64_t number, refs_error *err);

@@ -1,5 +1,5 @@
-/* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which casts
- * nothing: encoded / scale + offset. NumPy computes that in the encoded type where it is a float,
+/* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which does not
+ * cast: encoded / scale + offset. As in NumPy, computed in the encoded type if that is a float,
  * else in doubles. */
 #include "scale.h"
 
@@ -8,7 +8,7 @@ typedef struct fixed_scale {
     refs_scaling how;
 } fixed_scale;
 
-/* Only v3's codec may leave a number out, which is then as it was. */
+/* Reads an optional number of v3's codec, or a required one; an absent one keeps its default. */
 static refs_status read_number(const refs_codec_context *context, const char *member,
                                double *number, refs_error *err) {
     const refs_json *given = refs_json_get(context->config, member);
@@ -33,7 +33,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return REFS_OK;
 }
 
-/* Numbers of any type. */
+/* Scales numbers of any type. */
 static void scale_blocks(const fixed_scale *codec, refs_recast_pass *pass) {
     const refs_number_type *type = &codec->types.encoded;
     double numbers[REFS_NUMBER_BLOCK];

@@ -1,10 +1,10 @@
-/* json2.c -- codec "json2": a JSON list of the elements, as nested as the array, then its dtype and
- * its shape. Its forerunner "json" has no shape. */
+/* json2.c -- codec "json2": a JSON list of the elements, flat or nested, then the dtype and the
+ * shape. Its predecessor "json" has no shape. */
 #include "elements.h"
 
 typedef struct json_codec {
     refs_element_type type;
-    size_t n_trailing; /* items behind the elements */
+    size_t n_trailing; /* items after the elements */
 } json_codec;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

@@ -1,8 +1,8 @@
-/* msgpack2.c -- codec "msgpack2": as "json2", in MessagePack (https://msgpack.org). Its forerunner
- * "msgpack" has no shape.
+/* msgpack2.c -- codec "msgpack2": like "json2", in MessagePack (https://msgpack.org). Its
+ * predecessor "msgpack" has no shape.
  *
- * Read as a stream, without a tree: libraries set memory aside for as many items as a header of
- * five bytes may claim.
+ * Parsed as a stream: libraries allocate memory for as many items as a header of five bytes
+ * declares.
  */
 #include "elements.h"
 
@@ -11,7 +11,7 @@
 
 typedef struct msgpack_codec {
     refs_element_type type;
-    size_t n_trailing; /* items behind the elements */
+    size_t n_trailing; /* items after the elements */
 } msgpack_codec;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -34,7 +34,7 @@ typedef struct msgpack_item {
     size_t size;   /* bytes of a number */
 } msgpack_item;
 
-/* Leading bytes, and how many bytes behind them say more. */
+/* Leading bytes, and the number of bytes after them with the size or value. */
 static const struct {
     uint8_t lead;
     item_kind kind;
@@ -46,7 +46,7 @@ static const struct {
     {0xda, TEXT, 2},    {0xdb, TEXT, 4}, {0xdc, LIST, 2}, {0xdd, LIST, 4},
 };
 
-/* Items whose leading byte holds their number or length, too. */
+/* Items whose leading byte also holds their value or length. */
 static const struct {
     uint8_t mask;
     uint8_t bits;
@@ -72,7 +72,7 @@ static bool take_short(uint8_t lead, msgpack_item *item) {
     return false;
 }
 
-/* Takes what comes before the bytes of a text or the items of a list, or a whole number. */
+/* Reads the header of a text or a list, or a whole number. */
 static refs_status take_item(refs_bytes *bytes, msgpack_item *item, refs_error *err) {
     if (bytes->size == 0) return refs_fail(err, REFS_CORRUPT, "the items are truncated");
     uint8_t lead = bytes->data[0];
@@ -151,7 +151,7 @@ static refs_status put_items(refs_element_writer *writer, refs_bytes *bytes, uin
     return REFS_OK;
 }
 
-/* The dtype behind the elements, a text; the shape behind it says nothing new. */
+/* Checks the dtype after the elements, a text; the shape after it is redundant. */
 static refs_status check_trailing(refs_bytes bytes, size_t n_trailing, refs_error *err) {
     msgpack_item item = {NOTHING, 0, 0};
     refs_str text;

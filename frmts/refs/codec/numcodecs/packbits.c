@@ -1,5 +1,5 @@
-/* packbits.c -- codec "packbits": booleans as bits, the first one in the highest; before them a
- * byte with the number of bits that pad the last byte. */
+/* packbits.c -- codec "packbits": booleans as bits, the highest first; the first byte is the number
+ * of padding bits at the end. */
 #include "output.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

@@ -1,4 +1,4 @@
-/* quantize.c -- codec "quantize": floats of which few digits were kept; decoding only casts. */
+/* quantize.c -- codec "quantize": floats rounded to few digits; decoding only casts. */
 #include "numbers.h"
 
 const refs_codec_type refs_codec_quantize = {.name = "quantize",

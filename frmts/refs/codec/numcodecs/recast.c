@@ -1,7 +1,7 @@
-/* recast.c -- codecs that turn numbers of one type into as many of another, see numbers.h. */
+/* recast.c -- conversion of numbers from one type to another, see numbers.h. */
 #include "numbers.h"
 
-/* The type that a member of the configuration names; without such a member, *type stays. */
+/* Reads the type in a member of the configuration; without it, *type is unchanged. */
 static refs_status read_type(const refs_json *config, const char *member, refs_number_type *type,
                              refs_error *err) {
     const refs_json *given = refs_json_get(config, member);

@@ -3,7 +3,7 @@
 
 #include "refs/avx2.h"
 
-/* NumPy computes in the stored type where that is a float, else in doubles. */
+/* As in NumPy, computed in the stored type if that is a float, else in doubles. */
 #define SCALE(from, through, to)                                                                   \
     {                                                                                              \
         const through scale = (through)how->scale, offset = (through)how->offset;                  \

@@ -1,6 +1,6 @@
-/* scale.h -- stored / scale + offset, of the types that most sets have.
+/* scale.h -- stored / scale + offset, for the most frequent types.
  *
- * The results are those of the blocks of numbers.h, in a quarter of the time.
+ * The results equal those of numbers.h, in a quarter of the time.
  *
  * Read before this: numbers.h.
  */
@@ -17,7 +17,7 @@ typedef struct refs_scaling {
 /** Scales `n` numbers, whose bytes need no alignment. */
 typedef void (*refs_scale)(const refs_scaling *how, const uint8_t *src, size_t n, uint8_t *dst);
 
-/** The loop for such numbers on this processor; NULL: there is none. */
+/** The loop for these types on this processor; NULL: there is none. */
 refs_scale refs_codec__scale_for(const refs_recast *types);
 
 /** The same on any processor: for tests. */

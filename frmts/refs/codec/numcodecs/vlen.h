@@ -1,5 +1,5 @@
-/* vlen.h -- elements of variable length, as numcodecs frames them: their number in four bytes,
- * little-endian, then each one's size in four bytes and its bytes.
+/* vlen.h -- numcodecs' framing of elements of variable length: their number in four bytes,
+ * little-endian, then for each its size in four bytes and its bytes.
  *
  * Read before this: output.h.
  */
@@ -8,7 +8,7 @@
 
 #include "output.h"
 
-/** Checks the framing and hands it on as it is: see refs_chain_decode_any. */
+/** Checks the framing and returns it unchanged: see refs_chain_decode_any. */
 refs_status refs_codec__vlen_decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                                     refs_error *err);
 

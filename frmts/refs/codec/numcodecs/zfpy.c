@@ -1,5 +1,5 @@
-/* zfpy.c -- codec "zfpy": a zfp stream with its header, which says how it was made; where the
- * configuration has "header" false, without what says its type and shape, which are there then.
+/* zfpy.c -- codec "zfpy": a zfp stream with its header; if "header" is false in the configuration,
+ * the header lacks type and shape, which are then in the configuration.
  *
  * Sources: https://zfp.readthedocs.io; imagecodecs, Zfp
  */
@@ -24,11 +24,11 @@ static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
 static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
 static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
 
-/* Bytes in which any header fits, in whole words. */
+/* The size of the longest header, in whole words. */
 #define HEADER_ROOM 32
 
-/* The most that a damaged stream may make the library read of each block beyond what it would
- * write. */
+/* The most bytes of each block that the library may read beyond its maximal encoded size, in a
+ * damaged stream. */
 #define SLACK_PER_BLOCK 32
 
 #define MAX_RANK 4
@@ -46,7 +46,7 @@ typedef struct zfp_job {
     zfp_stream *stream;
     zfp_field *field;
     bitstream *bits;
-    uint8_t *padded; /* what it reads */
+    uint8_t *padded; /* the input with padding */
 } zfp_job;
 
 static void clear(zfp_job *job) {
@@ -107,7 +107,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* Says what the header does not; the library counts from the fastest dimension. */
+/* Sets the type and shape that the header lacks; the library's first dimension is the fastest. */
 static void complete(const zfp_codec *codec, zfp_field *field) {
     const size_t *n = codec->shape + codec->rank - 1; /* the last is the fastest */
     zfp.zfp_field_set_type(field, codec->type);
@@ -117,8 +117,8 @@ static void complete(const zfp_codec *codec, zfp_field *field) {
     if (codec->rank == 4) zfp.zfp_field_set_size_4d(field, n[0], n[-1], n[-2], n[-3]);
 }
 
-/* Begins to read a copy of `encoded` with zeros behind it up to `size`, as the library reads on
- * without looking where its input ends. */
+/* Opens a copy of `encoded`, zero-padded to `size`, because the library does not check the end of
+ * its input. */
 static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
     if (job->bits != NULL) zfp.stream_close(job->bits);
     refs_free(job->padded);
@@ -148,8 +148,8 @@ static bool decoded_size(const zfp_field *field, size_t *size) {
     return true;
 }
 
-/* How much the library may read for all blocks. A stream whose blocks have all the same size must
- * be that large. */
+/* The most bytes that the library may read. A stream whose blocks have one size must be that
+ * large. */
 static refs_status most_read(const zfp_job *job, refs_bytes encoded, size_t *size,
                              refs_error *err) {
     unsigned min_bits = 0;
@@ -164,7 +164,7 @@ static refs_status most_read(const zfp_job *job, refs_bytes encoded, size_t *siz
     return refs_fail(err, REFS_LIMIT, "%zu blocks are too many", blocks);
 }
 
-/* The library gives numbers as this machine has them, the array has them as who wrote it had. */
+/* Converts numbers from this machine's byte order to the array's. */
 static void put_in_order(const zfp_field *field, size_t size, uint8_t *numbers) {
     const size_t number_size = zfp.zfp_type_size(field->type);
     refs_codec__image_swap(&(refs_image){size / number_size, 1, 1, number_size}, numbers);

@@ -7,7 +7,7 @@
 #include "record.h"
 
 typedef struct fits_column {
-    refs_field field; /* in the table; name and type do not outlive opening */
+    refs_field field; /* in the table; name and type are only valid while opening */
     size_t size;      /* in the record */
     bool is_number;
     refs_number_type number;
@@ -20,7 +20,7 @@ typedef struct fits_table {
     fits_column columns[];
 } fits_table;
 
-/* Longest number that is looked at: FITS has none of more than 30 characters. */
+/* Longest number that is parsed: FITS has none of more than 30 characters. */
 #define MAX_NUMBER 64
 
 static refs_status read_column(const refs_codec_context *context, size_t i, fits_table *table,
@@ -57,8 +57,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return refs_fail(err, REFS_LIMIT, "%zu bytes of records are too many", context->decoded_size);
 }
 
-/* Numbers are as Fortran writes them: blanks around them, a sign, D for E, no digit before the
- * point. */
+/* Parses a Fortran number: with blanks around it, a sign, D for E, or no digit before the point. */
 static refs_status parse_number(refs_str text, double *number, refs_error *err) {
     char plain[MAX_NUMBER];
     size_t n = 0;

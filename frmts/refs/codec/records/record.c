@@ -3,7 +3,7 @@
 
 #include "numbers.h"
 
-/* Kinds that are not numbers, and what their length counts. */
+/* Kinds that are not numbers, and the bytes that their length counts. */
 static const struct {
     char code;
     size_t unit;

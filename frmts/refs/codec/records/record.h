@@ -10,13 +10,13 @@
 /** A field; its strings are borrowed from the list. */
 typedef struct refs_field {
     refs_str name;
-    refs_str type; /**< NumPy type string; empty where the field is a record itself */
-    size_t begin;  /**< in bytes from the begin of the record: fields lie end to end */
+    refs_str type; /**< NumPy type string; empty if the field is a record itself */
+    size_t begin;  /**< in bytes from the beginning of the record: fields are contiguous */
     size_t size;
 } refs_field;
 
-/** Reads field number `i`, which begins at *end, and moves *end behind it. REFS_UNSUPPORTED for
- * fields of no fixed size. */
+/** Reads field number `i`, which begins at *end, and sets *end to its end. REFS_UNSUPPORTED for
+ * fields without a fixed size. */
 refs_status refs_codec__read_field(const refs_json *fields, size_t i, size_t *end,
                                    refs_field *field, refs_error *err);
 

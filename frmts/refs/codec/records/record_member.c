@@ -1,9 +1,9 @@
-/* record_member.c -- codec "record_member": one field of records, as kerchunk once made it of
- * netCDF-3 files. */
+/* record_member.c -- codec "record_member": one field of records, which earlier versions of
+ * kerchunk used for netCDF-3 files. */
 #include "record.h"
 
 typedef struct record_member {
-    refs_field field; /* name and type do not outlive opening */
+    refs_field field; /* name and type are only valid while opening */
     size_t record_size;
 } record_member;
 

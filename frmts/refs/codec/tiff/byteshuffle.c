@@ -1,5 +1,5 @@
-/* byteshuffle.c -- codec "imagecodecs_byteshuffle": what TIFF's predictor 3 is made of, in parts:
- * the bytes of rows in planes, with "reorder" the highest first, with "delta" as differences.
+/* byteshuffle.c -- codec "imagecodecs_byteshuffle": the parts of TIFF's predictor 3: the bytes of
+ * rows in planes, with "reorder" the highest first, with "delta" as differences.
  *
  * Source: https://github.com/cgohlke/imagecodecs, imagecodecs/imcd.c
  */

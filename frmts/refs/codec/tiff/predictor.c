@@ -1,7 +1,7 @@
 /* predictor.c -- see predictor.h. */
 #include "predictor.h"
 
-/* The dimensions of a chunk: those of the configuration, or the array's. */
+/* The number of dimensions of a chunk: of the configuration's shape, or the array's. */
 static size_t rank_of(const refs_codec_context *context) {
     const refs_json *shape = refs_json_get(context->config, "shape");
     if (shape != NULL) return refs_json_size(shape);
@@ -15,8 +15,8 @@ static bool size_along(const refs_codec_context *context, size_t dim, uint64_t *
     return true;
 }
 
-/* The axis without one in the configuration: the last dimension of a chunk as it is stored. That of
- * virtual-tiff's codec is the array's last, whose samples may lie behind it. */
+/* The default axis: the last dimension of a stored chunk. For virtual-tiff's codec, it is the
+ * array's last dimension, which samples may follow in a stored chunk. */
 static int64_t default_axis(const refs_codec_context *context) {
     static const char *const codec = "HorizontalDeltaCodec";
     const refs_chain_spec *array = context->array;

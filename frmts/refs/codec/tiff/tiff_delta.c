@@ -1,7 +1,7 @@
 /* tiff_delta.c -- codec "imagecodecs_delta", and virtual-tiff's "HorizontalDeltaCodec": TIFF's
- * horizontal differencing (predictor 2), of floats as if their bits were integers.
+ * horizontal differencing (predictor 2), for floats on their bits as integers.
  *
- * Source: https://github.com/virtual-zarr/virtual-tiff, src/virtual_tiff/codecs.py. */
+ * Source: https://github.com/virtual-zarr/virtual-tiff, src/virtual_tiff/codecs.py.  */
 #include "predictor.h"
 #include "sums.h"
 

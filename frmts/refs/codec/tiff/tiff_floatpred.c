@@ -1,5 +1,5 @@
 /* tiff_floatpred.c -- codec "imagecodecs_floatpred": TIFF's floating point predictor (predictor 3):
- * the bytes of a row in planes, the highest first, each the difference to one before.
+ * the bytes of a row in planes, the highest first, each as the difference from an earlier one.
  *
  * Source: Adobe Photoshop TIFF Technical Note 3 (2005).
  */
@@ -7,7 +7,7 @@
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-/* The same bytes, `by` places further back, behind zeros. */
+/* The bytes shifted by `by` positions, filled with zeros. */
 #define MOVED(bytes, by)                                                                           \
     __builtin_shufflevector((bytes16){0}, (bytes), 16 - (by), 17 - (by), 18 - (by), 19 - (by),     \
                             20 - (by), 21 - (by), 22 - (by), 23 - (by), 24 - (by), 25 - (by),      \
@@ -16,7 +16,7 @@ typedef uint8_t bytes16 __attribute__((vector_size(16)));
     __builtin_shufflevector((bytes), (bytes), 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,  \
                             15, 15, 15)
 
-/* Sums of all bytes up to each, sixteen at a time. */
+/* Running sums of bytes, sixteen at a time. */
 static void sum_neighbours(const uint8_t *restrict src, size_t n, uint8_t *restrict dst) {
     bytes16 sum = {0};
     size_t i = 0;
@@ -45,7 +45,7 @@ static void sum_row(const refs_predictor *predictor, const uint8_t *src, uint8_t
         dst[i] = (uint8_t)(src[i] + (i < n_first ? 0 : dst[i - n_first]));
 }
 
-/* Numbers from planes, of which the first is to be the last byte of each. */
+/* Collects numbers from planes, of which the first becomes the last byte of each. */
 #define DEFINE_GATHER(size)                                                                        \
     static void gather_##size(const uint8_t *restrict planes, size_t n, uint8_t *restrict dst) {   \
         for (size_t i = 0; i < n; i++)                                                             \

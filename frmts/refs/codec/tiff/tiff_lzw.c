@@ -1,5 +1,5 @@
 /* tiff_lzw.c -- codec "imagecodecs_lzw": TIFF's variant of LZW: codes of nine to twelve bits, the
- * highest bit first, each length left one code early.
+ * highest bit first; the length increases one code early.
  *
  * Source: TIFF 6.0, section 13.
  */
@@ -12,7 +12,7 @@
 #define MAX_BITS   12u
 #define NO_CODE    UINT32_MAX
 
-/* The meaning of a code: a part of what is decoded already. */
+/* The meaning of a code: a part of the decoded bytes. */
 typedef struct entry {
     size_t begin;
     size_t size;
@@ -20,9 +20,9 @@ typedef struct entry {
 
 typedef struct lzw {
     refs_bytes encoded;
-    size_t at;          /* bits read */
-    uint32_t n_entries; /* those of single bytes and the two commands included */
-    entry last;         /* what the code before stood for; no bytes: there is none */
+    size_t at;          /* number of bits read */
+    uint32_t n_entries; /* including those of single bytes and the two commands */
+    entry last;         /* the meaning of the previous code; no bytes: there is none */
     entry entries[1u << MAX_BITS];
 } lzw;
 
@@ -36,7 +36,7 @@ static uint32_t take_code(lzw *state) {
     return code;
 }
 
-/* Adds `size` bytes of what is decoded from `begin` on, with which they may overlap. */
+/* Appends a copy of earlier decoded bytes, which may overlap their copy. */
 static refs_status repeat(refs_codec_output *output, entry what, refs_error *err) {
     uint8_t *at;
     REFS_TRY(refs_codec__output_add(output, what.size, &at, err));
@@ -49,7 +49,7 @@ static refs_status put_code(lzw *state, uint32_t code, refs_codec_output *output
     entry what = {output->size, 1};
     uint8_t *at;
     if (state->last.size > 0 && state->n_entries < 1u << MAX_BITS)
-        /* The last one and the byte behind it, which comes now. */
+        /* A new entry: the previous one and the byte after it, which is written next. */
         state->entries[state->n_entries++] = (entry){state->last.begin, state->last.size + 1};
     if (code < CLEAR) {
         REFS_TRY(refs_codec__output_add(output, 1, &at, err));

@@ -1,5 +1,5 @@
-/* tiff_packbits.c -- codec "imagecodecs_packbits": Apple's run lengths of bytes, which TIFF calls
- * PackBits; not numcodecs' codec of that name.
+/* tiff_packbits.c -- codec "imagecodecs_packbits": Apple's run-length encoding of bytes, which TIFF
+ * calls PackBits; not numcodecs' codec of that name.
  *
  * Source: TIFF 6.0, section 9.
  */

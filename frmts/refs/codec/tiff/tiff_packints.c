@@ -1,5 +1,5 @@
 /* tiff_packints.c -- codec "imagecodecs_packints": integers of fewer bits than elements have, the
- * highest bit first; each run of them begins with a byte, as rows of TIFF files do. */
+ * highest bit first; each run begins at a byte, like rows of TIFF files. */
 #include "numbers.h"
 
 #define MAX_BITS 32
@@ -8,7 +8,7 @@ typedef struct packints {
     refs_number_type type;
     unsigned bits;
     size_t run;       /* integers */
-    size_t run_bytes; /* as they are packed */
+    size_t run_bytes; /* packed */
 } packints;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -27,7 +27,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         return refs_fail(err, REFS_INVALID, "bitspersample is %llu, for elements of %zu bytes",
                          (unsigned long long)bits, opened->type.size);
     size_t n = context->decoded_size / opened->type.size;
-    if (run == 0) run = n; /* one run alone */
+    if (run == 0) run = n; /* one run */
     if (run == 0 || run > SIZE_MAX / MAX_BITS)
         return refs_fail(err, REFS_INVALID, "runlen is not a number of integers");
     opened->bits = (unsigned)bits;

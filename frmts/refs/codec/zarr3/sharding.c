@@ -1,5 +1,5 @@
-/* sharding.c -- codec "sharding_indexed" of Zarr v3: a chunk as many smaller ones, each encoded by
- * itself, and an index that says where.
+/* sharding.c -- codec "sharding_indexed" of Zarr v3: a chunk that consists of smaller ones, each
+ * encoded separately, and an index of them.
  *
  * Source: https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/
  */
@@ -8,15 +8,15 @@
 /* Most dimensions of an array, as in zarr.h. */
 #define MAX_RANK 32
 
-/* Two numbers of eight bytes for each inner chunk: where it begins, and how many bytes it has. */
+/* Two numbers of eight bytes for each inner chunk: its offset, and its size in bytes. */
 #define INDEX_ENTRY 16
 
 typedef struct sharding {
     size_t rank;
     size_t shape[MAX_RANK]; /* elements of the shard */
     size_t inner[MAX_RANK]; /* elements of an inner chunk */
-    size_t order[MAX_RANK]; /* its dimensions as elements lie in it, slowest first */
-    size_t n_inner;         /* how many there are */
+    size_t order[MAX_RANK]; /* order of its dimensions in its bytes, slowest first */
+    size_t n_inner;         /* number of inner chunks */
     size_t inner_bytes;     /* decoded */
     size_t element_size;
     refs_chain *chain;       /* of inner chunks */
@@ -24,7 +24,7 @@ typedef struct sharding {
     size_t index_bytes;      /* encoded */
     bool index_at_start;
     bool index_big_endian;
-    uint8_t *fill; /* an element that is absent */
+    uint8_t *fill; /* the value of absent elements */
 } sharding;
 
 /* -- configuration ----------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static refs_status read_shapes(const refs_codec_context *context, sharding *code
             array->shape[i] % inner != 0)
             return refs_fail(err, REFS_INVALID, "chunk_shape[%zu]: expected a divisor of %llu", i,
                              (unsigned long long)array->shape[i]);
-        /* Both products divide the size of the shard, which the chain has checked. */
+        /* No overflow: both products divide the size of the shard, which the chain has checked. */
         codec->order[i] = i;
         codec->shape[i] = (size_t)array->shape[i];
         codec->inner[i] = (size_t)inner;
@@ -78,8 +78,8 @@ static refs_status read_transpose(const refs_json *config, sharding *codec, refs
     return REFS_OK;
 }
 
-/* Collects what is a step of a chain; byte order, which is the array's, and the order of dimensions
- * are none. */
+/* Collects the codecs that are steps of a chain: not "bytes", whose byte order is the array's, nor
+ * "transpose". */
 static refs_status read_steps(const refs_json *codecs, sharding *codec, refs_chain_step *steps,
                               size_t *n_steps, refs_error *err) {
     for (size_t i = 0; i < refs_json_size(codecs); i++) {
@@ -110,7 +110,7 @@ static refs_status open_inner(const refs_codec_context *context, sharding *codec
     return status;
 }
 
-/* The index is bytes of numbers, perhaps with checksums: nothing that makes its size uncertain. */
+/* Opens the codecs of the index: only "bytes" and checksums, so that its size is known. */
 static refs_status open_index(const refs_codec_context *context, sharding *codec, refs_error *err) {
     const refs_json *codecs = refs_json_get(context->config, "index_codecs");
     refs_chain_step checksum = {"crc32c", NULL};
@@ -166,7 +166,7 @@ static void close_codec(void *self) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* One shard on its way. */
+/* The state of decoding a shard. */
 typedef struct unsharding {
     const sharding *codec;
     refs_bytes encoded;
@@ -181,7 +181,7 @@ static uint64_t load_index(const unsharding *job, size_t i) {
     return job->codec->index_big_endian ? refs_load_be64(at) : refs_load_le64(at);
 }
 
-/* The move of an inner chunk to its place: strides in bytes along each dimension. */
+/* The copy of an inner chunk to its position: strides in bytes along each dimension. */
 typedef struct inner_move {
     const sharding *codec;
     size_t src_stride[MAX_RANK]; /* zero repeats one element */
@@ -200,7 +200,7 @@ static void copy_elements(const inner_move *move, size_t dim, const uint8_t *src
                       dst + i * move->dst_stride[dim]);
 }
 
-/* Copies the chunk at `src`, or the fill value where that is NULL, to place `number`. */
+/* Copies inner chunk `number` from `src`, or the fill value if that is NULL. */
 static void put_inner(const unsharding *job, size_t number, const uint8_t *src) {
     const sharding *codec = job->codec;
     inner_move move = {.codec = codec};
@@ -258,7 +258,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         return refs_fail(err, REFS_CORRUPT,
                          "the shard is truncated: %zu bytes, of which the index needs %zu",
                          encoded.size, codec->index_bytes);
-    /* In bounds: both divide the size of the chunk. */
+    /* No overflow: both divide the size of the chunk. */
     REFS_TRY(refs_codec__output_add(output, codec->inner_bytes * codec->n_inner, &job.dst, err));
     job.index = refs_calloc(codec->n_inner, INDEX_ENTRY);
     job.inner = refs_alloc(codec->inner_bytes);
