@@ -67,7 +67,8 @@ refs_status refs_fail(refs_error *err, refs_status status, const char *format, .
 /** Records that memory ran out. */
 refs_status refs_fail_nomem(refs_error *err);
 
-/** Puts printf-style context and ": " before the message of a failure; does nothing on success. */
+/** Puts printf-style context and ": " before the message of a failure that does not begin with it;
+ * does nothing on success. */
 void refs_error_prefix(refs_error *err, const char *format, ...) REFS_PRINTF(2, 3);
 
 /** Sets `err` back to REFS_OK and an empty message. */

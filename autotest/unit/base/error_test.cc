@@ -38,6 +38,15 @@ TEST(Error, PutsContextBeforeTheMessageOfAFailureOnly) {
     EXPECT_STREQ(err.message, "/t2m: chunk 1: reset");
 }
 
+TEST(Error, RepeatsNoContext) {
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_fail(&err, REFS_IO, "a.json: /t2m: reset"), REFS_IO);
+    refs_error_prefix(&err, "%s", "a.json");
+    EXPECT_STREQ(err.message, "a.json: /t2m: reset");
+    refs_error_prefix(&err, "%s", "a");
+    EXPECT_STREQ(err.message, "a: a.json: /t2m: reset");
+}
+
 TEST(Error, CutsWhatIsTooLong) {
     const std::string lengthy(3 * REFS_ERROR_SIZE, 'x');
     refs_error err = REFS_ERROR_INIT;

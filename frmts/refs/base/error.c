@@ -46,7 +46,9 @@ void refs_error_prefix(refs_error *err, const char *format, ...) {
     va_end(arguments);
     show_names(message);
 
-    size_t used = strlen(message);
+    const size_t used = strlen(message);
+    if (strncmp(err->message, message, used) == 0 && strncmp(err->message + used, ": ", 2) == 0)
+        return;
     snprintf(message + used, sizeof message - used, ": %s", err->message);
     memcpy(err->message, message, sizeof message);
 }
