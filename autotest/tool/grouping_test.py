@@ -206,6 +206,19 @@ class Grouping(Property):
                 self.refs("combine", "second.json", "first.json", "-q", "-o", "groups.json")
                 self.assertEqual(self.content("groups.json"), self.content("all.json"))
 
+    def test_single_tiles_find_their_place_beside_a_set(self):
+        """One file and a set of others, which has all levels of those that it has."""
+        files = self.write_grid(("member", "level", "x"), {"member": [[0], [1], [2]], "level": [[850], [1000]]}, {"x": X})
+        for lacking in ((2, 0),), ((1, 1), (2, 0)), ((0, 0), (2, 0)):
+            there = {index: name for index, name in files.items() if index not in lacking}
+            self.refs("index", *there.values(), "-q", "-o", "all.json")
+            for index, name in there.items():
+                self.refs("index", *[other for other in there.values() if other != name], "-q", "-o", "rest.json")
+                for sources in ("rest.json", name), (name, "rest.json"):
+                    with self.subTest(lacking=lacking, sources=sources):
+                        self.refs("combine", *sources, "-q", "-o", "groups.json")
+                        self.assertEqual(self.content("groups.json"), self.content("all.json"))
+
     def test_tiles_are_appended_to_masters_in_any_order(self):
         """Tiles of unequal length, whose variables are stored in the master, or lack one of the dimensions."""
         files = self.write_grid(("member", "x"), {"level": [500, 850, 1000], "member": [[1, 2], [3]]}, {"x": X})

@@ -107,6 +107,15 @@ bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *di
     return false;
 }
 
+bool refs_combine__was_along(const refs_combine *combine, const refs_combine_member *member,
+                             refs_str name) {
+    refs_str names = refs_combine__text(combine, member->along);
+    const char *dim;
+    while (refs_str_next_text(&names, &dim))
+        if (refs_str_is(name, dim)) return true;
+    return false;
+}
+
 /* The index of a path in by_path, or where it would be inserted. */
 static size_t find_path(const refs_combine_member *member, uint32_t path) {
     size_t low = 0, high = member->n_arrays;

@@ -369,6 +369,10 @@ refs_str refs_combine__text(const refs_combine *combine, uint32_t id);
 /** Whether an array is the coordinate of its dimension, as it is in a part. */
 bool refs_combine__is_axis(const refs_array_meta *meta);
 
+/** Whether a part is a set that was combined along a dimension of that name. */
+bool refs_combine__was_along(const refs_combine *combine, const refs_combine_member *member,
+                             refs_str name);
+
 /** Whether dimension `name` is concat dimension `dim`, by its name without groups. */
 bool refs_combine__is_dim(const refs_combine *combine, refs_str name, size_t *dim);
 

@@ -173,13 +173,8 @@ static bool are_apart(const level *a, const level *b) {
 static bool is_dim(const refs_combine *combine, uint32_t path) {
     const refs_str own = refs_path_last(refs_combine__text(combine, path));
     size_t dim;
-    const char *name;
-    for (size_t i = 0; i < combine->n_members; i++) {
-        if (combine->members[i].along == REFS_COMBINE_NONE) continue;
-        refs_str rest = refs_combine__text(combine, combine->members[i].along);
-        while (refs_str_next_text(&rest, &name))
-            if (refs_str_is(own, name)) return true;
-    }
+    for (size_t i = 0; i < combine->n_members; i++)
+        if (refs_combine__was_along(combine, &combine->members[i], own)) return true;
     return refs_combine__is_dim(combine, own, &dim);
 }
 

@@ -93,28 +93,19 @@ static bool counts_time(const refs_combine *combine, const refs_combine_array *c
            coordinate->coordinate == REFS_COMBINE_COORDINATE_MEMBER;
 }
 
-/* Whether a set records missing tiles along a dimension. */
-static bool records_tiles(const refs_combine *combine, size_t concat) {
-    for (size_t i = 0; i < combine->n_parts; i++)
-        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
-            const refs_combine_holes *holes = combine->members[i].arrays[k].holes;
-            for (size_t dim = 0; holes != NULL && holes->n_along > 1 && dim < holes->n_along; dim++)
-                if (holes->concat[dim] == concat) return true;
-        }
-    return false;
-}
-
-/* Parts with several levels must be tiles along them, unless they are sets that lack some. */
+/* Parts with several levels must be tiles along them, unless they are sets that were combined along
+ * these. */
 static bool is_free(const refs_combine *combine, const refs_combine_plan *plan, size_t concat) {
     const refs_combine_member *first = &combine->members[plan->concat_dims[concat].first];
     const uint32_t number = first->axes[concat].array;
-    bool are_single = true;
+    const refs_str name = refs_str_from(combine->options.dims[concat]);
     if (number == REFS_COMBINE_NONE) return false;
     if (counts_time(combine, &first->arrays[number])) return true;
     for (size_t i = 0; i < combine->n_parts; i++)
-        are_single = are_single && combine->members[i].axes[concat].n == 1;
-    return first->arrays[number].coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
-           (are_single || records_tiles(combine, concat));
+        if (combine->members[i].axes[concat].n != 1 &&
+            !refs_combine__was_along(combine, &combine->members[i], name))
+            return false;
+    return first->arrays[number].coordinate == REFS_COMBINE_COORDINATE_LEVEL;
 }
 
 /* Makes each cell a row: each part has one. */
