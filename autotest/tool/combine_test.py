@@ -531,10 +531,12 @@ class Nothing(InFolder):
         one, two = ["rome", "oslo", "bern"], ["rome", "bern", "oslo"]
         letters = [np.array(names, "S4").view("S1").reshape(3, 4) for names in (one, two)]
         scalars = [strings("s", [], name) for name in ("exp0", "exp1")]
+        words = [array("s", ["l"], np.array([name]).view("S1")) for name in (b"exp0", b"exp1")]
         for name, coordinates, both in (
                 ("n", None, [strings("n", ["n"], names) for names in (one, two)]),
                 ("s", "s", [strings("s", ["n"], names) for names in (one, two)]),
                 ("s", "s", scalars),
+                ("s", "s", words),
                 ("s", "s", [array("s", ["n", "l"], names) for names in letters]),
                 ("s", None, [strings("s", ["n"], names) for names in (one, two)])):
             a, b, same = (self.strings_part(step, coordinates, both[i]) for step, i in ((0, 0), (1, 1), (2, 0)))
@@ -543,7 +545,7 @@ class Nothing(InFolder):
                                      ("o.parq", "combine", a, b, "--along", "t"), ("o.nca", "combine", a, b, "--along", "t", "--format", "cfa"),
                                      ("", "append", "set.json", b)):
                 with self.subTest(name=name, coordinates=coordinates, command=command, output=output):
-                    is_coordinate = name == "n" or (coordinates is not None and both is not scalars)
+                    is_coordinate = name == "n" or (coordinates is not None and both not in (scalars, words))
                     said = run(*command, *(["-o", output] if output else []), status=int(is_coordinate))
                     self.assertIn("differ" if is_coordinate else "s: differs between", said)
                     self.assertIn("0.json" if output else "set.json", said)

@@ -81,14 +81,15 @@ static bool is_of_step(const refs_part_reader *in, const refs_array_meta *meta) 
     return false;
 }
 
-/* Strings that tell elements of a dimension apart; single letters are strings along their last
- * dimension. */
-static bool holds_labels(const refs_array_meta *meta) {
-    const refs_dtype *dtype = &meta->dtype;
-    const bool is_letter = dtype->type == REFS_TYPE_BYTES && dtype->size == 1;
-    return meta->rank > (is_letter ? 1 : 0) &&
-           (dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
-            dtype->type == REFS_TYPE_UNICODE);
+static bool holds_strings(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
+           dtype->type == REFS_TYPE_UNICODE;
+}
+
+/* Single letters are strings along their last dimension. */
+static size_t rank_of_values(const refs_array_meta *meta) {
+    const bool is_letter = meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1;
+    return meta->rank - (is_letter && meta->rank > 0);
 }
 
 /* `meta` is one of the hierarchy's. */
@@ -104,8 +105,8 @@ static const refs_cf_role *describe_role(const refs_part_reader *in, const refs_
 void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta *meta,
                               refs_combine_array *array) {
     const refs_cf_role *role = describe_role(in, meta, array);
-    array->is_auxiliary = meta->rank > 0 && role->is_coordinate;
-    array->is_label = array->is_auxiliary && holds_labels(meta);
+    array->is_auxiliary = rank_of_values(meta) > 0 && role->is_coordinate;
+    array->is_label = array->is_auxiliary && holds_strings(&meta->dtype);
     array->is_of_step =
         is_of_step(in, array->bounded != REFS_COMBINE_NONE
                            ? refs_hierarchy_array(in->source.hierarchy, array->bounded)
