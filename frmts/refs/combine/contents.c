@@ -388,6 +388,7 @@ static refs_status read_part(refs_part_reader *in, refs_error *err) {
     REFS_TRY(refs_part__load_values(in, err));
     REFS_TRY(refs_part__take_constants(in, err));
     if (!refs_part__sees_aggregations(in)) REFS_TRY(refs_part__find_axes(in, err));
+    if (!refs_part__sees_aggregations(in)) REFS_TRY(refs_part__take_other_digests(in, err));
     return keep_urls(in, err);
 }
 

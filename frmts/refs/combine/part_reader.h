@@ -154,6 +154,10 @@ bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit);
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err);
 
+/** Takes digests of other arrays without concat dimensions that are too large to keep their values,
+ * once it is known which dimensions the part lacks. */
+refs_status refs_part__take_other_digests(refs_part_reader *in, refs_error *err);
+
 /* -- entries.c ----------------------------------------------------------------------------------
  */
 

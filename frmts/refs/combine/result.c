@@ -132,6 +132,10 @@ static refs_status append_shape(const refs_combine *combine, const refs_combine_
     return refs_buf_append(text, ")", 1, err);
 }
 
+static bool is_axis(const refs_combine_result *result) {
+    return result->rank == 1 && result->like->dims[0] == result->path;
+}
+
 /* Fails for a dimension that has another length. */
 static refs_status fail_length(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_place *at, size_t dim, refs_error *err) {
@@ -366,10 +370,6 @@ static refs_values values_of(const refs_combine *combine, const refs_combine_arr
     return values;
 }
 
-static bool is_axis(const refs_combine_result *result) {
-    return result->rank == 1 && result->like->dims[0] == result->path;
-}
-
 /* A coordinate without concat dimensions loses a valid range that differs: its values are compared.
  */
 static bool is_shared_coordinate(const refs_combine_result *result) {
@@ -473,7 +473,7 @@ static refs_status describe_difference(const refs_combine *combine,
         if (have_units && units.size > 0)
             REFS_TRY(refs_buf_printf(text, err, " %.*s", REFS_STR_ARG(units)));
     }
-    return refs_buf_append(text, "", 1, err);
+    return REFS_OK;
 }
 
 /* Fails where a variable that serves others, such as a level, has units that cannot be converted.
@@ -526,40 +526,50 @@ static bool is_of_level(const refs_combine *combine, const refs_combine_result *
 /* A pattern names some of the dimensions: others may be meant, too. */
 static refs_status print_other_dims(const refs_combine *combine, const refs_combine_result *result,
                                     refs_buf *text, refs_error *err) {
-    if (combine->options.pattern == NULL) return refs_buf_append(text, "", 1, err);
+    if (combine->options.pattern == NULL) return REFS_OK;
     REFS_TRY(
         refs_buf_printf(text, err, ", or all concat dimensions that --pattern does not name ("));
     for (size_t i = 0; i < combine->n_dims; i++)
         REFS_TRY(refs_buf_printf(text, err, "--along %s ", combine->options.dims[i]));
-    REFS_TRY(refs_buf_printf(text, err, "--along %.*s)",
-                             REFS_STR_ARG(refs_combine__text(combine, result->like->name))));
-    return refs_buf_append(text, "", 1, err);
+    return refs_buf_printf(text, err, "--along %.*s)",
+                           REFS_STR_ARG(refs_combine__text(combine, result->like->name)));
 }
 
-/* Fails where coordinates of a grid, or levels, differ. */
-static refs_status tell_difference(const refs_combine *combine, const refs_combine_result *result,
-                                   const refs_combine_place *at, uint64_t i, refs_error *err) {
+/* Warns once of a difference, which `text` describes; fails where coordinates of a grid, or levels,
+ * differ. */
+static refs_status tell_difference(const refs_combine *combine, refs_combine_result *result,
+                                   const refs_combine_place *at, refs_buf *text, refs_error *err) {
     const char *one = combine->members[result->first].name, *other = at->member->name;
-    REFS_SCOPED_BUF text = REFS_BUF_INIT, dims = REFS_BUF_INIT;
-    refs_status status = describe_difference(combine, result, (difference){at, i}, &text, err);
-    if (status == REFS_OK) status = print_other_dims(combine, result, &dims, err);
-    if (status == REFS_OK && (is_shared_coordinate(result) || result->like->is_auxiliary))
-        status = refs_fail(err, REFS_UNSUPPORTED,
-                           "the grids of %s and %s differ: %s: expected sources on one grid%s", one,
-                           other, (const char *)text.data, (const char *)dims.data);
-    else if (status == REFS_OK && is_of_level(combine, result))
-        status = refs_fail(err, REFS_UNSUPPORTED,
-                           "%.*s: differs between %s and %s, %s: expected one level for all "
-                           "variables that name it: combine them apart, or leave some out "
-                           "(--variables)",
-                           REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
-                           (const char *)text.data);
-    else if (status == REFS_OK)
+    REFS_SCOPED_BUF advice = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append(text, "", 1, err));
+    REFS_TRY(print_other_dims(combine, result, &advice, err));
+    REFS_TRY(refs_buf_append(&advice, "", 1, err));
+    if (is_shared_coordinate(result) || result->like->is_auxiliary)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "the grids of %s and %s differ: %s: expected sources on one grid%s", one,
+                         other, (const char *)text->data, (const char *)advice.data);
+    if (is_of_level(combine, result))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: differs between %s and %s, %s: expected one level for all "
+                         "variables that name it: combine them apart, or leave some out "
+                         "(--variables)",
+                         REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
+                         (const char *)text->data);
+    if (!result->has_warned_of_values)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                   "%.*s: differs between %s and %s, %s: keeping the first",
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), one, other,
-                  (const char *)text.data);
-    return status;
+                  (const char *)text->data);
+    result->has_warned_of_values = true;
+    return REFS_OK;
+}
+
+/* The same of an element. */
+static refs_status tell_element(const refs_combine *combine, refs_combine_result *result,
+                                const refs_combine_place *at, uint64_t i, refs_error *err) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(describe_difference(combine, result, (difference){at, i}, &text, err));
+    return tell_difference(combine, result, at, &text, err);
 }
 
 static bool are_of_one_type(const refs_combine_array *one, const refs_combine_array *other) {
@@ -574,7 +584,7 @@ static uint64_t row_elements(const refs_combine_array *array) {
 }
 
 /* Compares digests of values of one type, which sample the same rows. */
-static refs_status fail_rows(const refs_combine *combine, const refs_combine_result *result,
+static refs_status tell_rows(const refs_combine *combine, refs_combine_result *result,
                              const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like;
     const refs_str one = refs_combine__text(combine, mine->digest),
@@ -585,12 +595,11 @@ static refs_status fail_rows(const refs_combine *combine, const refs_combine_res
         sample++;
     const refs_combine_steps rows =
         refs_combine__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "the grids of %s and %s differ: %.*s differs in rows %llu to %llu: expected "
-                     "sources on one grid",
-                     combine->members[result->first].name, at->member->name,
-                     REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                     (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&text, err, "%.*s differs in rows %llu to %llu",
+                             REFS_STR_ARG(refs_combine__text(combine, result->path)),
+                             (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1)));
+    return tell_difference(combine, result, at, &text, err);
 }
 
 /* Element of an array whose values, or samples of them, are known. */
@@ -609,10 +618,11 @@ static refs_values value_at_spot(const refs_combine *combine, const refs_combine
 }
 
 /* Compares values in different types, packings or units, as far as they are known. */
-static refs_status compare_spots(const refs_combine *combine, const refs_combine_result *result,
+static refs_status compare_spots(const refs_combine *combine, refs_combine_result *result,
                                  const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
     char shown[2][REFS_VALUE_TEXT];
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     for (size_t spot = 0; spot < REFS_COMBINE_N_SPOTS; spot++) {
         const refs_values one = value_at_spot(combine, mine, spot);
         refs_values other = value_at_spot(combine, theirs, spot);
@@ -620,30 +630,26 @@ static refs_status compare_spots(const refs_combine *combine, const refs_combine
         if (refs_combine__first_difference(&one, &other) == UINT64_MAX) continue;
         const refs_value values[2] = {refs_combine__unpacked_at(&one, 0),
                                       refs_combine__unpacked_at(&other, 0)};
-        return refs_fail(
-            err, REFS_UNSUPPORTED,
-            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: expected sources on "
-            "one grid",
-            combine->members[result->first].name, at->member->name,
+        REFS_TRY(refs_buf_printf(
+            &text, err, "element %llu of %.*s is %s and %s",
             (unsigned long long)refs_combine__spot(mine->shape[0], row_elements(mine), spot),
             REFS_STR_ARG(refs_combine__text(combine, result->path)),
             refs_combine__print_value(&values[0], shown[0]),
-            refs_combine__print_value(&values[1], shown[1]));
+            refs_combine__print_value(&values[1], shown[1])));
+        return tell_difference(combine, result, at, &text, err);
     }
     return REFS_OK;
 }
 
-/* Compares large grids by digests. */
-static refs_status compare_digests(const refs_combine *combine, const refs_combine_result *result,
+/* Compares large arrays by digests. */
+static refs_status compare_digests(const refs_combine *combine, refs_combine_result *result,
                                    const refs_combine_place *at, refs_error *err) {
     const refs_combine_array *mine = result->like, *theirs = at->array;
     const bool have_mine = mine->digest != REFS_COMBINE_NONE,
                have_theirs = theirs->digest != REFS_COMBINE_NONE;
     if (!have_mine && !have_theirs) return REFS_OK;
     if (have_mine && have_theirs && are_of_one_type(mine, theirs))
-        return mine->digest == theirs->digest ? REFS_OK : fail_rows(combine, result, at, err);
-    if (!have_mine && mine->values == REFS_COMBINE_NONE) return REFS_OK;
-    if (!have_theirs && theirs->values == REFS_COMBINE_NONE) return REFS_OK;
+        return mine->digest == theirs->digest ? REFS_OK : tell_rows(combine, result, at, err);
     return compare_spots(combine, result, at, err);
 }
 
@@ -692,25 +698,33 @@ static uint64_t first_other_text(refs_str one, refs_str other) {
     }
 }
 
-/* Compares strings with those of the first part that has some: others could not be read. */
+/* Compares strings, whatever their types. */
 static refs_status compare_texts(const refs_combine *combine, const refs_combine_result *result,
-                                 const refs_combine_place *at, bool *has_warned, refs_error *err) {
-    refs_combine_result first = *result;
+                                 const refs_combine_place *at, uint64_t *element, refs_error *err) {
     REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT;
-    for (size_t i = 0; first.like->values == REFS_COMBINE_NONE && i < combine->n_members; i++) {
+    *element = UINT64_MAX;
+    if (at->array->values == result->like->values || result->has_warned_of_values) return REFS_OK;
+    REFS_TRY(list_texts(combine, result->like, &one, err));
+    REFS_TRY(list_texts(combine, at->array, &other, err));
+    *element = first_other_text(refs_buf_text(&one), refs_buf_text(&other));
+    return REFS_OK;
+}
+
+static bool is_known(const refs_combine_array *array) {
+    return array->values != REFS_COMBINE_NONE || array->digest != REFS_COMBINE_NONE;
+}
+
+/* The first part whose values are known: those of others could not be read. */
+static refs_combine_result first_known(const refs_combine *combine,
+                                       const refs_combine_result *result) {
+    refs_combine_result first = *result;
+    for (size_t i = 0; !is_known(first.like) && i < combine->n_members; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
-        if (array == NULL || array->values == REFS_COMBINE_NONE) continue;
-        first.like = refs_combine__find(&combine->members[i], result->path);
+        if (array == NULL || !is_known(array)) continue;
+        first.like = array;
         first.first = i;
     }
-    if (at->array->values == REFS_COMBINE_NONE || at->array->values == first.like->values)
-        return REFS_OK;
-    REFS_TRY(list_texts(combine, first.like, &one, err));
-    REFS_TRY(list_texts(combine, at->array, &other, err));
-    const uint64_t i = first_other_text(refs_buf_text(&one), refs_buf_text(&other));
-    if (i == UINT64_MAX || (*has_warned && !is_shared_coordinate(result))) return REFS_OK;
-    *has_warned = true;
-    return tell_difference(combine, &first, at, i, err);
+    return first;
 }
 
 static bool is_missing_at(const refs_combine *combine, const refs_combine_array *array,
@@ -753,26 +767,42 @@ static differences find_differences(const refs_combine *combine, const refs_comb
     return found;
 }
 
+/* Finds where numbers differ, and whether the first part gets some of the second. */
+static refs_status compare_numbers(const refs_combine *combine, refs_combine_result *result,
+                                   const refs_combine_place *at, uint64_t *element,
+                                   refs_error *err) {
+    const refs_combine_array *mine = result->like, *theirs = at->array;
+    const refs_values one = readable_of(combine, result, mine);
+    refs_values other = readable_of(combine, result, theirs);
+    const bool is_convertible = convert_units(combine, mine, theirs, &other);
+    if (!is_convertible && !mine->gets_new && result->rank == 0)
+        return fail_other_units(combine, result, at, err);
+    const differences found = is_convertible
+                                  ? find_differences(combine, result, theirs, &one, &other)
+                                  : (differences){0, false};
+    *element = found.conflict;
+    result->is_loaded = result->is_loaded || found.fills; /* it has values of its own then */
+    return REFS_OK;
+}
+
 /* An array without concat dimensions is that of the first part, and has values of others where that
  * one has none. */
 static refs_status compare_values(const refs_combine *combine, refs_combine_result *result,
-                                  const refs_combine_place *at, bool *has_warned, refs_error *err) {
-    const refs_combine_array *mine = result->like, *theirs = at->array;
-    if (mine->are_texts || theirs->are_texts)
-        return compare_texts(combine, result, at, has_warned, err);
-    REFS_TRY(compare_digests(combine, result, at, err));
-    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE) return REFS_OK;
-    const refs_values one = readable_of(combine, result, mine);
-    refs_values other = readable_of(combine, result, theirs);
-    const bool is_known = convert_units(combine, mine, theirs, &other);
-    if (!is_known && !mine->gets_new && result->rank == 0)
-        return fail_other_units(combine, result, at, err);
-    const differences found = is_known ? find_differences(combine, result, theirs, &one, &other)
-                                       : (differences){0, false};
-    result->is_loaded = result->is_loaded || found.fills; /* it has values of its own then */
-    if (found.conflict == UINT64_MAX || *has_warned) return REFS_OK;
-    *has_warned = result->has_warned_of_values = true;
-    return tell_difference(combine, result, at, found.conflict, err);
+                                  const refs_combine_place *at, refs_error *err) {
+    uint64_t element = UINT64_MAX;
+    if (!is_known(at->array)) return REFS_OK;
+    refs_combine_result first = first_known(combine, result);
+    const refs_combine_array *mine = first.like, *theirs = at->array;
+    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE)
+        REFS_TRY(compare_digests(combine, &first, at, err));
+    else if (mine->are_texts || theirs->are_texts)
+        REFS_TRY(compare_texts(combine, &first, at, &element, err));
+    else
+        REFS_TRY(compare_numbers(combine, &first, at, &element, err));
+    if (element != UINT64_MAX) REFS_TRY(tell_element(combine, &first, at, element, err));
+    if (mine == result->like) result->is_loaded = first.is_loaded;
+    result->has_warned_of_values = first.has_warned_of_values;
+    return REFS_OK;
 }
 
 /* Intervals 0-6 h and 0-12 h share the start, 0-6 h and 6-12 h the length: each attribute is
@@ -893,7 +923,7 @@ void refs_combine__result_clear(refs_combine_result *result) {
 
 refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_plan *plan,
                                       uint32_t path, refs_combine_result *result, refs_error *err) {
-    bool has_warned = false, splits = false, has_warned_of_meaning = false;
+    bool splits = false, has_warned_of_meaning = false;
     memset(result, 0, sizeof *result);
     result->path = path;
     REFS_TRY(find_like(combine, plan, result, err));
@@ -906,9 +936,8 @@ refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_
         REFS_TRY(compare_attributes(combine, result, &at, err));
         REFS_TRY(check_pieces(combine, result, member, err));
         REFS_TRY(compare_meaning(combine, result, &at, &has_warned_of_meaning, err));
-        REFS_TRY(
-            check_alike(combine, result, &at, result->n_concat > 0 ? &splits : &has_warned, err));
-        if (result->n_concat == 0) REFS_TRY(compare_values(combine, result, &at, &has_warned, err));
+        REFS_TRY(check_alike(combine, result, &at, &splits, err));
+        if (result->n_concat == 0) REFS_TRY(compare_values(combine, result, &at, err));
     }
     REFS_TRY(choose_loading(combine, plan, result, &splits, err));
     if (!refs_combine__is_of_fields(combine) ||

@@ -25,39 +25,42 @@ static bool declared_bytes(const refs_array_meta *meta, uint64_t *bytes) {
            refs_mul_u64(*bytes, refs_str_from(meta->fill_text).size + 1, bytes);
 }
 
-/* Most bytes that are compared of an array without a concat dimension. */
-static uint64_t most_compared(const refs_array_meta *meta, const refs_combine_array *array) {
-    return refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
-                                                         : REFS_COMBINE_MAX_COMPARED_BYTES;
-}
-
-/* Most bytes of strings that are read: masters store them, and sets those along concat dimensions.
- */
-static uint64_t most_strings(const refs_part_reader *in, const refs_array_meta *meta,
-                             const refs_combine_array *array) {
+/* Most bytes of strings that are read: masters store them, and sets those along concat dimensions;
+ * others are compared. */
+static uint64_t most_strings(const refs_part_reader *in, const refs_array_meta *meta) {
     return refs_combine__is_aggregated(in->combine) || refs_combine__is_of_fields(in->combine) ||
                    refs_part__n_concat_dims(in, meta) > 0
                ? REFS_COMBINE_MAX_THIN_BYTES
-               : most_compared(meta, array);
+               : REFS_COMBINE_MAX_GRID_BYTES;
+}
+
+/* Finds out how many bytes the last array of the member declares and stores; *is_empty: it stores
+ * hardly any of many. */
+static refs_status count_bytes(refs_part_reader *in, const refs_array_meta *meta, uint64_t bytes[2],
+                               bool *is_empty, refs_error *err) {
+    *is_empty = false;
+    if (meta->aggregation != NULL || !declared_bytes(meta, &bytes[0]) ||
+        bytes[0] <= REFS_COMBINE_MAX_COMPARED_BYTES)
+        return REFS_OK;
+    REFS_TRY(refs_part__stored_bytes(in, meta, &in->member->arrays[in->member->n_arrays - 1],
+                                     &bytes[1], err));
+    *is_empty = bytes[0] / REFS_COMBINE_EMPTY_FOR_EACH >= bytes[1];
+    return REFS_OK;
 }
 
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
 static refs_status check_stored(refs_part_reader *in, const refs_array_meta *meta,
                                 refs_error *err) {
-    uint64_t bytes, stored;
-    if (meta->aggregation != NULL || !declared_bytes(meta, &bytes) ||
-        bytes <= REFS_COMBINE_MAX_COMPARED_BYTES)
-        return REFS_OK;
-    REFS_TRY(refs_part__stored_bytes(in, meta, &in->member->arrays[in->member->n_arrays - 1],
-                                     &stored, err));
-    if (bytes / REFS_COMBINE_EMPTY_FOR_EACH < stored ||
-        add_empty_bytes(in->combine, bytes) <= REFS_COMBINE_MAX_EMPTY_BYTES)
+    uint64_t bytes[2];
+    bool is_empty;
+    REFS_TRY(count_bytes(in, meta, bytes, &is_empty, err));
+    if (!is_empty || add_empty_bytes(in->combine, bytes[0]) <= REFS_COMBINE_MAX_EMPTY_BYTES)
         return REFS_OK;
     return refs_fail(err, REFS_LIMIT,
                      "declares %llu bytes of values and holds %llu: expected at most %llu in all "
                      "sources together of which less than one in %d is stored: leave it out "
                      "(--variables)",
-                     (unsigned long long)bytes, (unsigned long long)stored,
+                     (unsigned long long)bytes[0], (unsigned long long)bytes[1],
                      (unsigned long long)REFS_COMBINE_MAX_EMPTY_BYTES, REFS_COMBINE_EMPTY_FOR_EACH);
 }
 
@@ -88,7 +91,7 @@ static refs_status number_missing(refs_part_reader *in, const refs_array_meta *m
 static refs_status number_kept(refs_part_reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
-    if (array->are_texts && values.size > most_strings(in, wanted->meta, array)) return REFS_OK;
+    if (array->are_texts && values.size > most_strings(in, wanted->meta)) return REFS_OK;
     REFS_TRY(refs_part__number_text(in, refs_bytes_text(values), &array->values, err));
     if (array->are_texts) return REFS_OK;
     return number_missing(in, wanted->meta, values, array, err);
@@ -210,18 +213,22 @@ refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
 }
 
 /* Strings along a concat dimension are combined as values where parts have them in themselves, as
- * sets of HDF5 files do, or in chunks that differ; others are only compared. */
+ * sets of HDF5 files do, or in chunks that differ; others are only compared, unless hardly any are
+ * stored. */
 static refs_status request_strings(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err) {
     const bool is_along = refs_part__n_concat_dims(in, meta) > 0;
     const bool is_needed = is_along && array->has_inline;
-    const uint64_t most = most_strings(in, meta, array);
-    uint64_t bytes;
+    const uint64_t most = most_strings(in, meta);
+    uint64_t bytes, counts[2];
+    bool is_empty = false;
     size_t ignored;
     if (meta->aggregation != NULL || !declared_bytes(meta, &bytes) ||
         (bytes > most && !is_needed) ||
         refs_combine__is_dim(in->combine, refs_str_from(meta->name), &ignored))
         return REFS_OK;
+    if (most < REFS_COMBINE_MAX_THIN_BYTES) REFS_TRY(count_bytes(in, meta, counts, &is_empty, err));
+    if (is_empty) return REFS_OK;
     array->are_texts = true;
     array->is_thin = is_along;
     return refs_part__want_values(in, meta, !is_needed, err);
@@ -267,9 +274,30 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         array->is_time || array->bounded != REFS_COMBINE_NONE ||
         (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
     array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
-    if (bytes > most_compared(meta, array))
-        return array->is_grid || refs_combine__is_axis(meta)
-                   ? refs_part__take_digest(in, meta, array, err)
-                   : REFS_OK;
-    return refs_part__want_values(in, meta, true, err);
+    const bool is_place = array->is_grid || refs_combine__is_axis(meta);
+    if (bytes <= (is_place ? REFS_COMBINE_MAX_GRID_BYTES : REFS_COMBINE_MAX_COMPARED_BYTES))
+        return refs_part__want_values(in, meta, true, err);
+    return is_place ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
+}
+
+static bool has_new_dim(const refs_part_reader *in) {
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++)
+        if (in->member->axes[concat].is_new) return true;
+    return false;
+}
+
+refs_status refs_part__take_other_digests(refs_part_reader *in, refs_error *err) {
+    const bool has_new = has_new_dim(in);
+    if (refs_part__cuts_of(in) != NULL) return REFS_OK;
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_combine_array *array = &in->member->arrays[i];
+        uint64_t bytes;
+        if (array->number == REFS_COMBINE_NONE || (has_new && array->gets_new)) continue;
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, array->number);
+        if (refs_part__n_concat_dims(in, meta) == 0 && refs_combine__value_bytes(meta, &bytes) &&
+            bytes > REFS_COMBINE_MAX_COMPARED_BYTES && array->values == REFS_COMBINE_NONE &&
+            array->digest == REFS_COMBINE_NONE)
+            REFS_TRY(refs_part__take_digest(in, meta, array, err));
+    }
+    return REFS_OK;
 }

@@ -105,6 +105,8 @@ refs_status refs_combine__load(const refs_combine_source *source,
 refs_combine_steps refs_combine__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample) {
     uint64_t rows = row_bytes == 0 ? 0 : REFS_COMBINE_DIGEST_BYTES / row_bytes;
     if (rows == 0 && row_bytes <= REFS_COMBINE_MAX_DIGEST_ROW) rows = 1;
+    if (row_bytes > 0 && n_rows <= REFS_COMBINE_MAX_GRID_BYTES / row_bytes)
+        rows = (n_rows + REFS_COMBINE_N_SAMPLES - 1) / REFS_COMBINE_N_SAMPLES;
     if (rows > n_rows) rows = n_rows;
     const bool is_last = sample + 1 == REFS_COMBINE_N_SAMPLES;
     const uint64_t begin =
