@@ -1161,10 +1161,54 @@ class Times(InFolder):
         # a dimension that is named
         run("index", tas[0], uas[0], "--along", "height", "-q", "-o", "all.json")
         self.assertEqual(read("all.json", "height").tolist(), [2, 10])
-        # masters have the names of their files
-        said = run("index", tas[0], uas[1], "--along", "time", "-q", "-o", "all.nc", status=1)
-        self.assertIn("height: differs between tas0.json and uas1.json, element 0 of height is 2 and 10: expected one level for all variables "
-                      "that name it: combine them apart, or leave some out (--variables)", said)
+        # masters have the names that sets have
+        for order in itertools.permutations([*tas, *uas]):
+            run("index", *order, "--along", "time", "-q", "-o", "all.nc")
+            for name, value in (("height", 2), ("height_2", 10)):
+                self.assertEqual(read("all.nc", name), value)
+            with netCDF4.Dataset("all.nc") as file:
+                self.assertEqual((file["tas"].coordinates, file["uas"].coordinates), ("time height", "time height_2"))
+
+    def axes_part(self, i, axes):
+        name = f"{i}.nc"
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("x", 40), ("b", 2)):
+                file.createDimension(dim, n)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units, time[:] = "hours since 2000-01-01", i
+            for variable, (axis, values) in axes.items():
+                file.createDimension(axis, len(values))
+                level = file.createVariable(axis, "f8", (axis,))
+                level.setncatts({"units": "m", "positive": "up", "bounds": axis + "_bnds"})
+                level[:] = values
+                file.createVariable(axis + "_bnds", "f8", (axis, "b"))[:] = np.stack([values, values], 1)
+                file.createVariable(variable, "f4", ("time", axis, "x"))[:] = i
+        return name
+
+    def test_of_axes_that_are_numbered_otherwise_are_those_of_each_variable(self):
+        u, v = np.arange(10., 40), np.arange(3.)
+        names = [self.axes_part(0, {"u": ("lev", u), "v": ("lev_2", v)}), self.axes_part(1, {"u": ("lev_2", u), "v": ("lev", v)}),
+                 self.axes_part(2, {"u": ("lev", u), "v": ("lev_2", v)}), self.axes_part(3, {"v": ("lev", v)})]
+        expected = {"lev": v.tolist(), "lev_2": u.tolist(), "lev_bnds": [[x, x] for x in v], "lev_2_bnds": [[x, x] for x in u]}
+        for output, verb, *more in (("all.json", "index"), ("all.nc", "index"), ("all.nca", "combine", "--format", "cfa")):
+            for first in 1, 2, 4:
+                with self.subTest(output=output, first=first):
+                    run(verb, *names[:first], *(["--along", "time"] if first == 1 else []), "-q", "-o", output, *more)
+                    for name in names[first:]:
+                        run("append", "-q", output, name)
+                    self.assertEqual({name: read(output, name).tolist() for name in expected}, expected)
+                    for variable, n, axis in (("u", 3, "lev_2"), ("v", 4, "lev")):
+                        array = gdal.OpenEx(f'REFS:"{output}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray(variable)
+                        self.assertEqual([dim.GetName() for dim in array.GetDimensions()], ["time", axis, "x"])
+                        self.assertEqual(array.ReadAsArray()[:n, -1, 0].tolist(), list(range(n)))
+                    os.remove(output)
+
+    def test_of_axes_of_other_variables_need_another_name(self):
+        first = self.axes_part(0, {"u": ("lev", [10., 20.])})
+        for values in [1., 2.], [1., 2., 3.]:
+            for output in "all.json", "all.nc":
+                said = run("index", first, self.axes_part(1, {"v": ("lev", values)}), "--along", "time", "-q", "-o", output, status=1)
+                self.assertIn("; levels of other variables need an axis of another name (lev_2)", said)
 
     def field(self, time, step, number):
         return write(f"h{time}_{step}_{number}.json",

@@ -423,8 +423,8 @@ static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, re
     REFS_TRY(tell_left_out(combine, err));
     if (refs_combine__copies(combine)) return REFS_OK;
     REFS_TRY(tell_others(combine, err));
-    if (refs_combine__is_of_fields(combine)) REFS_TRY(refs_combine__arrange_fields(combine, err));
     REFS_TRY(refs_combine__name_levels(combine, err));
+    if (refs_combine__is_of_fields(combine)) REFS_TRY(refs_combine__arrange_fields(combine, err));
     REFS_TRY(refs_combine__plan(combine, plan, err));
     REFS_TRY(refs_combine__tell_attributes(combine, plan, err));
     return refs_combine__check_places(combine, plan, err);

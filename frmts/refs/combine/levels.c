@@ -418,8 +418,14 @@ static refs_status rename_bounds(refs_combine *combine, const renamed *one, refs
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
     uint32_t after;
     if (one->bounds == NULL) return REFS_OK;
+    const refs_str before = refs_combine__text(combine, one->before),
+                   old = refs_combine__text(combine, one->bounds->path);
     REFS_TRY(refs_buf_append_str(&path, refs_combine__text(combine, one->after), err));
-    REFS_TRY(refs_buf_printf(&path, err, "_bounds"));
+    REFS_TRY(refs_buf_append_str(&path,
+                                 refs_str_starts(old, before.data)
+                                     ? refs_str_part(old, before.size, old.size)
+                                     : refs_str_from("_bounds"),
+                                 err));
     const refs_str own = refs_path_last(refs_buf_text(&path));
     REFS_TRY(set_text(combine, &path, &after, err));
     REFS_TRY(set_path(combine, one->bounds, after, err));
@@ -455,8 +461,6 @@ static refs_status check_names(naming *at, bool *are_free, refs_error *err) {
 refs_status refs_combine__name_levels(refs_combine *combine, refs_error *err) {
     REFS_SCOPED_BY(clear_naming) naming at = {.combine = combine};
     bool are_renamed;
-    if (refs_combine__is_aggregated(combine) && !refs_combine__is_of_coordinates(combine))
-        return REFS_OK;
     REFS_TRY(list_levels(&at, err));
     REFS_TRY(name_all(&at, &are_renamed, err));
     REFS_TRY(check_names(&at, &are_renamed, err));

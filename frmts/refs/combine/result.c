@@ -136,18 +136,33 @@ static bool is_axis(const refs_combine_result *result) {
     return result->rank == 1 && result->like->dims[0] == result->path;
 }
 
+/* Appends what to do where an axis of levels differs, since it may be that of other variables. */
+static refs_status print_other_levels(const refs_combine *combine,
+                                      const refs_combine_result *result, refs_buf *text,
+                                      refs_error *err) {
+    if (is_axis(result) && result->like->coordinate == REFS_COMBINE_COORDINATE_LEVEL)
+        REFS_TRY(refs_buf_printf(text, err,
+                                 "; levels of other variables need an axis of another name "
+                                 "(%.*s_2)",
+                                 REFS_STR_ARG(refs_combine__text(combine, result->like->name))));
+    return refs_buf_append(text, "", 1, err);
+}
+
 /* Fails for a dimension that has another length. */
 static refs_status fail_length(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_place *at, size_t dim, refs_error *err) {
     const size_t own = refs_combine__own_dim(result, at->array, dim);
     const refs_str name = refs_combine__text(combine, at->array->dims[own]);
+    REFS_SCOPED_BUF levels = REFS_BUF_INIT;
+    REFS_TRY(print_other_levels(combine, result, &levels, err));
     return refs_fail(
         err, REFS_UNSUPPORTED,
         "%.*s has different lengths along %.*s, %llu in %s and %llu in %s: expected sources on one "
-        "grid, or parts of one that are combined along %.*s, too (--along)",
+        "grid, or parts of one that are combined along %.*s, too (--along)%s",
         REFS_STR_ARG(refs_combine__text(combine, result->path)), REFS_STR_ARG(name),
         (unsigned long long)result->shape[dim], combine->members[result->first].name,
-        (unsigned long long)at->array->shape[own], at->member->name, REFS_STR_ARG(name));
+        (unsigned long long)at->array->shape[own], at->member->name, REFS_STR_ARG(name),
+        (const char *)levels.data);
 }
 
 static refs_status fail_dims(const refs_combine *combine, const refs_combine_result *result,
@@ -543,7 +558,7 @@ static refs_status tell_difference(const refs_combine *combine, refs_combine_res
     REFS_SCOPED_BUF advice = REFS_BUF_INIT;
     REFS_TRY(refs_buf_append(text, "", 1, err));
     REFS_TRY(print_other_dims(combine, result, &advice, err));
-    REFS_TRY(refs_buf_append(&advice, "", 1, err));
+    REFS_TRY(print_other_levels(combine, result, &advice, err));
     if (is_shared_coordinate(result) || result->like->is_auxiliary)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "the grids of %s and %s differ: %s: expected sources on one grid%s", one,
