@@ -1224,7 +1224,8 @@ class Steps(Folder):
             file["wind"].coordinates = "height"
             file.createVariable("height", "f8", ("time",))[:] = 5
         said = self.combine(first, second, "other.nc", status=1)
-        self.assertIn("cannot be ordered along time: their coordinates differ in type, or one has none", said)
+        self.assertIn("cannot be ordered along time: expected its coordinate in both, of one type, found none in other.nc: leave one of them out, "
+                      "or combine along other dimensions", said)
         with netCDF4.Dataset("bare.nc", "w") as file:
             for dim, n in (("time", 1), ("lat", 2), ("lon", 3)):
                 file.createDimension(dim, n)

@@ -1169,6 +1169,24 @@ class Times(InFolder):
             with netCDF4.Dataset("all.nc") as file:
                 self.assertEqual((file["tas"].coordinates, file["uas"].coordinates), ("time height", "time height_2"))
 
+    def test_of_levels_beside_one_of_another_variable_are_dimensions_of_those_that_have_them(self):
+        """As in a file of GRIB with fields at a pressure, and temperature at 2 m: what the message says works."""
+        names = []
+        for step, level in itertools.product((0, 6), (500, 850)):
+            names.append(write(f"{step}_{level}.json", array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                               array("isobaric", [], np.float64(level), units="hPa"), array("height", [], np.float64(2), units="m", standard_name="height"),
+                               *[array(name, ["x"], np.full(3, level + step + i, "f8"), coordinates=f"step {coordinate}")
+                                 for i, (name, coordinate) in enumerate((("t", "isobaric"), ("u", "isobaric"), ("t2m", "height")))]))
+        said = run("index", *names, "--along", "step", "-o", "all.json", status=1)
+        self.assertIn("name all dimensions (--along step --along isobaric --variables t --variables u)\n", said)
+        run("index", *names, *said[said.rindex("(") + 1:-2].split(), "-o", "all.json")
+        for i, name in enumerate("tu"):
+            self.assertEqual(read("all.json", name)[..., 0].tolist(), [[step + level + i for level in (500, 850)] for step in (0, 6)])
+        write("height.json", array("step", [], np.float64(6), units="hours", standard_name="forecast_period"),
+              array("t2m", ["x"], np.zeros(3), coordinates="step"))
+        self.assertRegex(run("index", names[0], "height.json", "--along", "step", "--along", "isobaric", "-o", "all.json", status=1),
+                         "cannot be ordered along isobaric: .* none in height.json: ")
+
     def axes_part(self, i, axes):
         name = f"{i}.nc"
         with netCDF4.Dataset(name, "w") as file:

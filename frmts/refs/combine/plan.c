@@ -105,12 +105,19 @@ static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) 
 }
 
 static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other, refs_error *err) {
-    const size_t first = one < other ? one : other, second = one < other ? other : one;
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "%s and %s cannot be ordered along %s: their coordinates differ in type, or one has none",
-        all->combine->members[first].name, all->combine->members[second].name,
-        all->combine->options.dims[all->concat]);
+    const size_t numbers[2] = {one < other ? one : other, one < other ? other : one};
+    const refs_combine_member *members[2], *without = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        members[i] = &all->combine->members[numbers[i]];
+        if (members[i]->axes[all->concat].array == REFS_COMBINE_NONE) without = members[i];
+    }
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s cannot be ordered along %s: expected its coordinate in both, of "
+                     "one type, found %s%s: leave one of them out, or combine along other "
+                     "dimensions",
+                     members[0]->name, members[1]->name, all->combine->options.dims[all->concat],
+                     without != NULL ? "none in " : "two types",
+                     without != NULL ? without->name : "");
 }
 
 /* Coordinates are combined as stored, so their packing must be equal. */

@@ -504,6 +504,32 @@ static refs_status fail_other_units(const refs_combine *combine, const refs_comb
                      combine->members[result->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
+static bool is_of_variables(const refs_combine_array *array) {
+    return array->coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
+           array->named_by != REFS_COMBINE_NONE;
+}
+
+static bool has_other_levels(const refs_combine *combine, const refs_combine_array *level) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            const refs_combine_array *array = &combine->members[i].arrays[k];
+            if (is_of_variables(array) && array->path != level->path) return true;
+        }
+    return false;
+}
+
+/* Appends the variables at a level where others lie at other levels: these have no place along it.
+ */
+static refs_status print_variables(const refs_combine *combine, const refs_combine_array *level,
+                                   refs_buf *options, refs_error *err) {
+    refs_str names = refs_combine__text(combine, level->named_by);
+    const char *name;
+    if (!is_of_variables(level) || !has_other_levels(combine, level)) return REFS_OK;
+    for (size_t n = 0; n < REFS_COMBINE_MAX_REPORTED && refs_str_next_text(&names, &name); n++)
+        REFS_TRY(refs_buf_printf(options, err, " --variables %s", name));
+    return refs_buf_printf(options, err, "%s", names.size > 0 ? " …" : "");
+}
+
 refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_array *array,
                                      const char *const names[2], refs_str element,
                                      refs_error *err) {
@@ -511,14 +537,16 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
     REFS_SCOPED_BUF dims = REFS_BUF_INIT, options = REFS_BUF_INIT;
     for (size_t i = 0; i < combine->n_dims; i++) {
         REFS_TRY(refs_buf_printf(&dims, err, "%s%s", i > 0 ? ", " : "", combine->options.dims[i]));
-        REFS_TRY(refs_buf_printf(&options, err, " --along %s", combine->options.dims[i]));
+        REFS_TRY(refs_buf_printf(&options, err, "--along %s ", combine->options.dims[i]));
     }
+    REFS_TRY(refs_buf_printf(&options, err, "--along %.*s", REFS_STR_ARG(name)));
+    REFS_TRY(print_variables(combine, array, &options, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s: differs between %s and %s, %.*s, but they are combined along %.*s "
-                     "alone: name all dimensions (%.*s --along %.*s)",
+                     "alone: name all dimensions (%.*s)",
                      REFS_STR_ARG(refs_combine__text(combine, array->path)), names[0], names[1],
                      REFS_STR_ARG(element), (int)dims.size, (const char *)dims.data,
-                     (int)options.size - 1, (const char *)options.data + 1, REFS_STR_ARG(name));
+                     (int)options.size, (const char *)options.data);
 }
 
 /* Whether variables lie at this level, or at one with these bounds, which the result has once. */
