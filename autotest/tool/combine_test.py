@@ -291,6 +291,19 @@ class StringsAlongTime(InFolder):
                 if status == 1:
                     self.assertIn('element 1 of name is "c\u00e9" and "cd"', said)
 
+    def test_of_several_types_are_compared_however_many_there_are(self):
+        names = [f"s{i:05}" for i in range(30000)]
+        other = [*names[:-1], "s"]
+        parts = [write(f"{i}.json", array("t", ["t"], np.array([float(i)])), found) for i, found in enumerate((
+            strings("s", ["n"], names), array("s", ["n"], np.array(names, "S6")), array("s", ["n"], np.array(other, "S6")),
+            strings("s", ["n"], other), array("s", ["n"], np.array(other, "S6"), chunks=[30000])))]
+        for first, second in itertools.product(parts[:4], parts[:4]):
+            if first != second:
+                same = (first in parts[:2]) == (second in parts[:2])
+                with self.subTest(first=first, second=second):
+                    self.assertEqual(run("combine", first, second, "--along", "t", "-o", "all.json") == "", same)
+        run("combine", parts[0], parts[4], "--along", "t", "-o", "all.json")  # nothing is stored in it
+
     def test_of_an_unreadable_source_do_not_hide_differences_of_others(self):
         """Values that are missing with their file are skipped, with a warning. Damaged ones are an error."""
         v = array("v", ["t", "n"], np.zeros((1, 2), "f4"), coordinates="name")

@@ -836,11 +836,14 @@ static refs_status compare_values(const refs_combine *combine, refs_combine_resu
     if (!is_known(at->array)) return REFS_OK;
     refs_combine_result first = first_known(combine, result);
     const refs_combine_array *mine = first.like, *theirs = at->array;
-    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE)
+    const bool are_texts = mine->are_texts || theirs->are_texts,
+               are_listed =
+                   mine->values != REFS_COMBINE_NONE && theirs->values != REFS_COMBINE_NONE;
+    if (!are_listed && !are_texts)
         REFS_TRY(compare_digests(combine, &first, at, err));
-    else if (mine->are_texts || theirs->are_texts)
+    else if (are_listed && are_texts)
         REFS_TRY(compare_texts(combine, &first, at, &element, err));
-    else
+    else if (are_listed)
         REFS_TRY(compare_numbers(combine, &first, at, &element, err));
     if (element != UINT64_MAX) REFS_TRY(tell_element(combine, &first, at, element, err));
     if (mine == result->like) result->is_loaded = first.is_loaded;

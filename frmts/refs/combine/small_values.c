@@ -274,8 +274,14 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         array->is_time || array->bounded != REFS_COMBINE_NONE ||
         (meta->rank == 0 && array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME);
     array->is_thin = may_follow && bytes <= REFS_COMBINE_MAX_COMPARED_BYTES;
-    const bool is_place = array->is_grid || refs_combine__is_axis(meta);
-    if (bytes <= (is_place ? REFS_COMBINE_MAX_GRID_BYTES : REFS_COMBINE_MAX_COMPARED_BYTES))
+    const bool is_place = array->is_grid || refs_combine__is_axis(meta),
+               is_text =
+                   meta->dtype.type == REFS_TYPE_BYTES || meta->dtype.type == REFS_TYPE_UNICODE;
+    bool is_empty = false;
+    uint64_t counts[2];
+    if (is_text) REFS_TRY(count_bytes(in, meta, counts, &is_empty, err));
+    if (bytes <= (is_place || (is_text && !is_empty) ? REFS_COMBINE_MAX_GRID_BYTES
+                                                     : REFS_COMBINE_MAX_COMPARED_BYTES))
         return refs_part__want_values(in, meta, true, err);
     return is_place ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
 }
