@@ -1,4 +1,5 @@
-/* names.c -- expands folders and patterns to names of parts, see refs/combine.h. */
+/* names.c -- names of parts: expands folders and patterns, and finds names that are given twice; see
+ * refs/combine.h. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "refs/cfa/cfa.h"
 #include "refs/combine.h"
 #include "refs/folder.h"
+#include "refs/intern.h"
 #include "refs/scan.h"
 #include "refs/staged.h"
 #include "refs/url.h"
@@ -415,4 +417,18 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
     refs_free(folder);
     if (status != REFS_OK || names->size > before) return status;
     return refs_combine_fail_unmatched(name, err);
+}
+
+refs_status refs_combine_check_names(const char *const *names, size_t n, refs_error *err) {
+    refs_intern known = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        uint32_t id;
+        status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
+        if (status == REFS_OK && id < i)
+            status = refs_fail(err, REFS_INVALID, "%s is source %zu and source %zu: leave one out",
+                               names[i], (size_t)id + 1, i + 1);
+    }
+    refs_intern_clear(&known);
+    return status;
 }
