@@ -16,7 +16,7 @@
  * the section while it waits. Critical sections are short, except for calls into libraries.
  *
  * The child initialises the condition variables of registered objects, and their locks, again: at
- * the time of the fork, a thread of the parent may be waking up in pthread_cond_wait.
+ * the time of the fork, a thread of the parent may be waking up from a wait on one.
  *
  * Safe from any thread.
  *
