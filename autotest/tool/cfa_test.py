@@ -2325,6 +2325,28 @@ class Move(Folder):
             self.assertIn(f"{name}: cannot rename fragments: expected a master, which is a netCDF file, found a reference set: "
                           "use refs convert --rewrite", run("mv", name, "--prefix", "x", status=1))
 
+    def test_gives_no_two_fragments_one_name(self):
+        for year in (2001, 2002):
+            os.mkdir(str(year))
+            with netCDF4.Dataset(f"{year}/t.nc", "w") as file:
+                file.createDimension("time", 1)
+                file.createVariable("time", "f8", ("time",))[:] = year
+                file.createVariable("v", "f4", ("time",))[:] = year
+        for version in VERSIONS:
+            run("combine", "--format", "cfa", "-q", "--cfa-version", version, "2001/t.nc", "2002/t.nc", "-o", "m.nca")
+            for arguments in (("--prefix", "new"), ("--rewrite", "2001/=>new/", "--rewrite", "2002/=>new/")):
+                self.assertIn('m.nca: expected a new name for each fragment, found "new/t.nc" for both "2001/t.nc" and "2002/t.nc": '
+                              "use --rewrite OLD=>NEW, which keeps folders and file names", run("mv", "m.nca", *arguments, status=1))
+            np.testing.assert_array_equal(read("m.nca", "v"), [2001, 2002])
+
+    def test_of_a_master_without_fragments_says_so(self):
+        with netCDF4.Dataset("x.nc", "w") as file:
+            file.createDimension("x", 1)
+            file.createVariable("x", "f8", ("x",))[:] = 1
+        run("index", "x.nc", "-q", "--along", "x", "-o", "whole.nc")
+        self.assertIn("whole.nc: expected arrays whose values are in fragments, found none: it has all values itself",
+                      run("mv", "whole.nc", "--prefix", "x", status=1))
+
     def test_says_so_where_nothing_changes(self):
         self.split()
         self.assertIn('m.nca: no fragment has a name to change: expected names that begin with OLD of --rewrite, or lie outside '

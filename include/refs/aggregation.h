@@ -69,6 +69,10 @@ typedef struct refs_file_renamer {
     /** Appends the new name of a file. */
     refs_status (*rename)(void *user, refs_str file, refs_buf *renamed, refs_error *err);
 
+    /** Receives the old and the new name of each renamed file, unless fragments have several copies
+     * (CFA-0.6), which may become one file. NULL: not called. */
+    refs_status (*note)(void *user, refs_str file, refs_str renamed, refs_error *err);
+
     /** Receives the new elements of a variable that holds names, each with a NUL after it. `rank`
      * does not count the dimension of characters that netCDF-3 needs. Called once for each
      * variable, however many aggregations use it. */

@@ -191,6 +191,7 @@ typedef struct refs_renaming {
     const refs_aggregation *aggregation;
     bool changes;                               /**< some name has become another */
     bool is_selected;                           /**< the fragment whose names are appended */
+    bool has_copies;                            /**< fragments have several names each (CFA-0.6) */
     bool is_known[1u << REFS_N_LOCATION_KINDS]; /**< by the kinds that a name has locations of … */
     unsigned kind[1u << REFS_N_LOCATION_KINDS]; /**< … that of which files are there */
     refs_intern absent;                         /**< names of files that were looked for in vain */

@@ -115,10 +115,11 @@ refs_status refs_renaming_append(refs_renaming *job, refs_str name, refs_buf *re
     if (name.size == 0) return REFS_OK;
     if (!job->is_selected) return refs_buf_append_str(renamed, name, err);
     REFS_TRY(rename_resolved(job, name, renamed, err));
-    job->changes =
-        job->changes || !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
-                                                            renamed->size - begin));
-    return REFS_OK;
+    const refs_str after =
+        refs_str_view((const char *)renamed->data + begin, renamed->size - begin);
+    job->changes = job->changes || !refs_str_equal(name, after);
+    if (job->renamer->note == NULL || job->has_copies) return REFS_OK;
+    return job->renamer->note(job->renamer->user, name, after, err);
 }
 
 bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index) {
@@ -129,13 +130,16 @@ bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index) {
 
 /* -- names in a variable ----------------------------------------------------------------------- */
 
-/* The names in a list: there may be copies of each fragment (CFA-0.6), or one name for all. */
+/* How many of `n` names each fragment has: there may be copies (CFA-0.6), or one name for all. */
+static uint64_t count_copies(const refs_renaming *job, size_t n) {
+    const uint64_t n_fragments = job->aggregation->grid.n;
+    return n_fragments > 0 && n > n_fragments ? n / n_fragments : 1;
+}
+
 static bool selects_name(const refs_renaming *job, size_t number, size_t n) {
     uint64_t index[REFS_MAX_RANK] = {0};
-    const uint64_t n_partitions = job->aggregation->grid.n;
     if (job->renamer->selects == NULL) return true;
-    const uint64_t n_each = n_partitions > 0 && n > n_partitions ? n / n_partitions : 1;
-    refs_fragment_grid_index(&job->aggregation->grid, number / n_each, index);
+    refs_fragment_grid_index(&job->aggregation->grid, number / count_copies(job, n), index);
     return refs_renaming_selects(job, index);
 }
 
@@ -150,6 +154,7 @@ static refs_status rename_variable(refs_renaming *job, const refs_array_meta *me
     REFS_SCOPED_BUF strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
     const size_t n = refs_cfa__count_texts(refs_buf_view(&strings));
+    job->has_copies = count_copies(job, n) > 1;
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
         status = refs_renaming_look(job, name, err);

@@ -199,6 +199,11 @@ static refs_status fail_not_there(const tool_arguments *arguments, const tool_ar
         if (n++ < MAX_TOLD)
             REFS_TRY(refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path));
     }
+    if (is_of_partitions && n == 0)
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: expected arrays whose values are in fragments, found none: it has all "
+                         "values itself",
+                         arguments->names.items[0]);
     return refs_fail(err, REFS_NOT_FOUND, "%s: has no %s %s%s%s: it has %.*s%s",
                      arguments->names.items[0], what,
                      wanted->n > 0 ? wanted->items[0] : "of that kind",

@@ -10,6 +10,7 @@
 #include "cfa/move_widen.h"
 #include "cfa/nc_library.h"
 #include "refs/aggregation.h"
+#include "refs/intern.h"
 #include "refs/own_attributes.h"
 #include "refs/staged.h"
 
@@ -22,8 +23,11 @@ typedef struct moving_file {
     const refs_cfa_moving *moving;
     uint64_t *n;
     int root;
-    cfa_widened_list *wide; /* variables of which names have become too long */
-    refs_buf first;         /* the first name that is selected */
+    cfa_widened_list *wide;    /* variables of which names have become too long */
+    refs_buf first;            /* the first name that is selected */
+    refs_intern before, after; /* the names of files */
+    uint32_t *files;           /* of each name after: the number of the one before */
+    size_t n_files, files_capacity;
 } moving_file;
 
 static refs_status check(const moving_file *file, int code, refs_error *err) {
@@ -192,6 +196,25 @@ static bool selects(void *user, const refs_array_meta *container, const uint64_t
     return moving->selects == NULL || moving->selects(moving->user, container, index);
 }
 
+/* Two files stay two: a fragment whose name another one takes would be lost. */
+static refs_status check_distinct(void *user, refs_str name, refs_str renamed, refs_error *err) {
+    moving_file *file = user;
+    uint32_t before, after;
+    REFS_TRY(refs_intern_add(&file->before, name, &before, err));
+    REFS_TRY(refs_intern_add(&file->after, renamed, &after, err));
+    if (after == file->n_files) {
+        REFS_GROW(file->files, file->files_capacity, file->n_files, err);
+        file->files[file->n_files++] = before;
+    }
+    const uint32_t first = file->files[after];
+    if (first == before) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: expected a new name for each fragment, found \"%.*s\" for both \"%.*s\" "
+                     "and \"%.*s\": use --rewrite OLD=>NEW, which keeps folders and file names",
+                     file->shown, REFS_STR_ARG(renamed),
+                     REFS_STR_ARG(refs_intern_get(&file->before, first)), REFS_STR_ARG(name));
+}
+
 static refs_status rename_file(void *user, refs_str name, refs_buf *renamed, refs_error *err) {
     moving_file *file = user;
     bool changed = false;
@@ -218,6 +241,7 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
 static refs_status rename_all(moving_file *file, refs_error *err) {
     const refs_file_renamer renamer = {.selects = selects,
                                        .rename = rename_file,
+                                       .note = check_distinct,
                                        .variable = take_variable,
                                        .attribute = take_attribute,
                                        .user = file};
@@ -298,7 +322,8 @@ static refs_status move_copy(moving_file *file, const refs_staged *copy, const r
 refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
     REFS_SCOPED_BY(refs_cfa__widened_clear) cfa_widened_list wide = {.moving = moving};
-    moving_file file = {path, all, moving, n, 0, &wide, REFS_BUF_INIT};
+    moving_file file = {
+        .shown = path, .all = all, .moving = moving, .n = n, .wide = &wide, .first = REFS_BUF_INIT};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
     refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);
@@ -308,6 +333,9 @@ refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
     if (status == REFS_OK && *n > 0) status = refs_staged_move(wide.n > 0 ? &longer : &copy, err);
     refs_staged_clear(&longer);
     refs_staged_clear(&copy);
+    refs_intern_clear(&file.before);
+    refs_intern_clear(&file.after);
+    refs_free(file.files);
     refs_buf_clear(&file.first);
     return status;
 }
