@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Up to so many chunks have a place each: 16 MiB. */
+/* Indexes of up to this many chunks, 16 MiB, have an entry for each chunk. */
 #define MAX_DENSE_CHUNKS (1024 * 1024)
 
 #define MAX_LENGTH ((UINT64_C(1) << 48) - 1)

@@ -8,8 +8,8 @@
 #include "refs/own_attributes.h"
 #include "refs/utf8.h"
 
-/* Tokens that jansson does not write are strings that begin with NUL, which no other does. Writes
- * text that is QUOTED_NUL. */
+/* Tokens that jansson cannot write are strings that begin with NUL, as no other string does.
+ * jansson writes that NUL as QUOTED_NUL. */
 #define MAX_NUMBER_BYTES 64
 #define QUOTED_NUL       "\"\\u0000"
 
@@ -48,7 +48,7 @@ json_t *refs_document_fill(json_t *value) {
 json_t *refs_document_string(const char *text, size_t size) {
     const char *end = size > 0 ? memchr(text, '\0', size) : NULL;
     if (end != NULL) size = (size_t)(end - text);
-    if (size == 0) return json_string(""); /* the text of an empty buffer is NULL */
+    if (size == 0) return json_string(""); /* an empty buffer has no text */
     json_t *string = json_stringn(text, size);
     if (string != NULL) return string;
     REFS_SCOPED_BUF utf8 = REFS_BUF_INIT;
@@ -79,7 +79,7 @@ void refs_documents_clear(refs_documents *documents) {
     memset(documents, 0, sizeof *documents);
 }
 
-/* "path/name", or the name alone in the root. */
+/* "path/name", or only the name in the root. */
 static char *join(const char *path, const char *name) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_status status =
@@ -105,7 +105,7 @@ static refs_status add_text(refs_documents *documents, const char *path, const c
     return REFS_OK;
 }
 
-/* Takes the quotes and the NUL off tokens that are written as they are, in place. */
+/* Removes the quotes and the NUL of bare tokens, in place. */
 static void bare_tokens(char *text) {
     const size_t mark = sizeof QUOTED_NUL - 1;
     const char *from = strstr(text, QUOTED_NUL);
@@ -122,7 +122,7 @@ static void bare_tokens(char *text) {
     *to = '\0';
 }
 
-/* Takes `document` over. */
+/* Takes ownership of `document`. */
 static refs_status add(refs_documents *documents, const char *path, const char *name,
                        json_t *document, refs_error *err) {
     char *text =
@@ -138,7 +138,8 @@ static refs_status check_count(const refs_documents *documents, refs_error *err)
                      (unsigned long long)documents->limits->max_arrays);
 }
 
-/* A master's record of its fragments is no attribute of the data: it has a key of its own. */
+/* A master's record of its fragments is not an attribute of the data: it is moved to its own
+ * key. */
 static refs_status move_sources(refs_documents *documents, json_t *attributes, refs_error *err) {
     const char *text = json_string_value(json_object_get(attributes, REFS_SOURCES_ATTRIBUTE));
     if (text == NULL) return REFS_OK;
@@ -206,7 +207,7 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
 refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err) {
     if (*attributes == NULL) *attributes = json_object();
     json_t *list = json_object_get(*attributes, REFS_UNLIMITED_DIMENSIONS);
-    if (!json_is_array(list)) { /* none, or an attribute of the file that is called so */
+    if (!json_is_array(list)) { /* absent, or an attribute of the file with the same name */
         list = json_array();
         if (json_object_set_new(*attributes, REFS_UNLIMITED_DIMENSIONS, list) != 0)
             return refs_fail_nomem(err);
@@ -268,7 +269,7 @@ refs_status refs_documents_add_problem(refs_documents *documents, const char *pa
 
 /* -- of other files ---------------------------------------------------------------------------- */
 
-/* The part behind `path` in a key or a path that is at or below it: "" or "/..."; NULL of others.
+/* The part after `path` of a key or a path at or below it: "" or "/..."; NULL for others.
  */
 static const char *below(const char *key, const char *path) {
     size_t size = strlen(path);

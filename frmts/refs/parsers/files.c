@@ -12,9 +12,9 @@
 
 typedef struct known_file {
     char *location;
-    refs_scan *scan; /* NULL: not opened, or the one that all others belong to */
+    refs_scan *scan; /* NULL: not opened, or the first file */
     bool is_opening;
-    refs_vfs_validators *seen; /* NULL: no state was noted */
+    refs_vfs_validators *seen; /* NULL: no validators were recorded */
 } known_file;
 
 struct refs_scan_files {
@@ -56,7 +56,7 @@ void refs_scan_files_free(refs_scan_files *files) {
     refs_free(files);
 }
 
-/* Adds a location that is not known yet. */
+/* Adds a new location. */
 static refs_status add_new(refs_scan_files *files, refs_str location, refs_error *err) {
     uint32_t id;
     char *copy = refs_str_copy(location);
@@ -121,7 +121,7 @@ bool refs_scan_files_seen(const refs_scan_files *files, uint32_t id, refs_vfs_va
 
 /* -- looking for a file ------------------------------------------------------------------------ */
 
-/* The location without what follows its last slash; what is asked of a server stays behind. */
+/* The location up to its last slash. Sets *query to the query of a URL. */
 static refs_str folder_of(const char *location, refs_str *query) {
     refs_str path = refs_str_from(location);
     bool is_url = refs_url_authority_begin(path) != SIZE_MAX;
@@ -132,7 +132,7 @@ static refs_str folder_of(const char *location, refs_str *query) {
     return refs_path_folder(path);
 }
 
-/* Sets *id where there is a file of that name. */
+/* Sets *id if there is a file at `location`. */
 static refs_status try_file(refs_scan_files *files, const refs_buf *location, uint32_t *id,
                             refs_error *err) {
     const char *text = (const char *)location->data;
@@ -144,7 +144,7 @@ static refs_status try_file(refs_scan_files *files, const refs_buf *location, ui
     return refs_scan_files_add(files, text, id, err);
 }
 
-/* Takes out "." and, with the folder before, ".."; what is above the first folder is lost. */
+/* Removes "." and, with the folder before it, ".."; ".." above the first folder is dropped. */
 static refs_status append_clean(refs_str path, refs_buf *location, refs_error *err) {
     const size_t begin = location->size;
     while (path.size > 0) {
@@ -170,8 +170,8 @@ static refs_status append_clean(refs_str path, refs_buf *location, refs_error *e
     return REFS_OK;
 }
 
-/* A place where a file may be: in a folder, which may end without a slash, with the query of a URL.
- * The document that names it, if that is confined (url.h), or NULL. */
+/* A possible location of a file: a folder, with or without a trailing slash, the query of a URL,
+ * and the document that names the file if that is confined (url.h), or NULL. */
 typedef struct candidate {
     refs_str folder, name, query;
     const char *confined_by;
@@ -198,7 +198,7 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
     return status;
 }
 
-/* "${ORIGIN}" at the beginning of a folder is that of the file. */
+/* "${ORIGIN}" at the beginning of a folder is the folder of the file that contains the name. */
 static refs_status try_listed(refs_scan_files *files, const refs_file_name *name, refs_str origin,
                               uint32_t *id, refs_error *err) {
     static const char origin_word[] = "${ORIGIN}";
@@ -241,9 +241,9 @@ static refs_status find_near(refs_scan_files *files, const refs_file_name *name,
     return try_in(files, &beside, id, err);
 }
 
-/* A file that may have come from another machine names files beside it: the last part of an
- * absolute name, as HDF5 does. That no such file is there is no proof of absence: the one that is
- * named was not looked for. */
+/* A file that may come from another machine only names files in its own folder: of an absolute
+ * name, the last part is used, as in HDF5. If that does not exist, the named file may still exist,
+ * since it was not searched for. */
 static refs_status find_confined(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                                  refs_error *err) {
     const char *from = files->known[name->from].location;

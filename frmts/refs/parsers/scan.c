@@ -17,8 +17,8 @@ typedef struct scanned_array {
 
 struct refs_scan {
     refs_scan_options options;
-    refs_scan_files *files; /* of the first of them, which owns them */
-    uint32_t file;          /* this one: 0 is the first */
+    refs_scan_files *files; /* of the scan of the first file, which owns them */
+    uint32_t file;          /* number of this file; 0 is the first */
     bool is_first;          /* it was opened by refs_scan_open */
     refs_source *source;
     refs_documents documents;
@@ -26,12 +26,12 @@ struct refs_scan {
     void *self;
     refs_intern paths; /* of arrays, numbered as documents.arrays */
     scanned_array *arrays;
-    refs_buf beginning; /* of the file, where it had to be fetched */
+    refs_buf beginning; /* of the file, if it was fetched */
 
     refs_forked forked;
-    pthread_mutex_t lock; /* guards what follows, and that an array is indexed */
+    pthread_mutex_t lock; /* guards the following members, and which arrays are indexed */
     pthread_cond_t idle;
-    bool is_busy; /* a thread reads an index */
+    bool is_busy; /* a thread is reading an index */
     pthread_t reader;
     uint64_t indexed_chunks;
     uint64_t microseconds;
@@ -51,7 +51,7 @@ const char *refs_scan_sniff(refs_bytes head) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Reads that another thread of the parent had begun are made again. */
+/* Resets reads that another thread of the parent had begun. */
 static void in_child(void *self) {
     refs_scan *scan = self;
     pthread_mutex_init(&scan->lock, NULL);
@@ -228,10 +228,10 @@ refs_status refs_scan__index(refs_scan *scan, size_t number, refs_chunk_index *i
     return REFS_OK;
 }
 
-/* Indices that this thread is reading: more than one in a progress callback. */
+/* Number of indexes that this thread is reading: more than one in a progress callback. */
 static _Thread_local unsigned n_reads;
 
-/* Reads the index of an array, by one thread at a time: the source is one. */
+/* Reads the index of an array. Only one thread at a time may use the source. */
 static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_chunk_index index = {.rank = 0};
     scan->is_busy = true;
@@ -257,7 +257,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     return REFS_OK;
 }
 
-/* Waits for the thread that reads an index, a while at a time; under the lock. */
+/* Waits, in intervals, for the thread that reads an index. Called under the lock. */
 static refs_status await_idle(refs_scan *scan, uint64_t until_ms, refs_error *err) {
     const bool is_own = pthread_equal(scan->reader, pthread_self());
     if (is_own || (n_reads > 0 && refs_now_ms() >= until_ms))
@@ -279,7 +279,7 @@ static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err)
     return REFS_OK;
 }
 
-/* The number of the chunk that `key` names. That of an array without dimensions is 0, as in Zarr.
+/* The number of the chunk with `key`; 0 for an array without dimensions, as in Zarr.
  */
 static bool number_of(const refs_chunk_index *index, const refs_scan_key *key, uint64_t *number) {
     if (index->rank == 0)

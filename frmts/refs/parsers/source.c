@@ -5,26 +5,27 @@
 
 #include "refs/url.h"
 
-/* Over a network: what a block has at first, and at most while reads go on in a row. */
+/* Remote files: the size of the first block, and the largest size, to which it grows with
+ * sequential reads. */
 #define FIRST_BLOCK_BYTES (64 * REFS_KIB)
 #define MAX_BLOCK_BYTES   (1 * REFS_MIB)
 
-/* For local files, where a read costs next to nothing: reads shorter than the first of these come
- * in blocks, of which a few are kept, each in the one place that it can be in. */
+/* Local files, of which reads are cheap: reads shorter than LOCAL_DIRECT_BYTES use a small
+ * direct-mapped cache of blocks. */
 #define LOCAL_DIRECT_BYTES (1 * REFS_KIB)
 #define LOCAL_BLOCK_BYTES  (16 * REFS_KIB)
 #define LOCAL_BLOCKS       32
 
-/* Bytes are fetched in multiples of this, and with gaps up to that. */
+/* The alignment of fetched ranges, and the largest gap within one. */
 #define WANT_ALIGNMENT (4 * REFS_KIB)
 #define WANT_GAP       (64 * REFS_KIB)
 
-/* Bytes [offset, offset + size) of the file that are kept. */
+/* Cached bytes [offset, offset + size) of the file. */
 typedef struct extent {
     uint64_t offset;
     size_t size;
     uint8_t *data;
-    uint64_t used; /* when, in reads */
+    uint64_t used; /* number of the read that used it last */
 } extent;
 
 /* A block of a local file. */
@@ -43,12 +44,12 @@ struct refs_source {
     uint64_t size;
 
     local_block blocks[LOCAL_BLOCKS];
-    extent *extents; /* ascending, apart */
+    extent *extents; /* ascending, disjoint */
     size_t n_extents, capacity;
     size_t kept_bytes;
     uint64_t clock;
 
-    uint64_t together;  /* bytes at the beginning that come at once */
+    uint64_t together;  /* bytes at the beginning that are read together */
     size_t block_bytes; /* of the next block */
     uint64_t last_end;  /* of the last block */
     refs_source_costs costs;
@@ -102,7 +103,7 @@ refs_source_costs refs_source_costs_of(const refs_source *source) {
 
 /* -- what is kept ------------------------------------------------------------------------------ */
 
-/* The first extent that ends behind `offset`. */
+/* The first extent that ends after `offset`. */
 static size_t find_extent(const refs_source *source, uint64_t offset) {
     const extent *extents = source->extents;
     size_t i = 0;
@@ -127,8 +128,8 @@ static int compare_offsets(const void *left, const void *right) {
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* The least recently used blocks go, more of them than needed now, so that they are not searched
- * with every block. */
+/* Drops the least recently used blocks, more than necessary, so that not every block requires a
+ * search. */
 static void make_room(refs_source *source, size_t size) {
     size_t n = 0, kept = size;
     if (source->kept_bytes + size <= REFS_SOURCE_MAX_KEPT_BYTES) return;
@@ -142,7 +143,7 @@ static void make_room(refs_source *source, size_t size) {
     source->kept_bytes = kept - size;
 }
 
-/* Keeps `data`, of refs_alloc's and the source's from now on. */
+/* Caches `data`, of which the source takes ownership. */
 static refs_status keep(refs_source *source, refs_source_range range, uint8_t *data,
                         refs_error *err) {
     make_room(source, (size_t)range.length);
@@ -160,7 +161,7 @@ static refs_status keep(refs_source *source, refs_source_range range, uint8_t *d
     return REFS_OK;
 }
 
-/* The part of [begin, end) that is not kept before the first extent behind `begin`. */
+/* The end of the gap at `begin`: the first extent after it, or `end`. */
 static uint64_t end_of_gap(const refs_source *source, uint64_t begin, uint64_t end) {
     size_t i = find_extent(source, begin);
     if (i < source->n_extents && source->extents[i].offset < end) return source->extents[i].offset;
@@ -219,14 +220,14 @@ void refs_source_keep_together(refs_source *source, uint64_t bytes) {
     source->together = bytes <= REFS_SOURCE_MAX_TOGETHER_BYTES ? bytes : 0;
 }
 
-/* The second read of a small file is of all the rest. */
+/* The second read of a small file reads all the rest. */
 static uint64_t end_of_together(const refs_source *source, uint64_t size) {
     if (size <= REFS_SOURCE_MAX_BEGINNING_BYTES) return size;
     return source->together < size ? source->together : size;
 }
 
-/* Fetches a block that holds byte `offset`, which is not kept, and as much of the `length` bytes
- * from there as it can. */
+/* Fetches a block with byte `offset`, which is not cached, and as many of the `length` bytes from
+ * there as possible. */
 static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t length,
                                refs_error *err) {
     uint64_t begin = offset - offset % FIRST_BLOCK_BYTES, size = 0, end;
@@ -254,7 +255,7 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     size_t got = 0;
     refs_status status = read_vfs(source, (refs_source_range){begin, end - begin}, data, &got, err);
     source->last_end = begin + got;
-    if (status == REFS_OK && got > 0 && got < end - begin) { /* which only happens at the end */
+    if (status == REFS_OK && got > 0 && got < end - begin) { /* only at the end of the file */
         source->knows_size = true;
         source->size = begin + got;
     }
@@ -309,7 +310,7 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
 
 /* -- other files ------------------------------------------------------------------------------- */
 
-/* The name of the other file: what follows a "?" in a URL stays behind it. */
+/* The name of the sidecar; the query of a URL stays at the end. */
 refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
                                     refs_buf *name, refs_error *err) {
     refs_str whole = refs_str_from(source->location);
@@ -373,13 +374,13 @@ static uint64_t end_of(const refs_source_range *range) {
     return range->offset + range->length;
 }
 
-/* Whether what begins at `offset` follows `range` so closely that one fetch of both is better. */
+/* Whether bytes at `offset` are so close to `range` that one fetch of both is faster. */
 static bool joins(const refs_source *source, const refs_source_range *range, uint64_t offset) {
     return offset - end_of(range) <= WANT_GAP &&
            end_of_gap(source, end_of(range), offset) == offset;
 }
 
-/* The first byte of [begin, end) that is not kept, or `end`. */
+/* The first byte of [begin, end) that is not cached, or `end`. */
 static uint64_t end_of_kept(const refs_source *source, uint64_t begin, uint64_t end) {
     while (begin < end) {
         size_t at = find_extent(source, begin);
@@ -389,7 +390,7 @@ static uint64_t end_of_kept(const refs_source *source, uint64_t begin, uint64_t 
     return begin < end ? begin : end;
 }
 
-/* The first part of `wanted` from byte `begin` on that is missing; empty where nothing is. */
+/* The first part of `wanted`, from byte `begin` on, that is not cached; empty if there is none. */
 static refs_source_range missing_part(const refs_source *source, refs_source_range wanted,
                                       uint64_t begin, uint64_t size) {
     refs_source_range missing = align(wanted);
@@ -403,7 +404,7 @@ static refs_source_range missing_part(const refs_source *source, refs_source_ran
     return missing;
 }
 
-/* Merges what is missing of sorted `ranges` into the first of them; returns how many are left. */
+/* Replaces sorted `ranges` by the merged ranges that are not cached; returns their number. */
 static size_t merge_missing(const refs_source *source, refs_source_range *ranges, size_t n,
                             uint64_t size) {
     size_t n_merged = 0;
@@ -446,8 +447,8 @@ static refs_status fetch_many(refs_source *source, const refs_source_range *rang
     return REFS_OK;
 }
 
-/* Has the first of sorted ranges stand for all that comes together where something of that is
- * missing; what others want of it is then there. */
+/* If a range needs bytes of the beginning that is read together (refs_source_keep_together),
+ * extends the first range to all of it. */
 static void want_together(const refs_source *source, uint64_t size, refs_source_range *ranges,
                           size_t n) {
     const refs_source_range all = {0, end_of_together(source, size)};

@@ -9,7 +9,7 @@
 
 static const char beginning[] = "PK\3\4";
 
-/* Members that are looked at. */
+/* Most members that are listed. */
 #define MAX_MEMBERS 65536
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {
@@ -35,7 +35,7 @@ static refs_status add_name(void *user, refs_str name, refs_error *err) {
     return refs_buf_append(&found->names, "", 1, err);
 }
 
-/* `folder` is of the archive, "" or with a slash at its end. */
+/* `folder` is a path in the archive, "" or with a trailing slash. */
 static refs_status list(const refs_set_input *input, const char *folder, listing *found,
                         refs_error *err) {
     const refs_vfs_listing receiver = {add_name, found};
@@ -50,7 +50,7 @@ static refs_status list(const refs_set_input *input, const char *folder, listing
     return REFS_OK;
 }
 
-/* Archives of this machine are named by what follows the folder, which the base has. */
+/* Local archives are named relative to their folder, which is the base of URLs. */
 static refs_status add_member(const refs_set_input *input, const char *folder, const char *name,
                               refs_named_sets *sets, refs_error *err) {
     const refs_str location = refs_str_from(input->location);
@@ -74,7 +74,7 @@ static refs_status add_sets(const refs_set_input *input, const char *folder, con
                             refs_named_sets *sets, refs_error *err) {
     const char *name = (const char *)found->names.data;
     for (size_t i = 0; i < found->n; i++, name += strlen(name) + 1) {
-        /* The archive of one set has its files at its top. */
+        /* An archive with ".zmetadata" at its top is one set. */
         if (refs_references__is_metadata_file(refs_str_from(name))) {
             sets->urls.size = sets->titles.size = 0;
             return add_member(input, folder, name, sets, err);
@@ -84,7 +84,7 @@ static refs_status add_sets(const refs_set_input *input, const char *folder, con
     return REFS_OK;
 }
 
-/* Where there is one folder at the top and nothing else, what is in that. */
+/* Lists the top of the archive or, if that is only one folder, the folder. */
 static refs_status find_sets(const refs_set_input *input, const char *folder, refs_named_sets *sets,
                              refs_error *err) {
     listing found = {REFS_BUF_INIT, 0};

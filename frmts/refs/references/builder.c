@@ -1,4 +1,4 @@
-/* builder.c -- collecting references into a set, see refset.h and builder.h. */
+/* builder.c -- collects references into a set, see refset.h and builder.h. */
 #include "builder.h"
 
 #include "data_url.h"
@@ -8,8 +8,8 @@ struct refs_set_builder {
     refs_set *set;
     refs_set_options options;
     uint64_t n_added;
-    uint32_t last_table; /* neighbours mostly share both, */
-    uint32_t last_url;   /* and comparing is quicker than looking up */
+    uint32_t last_table; /* consecutive references usually share both, */
+    uint32_t last_url;   /* and comparing is faster than a lookup */
 };
 
 static const refs_set_options default_options = REFS_SET_OPTIONS_INIT;
@@ -109,7 +109,7 @@ static refs_status add_key(refs_set_builder *builder, refs_str key, refs_slot *s
     return REFS_OK;
 }
 
-/* "x/" is how some writers name the one chunk "x/0" of a scalar (checklist 18). */
+/* Some writers name the one chunk "x/0" of a scalar "x/". */
 static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
                                   refs_error *err) {
     REFS_SCOPED_BUF whole = REFS_BUF_INIT;
@@ -129,14 +129,14 @@ refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str ke
     return add_key(builder, key, slot, err);
 }
 
-/* The data kept with each text: its place in a table, what it refers to. */
+/* Approximate memory of each string besides its text: its entries in tables. */
 #define TEXT_OVERHEAD 64
 
 static uint64_t text_bytes(const refs_intern *table) {
     return table->text.size + TEXT_OVERHEAD * (uint64_t)table->count;
 }
 
-/* URLs will be kept a second time, as the names that the host opens. */
+/* URLs count twice, because the set also stores their locations. */
 uint64_t refs_references__builder_text_bytes(const refs_set_builder *builder) {
     const refs_set *set = builder->set;
     return text_bytes(&set->names) + text_bytes(&set->prefixes) + 2 * text_bytes(&set->urls) +
@@ -145,7 +145,7 @@ uint64_t refs_references__builder_text_bytes(const refs_set_builder *builder) {
 
 /* -- inline bytes ------------------------------------------------------------------------------ */
 
-/* Puts bytes into the set; the entry refers to them. */
+/* Appends bytes to the set, and sets the entry to them. */
 static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_entry *entry,
                               refs_error *err) {
     const refs_set_limits *limits = &builder->options.limits;
@@ -197,7 +197,7 @@ refs_str refs_references__builder_url_text(const refs_set_builder *builder, uint
     return refs_intern_get(&builder->set->urls, id);
 }
 
-/* Remembers why a URL cannot be used; running out of memory is nobody's URL's fault. */
+/* Records why a URL cannot be used; lack of memory is a failure of the call instead. */
 static refs_status mark_problem(refs_set *set, uint32_t id, const refs_error *problem,
                                 refs_error *err) {
     if (problem->status == REFS_NOMEM) return refs_fail_nomem(err);
@@ -214,23 +214,22 @@ bool refs_references__holds_template(refs_str url) {
 
 /* -- rendering --------------------------------------------------------------------------------- */
 
-/* The most that templates may make of the URLs of a set: this much, and this many times what they
- * were. */
+/* Limit of the rendered URLs of a set: this many bytes, plus this multiple of their templates. */
 #define MAX_RENDERED       (384 * (uint64_t)REFS_MIB)
 #define MAX_RENDERED_TIMES 32
 
-/* The URLs of a set, which are rendered one by one into the set. */
+/* The URLs of a set while they are rendered one by one. */
 typedef struct rendering {
     refs_set *set;
-    refs_intern urls;     /* as the set had them */
+    refs_intern urls;     /* the URLs before rendering */
     refs_set_url *url_of; /* likewise */
-    uint32_t *number;     /* of each of them in the set now */
+    uint32_t *number;     /* the number of each after rendering */
     refs_url_renderer render;
     void *user;
     refs_buf text;
 } rendering;
 
-/* Puts URL number `id` into the set, rendered; one that cannot be stays as it is. */
+/* Adds URL number `id`, rendered, to the set; one that cannot be rendered is added unchanged. */
 static refs_status render_url(rendering *r, uint32_t id, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_str url = refs_intern_get(&r->urls, id);
@@ -299,7 +298,7 @@ static refs_status map_text(refs_str text, const refs_url_context *context, refs
     return refs_url_map(text, context, location, err);
 }
 
-/* Decodes a data: URL that a template or generator made, or that was added as any other. */
+/* Decodes a data: URL, whether it was rendered or added directly. */
 static refs_status add_content(refs_set_builder *builder, uint32_t id, refs_buf *decoded,
                                refs_error *err) {
     refs_set *set = builder->set;
@@ -351,7 +350,7 @@ static refs_status put(refs_set *set, const refs_slot *slot, refs_entry entry, r
     return REFS_OK;
 }
 
-/* Puts bytes into the set, as an inline value or as what `code` says. */
+/* Adds bytes to the set, as an inline value or with the meaning of `code`. */
 static refs_status put_bytes(refs_set_builder *builder, const refs_slot *slot, refs_bytes bytes,
                              uint32_t code, refs_error *err) {
     refs_entry entry = {0};

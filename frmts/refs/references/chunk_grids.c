@@ -19,7 +19,7 @@ refs_str refs_references__chunk_grids_prefix(const refs_chunk_grids *grids, uint
 
 /* -- adding ------------------------------------------------------------------------------------ */
 
-/* Names go into locations: none may lead out of the folder. */
+/* Array names are part of the locations of record files, and must not lead out of the folder. */
 static bool is_plain_name(refs_str name) {
     if (refs_str_find(name, '\0') != SIZE_MAX) return false;
     while (name.size > 0) {
@@ -47,7 +47,7 @@ static refs_status read_v3(refs_str prefix, refs_str json, refs_chunk_grid *grid
                      "expected Zarr version 2, as Parquet sets can hold no other");
 }
 
-/* Keys that describe arrays. */
+/* Keys of array metadata. */
 static const struct {
     const char *name;
     refs_status (*read)(refs_str prefix, refs_str json, refs_chunk_grid *grid, refs_error *err);
@@ -87,7 +87,7 @@ refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str k
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-/* The innermost array that `key` is in. */
+/* The innermost array whose prefix begins `key`. */
 static uint32_t find_array(const refs_chunk_grids *grids, refs_str key, refs_str *prefix) {
     for (refs_str rest = key;;) {
         *prefix = refs_path_folder(rest);

@@ -1,10 +1,10 @@
 /* chunk_key.c -- see chunk_key.h. */
 #include "chunk_key.h"
 
-/* Digits that never make more than 64 bits. */
+/* Numbers of this many digits always fit into 64 bits. */
 #define SAFE_DIGITS 19
 
-/* Reads numbers joined by dots from all of `text`; zero where it holds anything else. */
+/* Reads numbers joined by dots from all of `text`; returns zero if it has anything else. */
 static size_t read_dotted(refs_str text, size_t max_rank, uint64_t *index) {
     size_t rank = 0, begin = 0;
     for (;;) {
@@ -27,7 +27,7 @@ static size_t read_dotted(refs_str text, size_t max_rank, uint64_t *index) {
     }
 }
 
-/* Moves all components before `begin` that are numbers to the front of the index. */
+/* Adds components before `begin` that are numbers to the front of the index. */
 static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
     uint64_t reversed[REFS_CHUNK_MAX_RANK] = {split->index[0]};
     split->rank = 1;

@@ -18,13 +18,13 @@ static refs_status append(refs_chunk_table *table, refs_entry entry, refs_error 
     return REFS_OK;
 }
 
-/* The largest packed index of the first row: those that count up further are of other rows. */
+/* The largest packed index of the first row: in other rows, packed indices are not consecutive. */
 static uint64_t last_of_row(const refs_chunk_table *table) {
     const unsigned bits = refs_references__chunk_index_bits(table->rank);
     return bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
 }
 
-/* Without keys, entry i has the packed index i. */
+/* Allocates and fills the keys of a table without keys, in which entry i has the packed index i. */
 static refs_status write_keys(refs_chunk_table *table, refs_error *err) {
     for (size_t i = 0; i < table->count; i++) {
         REFS_GROW(table->keys, table->key_capacity, i, err);
@@ -66,8 +66,8 @@ static void sort_by_byte(const uint64_t *keys, const uint32_t *from, uint32_t *t
     for (size_t i = 0; i < n; i++) to[begin[keys[from[i]] >> shift & 0xff]++] = from[i];
 }
 
-/* Sets `order` to the places of the keys in ascending order; `spare` has as much room. Returns
- * which of the two holds the result. */
+/* Sorts the positions of keys by ascending key, using `order` and `spare`, of equal size. Returns
+ * the one that holds the result. */
 static uint32_t *sort_places(const uint64_t *keys, size_t n, uint32_t *order, uint32_t *spare) {
     uint64_t differing = 0;
     for (size_t i = 0; i < n; i++) {
@@ -84,8 +84,8 @@ static uint32_t *sort_places(const uint64_t *keys, size_t n, uint32_t *order, ui
     return order;
 }
 
-/* Puts the references in the order of `order`, which says for each place where it comes from, cycle
- * by cycle: long tables leave no room for a copy. */
+/* Permutes the references in place, cycle by cycle, because a copy of a long table may not fit into
+ * memory. order[i] is the old position of entry i. */
 static void reorder(refs_chunk_table *table, uint32_t *order) {
     for (size_t i = 0; i < table->count; i++) {
         const uint64_t key = table->keys[i];
@@ -133,7 +133,7 @@ static refs_status sort(refs_chunk_table *table, refs_error *err) {
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
-/* Gives back what growth left over; a shrinking that fails changes nothing. */
+/* Releases unused capacity; a failure is harmless. */
 static void shrink(refs_chunk_table *table) {
     uint64_t *keys =
         table->keys != NULL ? refs_realloc(table->keys, table->count * sizeof *keys) : NULL;
@@ -142,7 +142,8 @@ static void shrink(refs_chunk_table *table) {
     if (entries != NULL) table->entries = entries;
 }
 
-/* Distinct indices inside a grid of as many cells are all of that grid, in its order. */
+/* Whether the indices fill a grid: they are distinct, so they do if the grid that encloses them has
+ * as many cells. */
 static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
     const unsigned bits = refs_references__chunk_index_bits(table->rank);
     const uint64_t mask = last_of_row(table);

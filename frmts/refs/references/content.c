@@ -1,4 +1,5 @@
-/* content.c -- what people give for a set: mostly the file that one would be of, or a damaged one.
+/* content.c -- explains why a file is not a set: it is often a data file in an unsupported format,
+ * or damaged.
  */
 #include "content.h"
 
@@ -12,7 +13,8 @@
 
 /* -- kinds ------------------------------------------------------------------------------------- */
 
-/* How files begin. Those that are read begin so and are damaged where no format takes them. */
+/* Signatures of files. A file with the signature of a supported format that no format accepts is
+ * damaged. */
 static const struct {
     const char *begins;
     size_t size;
@@ -28,7 +30,7 @@ static const struct {
                 {"BZh", 3, false, "a file packed by bzip2"},
                 {"<", 1, false, "a web page or XML"}};
 
-/* The kinds of files by their names, and how such files begin. */
+/* File extensions, and the signatures of such files. */
 static const struct {
     const char *ending, *is, *begins;
 } names[] = {{".nc", "a netCDF file", "\"CDF\" or, of netCDF-4, 89 \"HDF\""},
@@ -48,7 +50,7 @@ static bool ends_with(refs_str text, const char *ending) {
     return text.size > size && strncasecmp(text.data + text.size - size, ending, size) == 0;
 }
 
-/* URLs of a catalogue that a message has. */
+/* Most URLs of a catalogue that a message lists. */
 #define SHOWN_SOURCES 3
 
 /* -- pages ------------------------------------------------------------------------------------- */
@@ -66,7 +68,7 @@ bool refs_references__is_page(refs_bytes head) {
     return false;
 }
 
-/* Takes the value of `key` off the beginning of a line of YAML: "  fo: https://…". */
+/* Reads the value of `key` in a line of YAML: "  fo: https://…". */
 static bool take_value(refs_str line, const char *key, refs_str *value) {
     line = refs_str_trim(line, " \t-");
     const refs_str rest = refs_str_part(line, strlen(key), line.size);
@@ -75,8 +77,8 @@ static bool take_value(refs_str line, const char *key, refs_str *value) {
     return value->size > 0;
 }
 
-/* Catalogues of intake are YAML with a member "sources"; their sources that are sets say where
- * these are by "fo", as fsspec calls it. */
+/* Intake catalogues are YAML with a member "sources"; a source that is a set has its URL as "fo",
+ * fsspec's option. */
 static bool is_intake(refs_bytes head) {
     refs_str text = refs_bytes_text(head), line;
     while (refs_str_next_line(&text, &line))
@@ -112,7 +114,7 @@ static refs_status fail_on_page(const char *location, refs_error *err) {
 
 #define SHOWN_BYTES 8
 
-/* The first bytes, as text where they are. */
+/* The first bytes, as text if they are printable. */
 static const char *show(refs_bytes head, char text[4 * SHOWN_BYTES]) {
     const size_t n = head.size < SHOWN_BYTES ? head.size : SHOWN_BYTES;
     bool is_text = true;
@@ -133,7 +135,7 @@ static bool are_zeros(refs_bytes head) {
     return true;
 }
 
-/* HDF5 has line ends in its signature, so that it is seen when they were changed. */
+/* The signature of HDF5 has line ends, which reveal a transfer as text. */
 static const char *reason_of_damage(refs_bytes head) {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
     const bool had_lines = head.size >= 8 && memcmp(head.data, signature, 4) == 0 &&

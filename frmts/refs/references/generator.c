@@ -3,14 +3,14 @@
 
 #include "builder.h"
 
-/* Memory for all keys and URLs that generators make: a line of text can ask for any number of them.
- * Chunks of one array, in files that are not many, take next to nothing of it. */
+/* Limit of memory for generated keys and URLs, since a short document can generate any number of
+ * them. Chunks of one array in few files take little of it. */
 #define MAX_GENERATED_BYTES (384 * (uint64_t)REFS_MIB)
 
-/* Most variables: names are looked for among them. */
+/* Most variables, because they are searched linearly. */
 #define MAX_DIMENSIONS 32
 
-/* A variable and what it runs through: a list, or a range as Python's. */
+/* A variable and its values: a list, or a range like Python's. */
 typedef struct dimension {
     const refs_json *list; /* NULL: a range */
     int64_t start, step;
@@ -24,7 +24,7 @@ static const char *const field_names[N_FIELDS] = {"key", "url", "offset", "lengt
 
 typedef struct generator {
     refs_template field[N_FIELDS];
-    bool is_template[N_FIELDS]; /* false: not said, or a number */
+    bool is_template[N_FIELDS]; /* false: absent, or a number */
     uint64_t number[N_FIELDS];
     bool has_range;
     dimension *dimensions;
@@ -133,8 +133,8 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
 
 /* -- expanding -------------------------------------------------------------------------------- */
 
-/* Whether Python writes the number as it stands here: "-0.5", but "1000.0" for "1e3". Digits of up
- * to 15 places are never rounded. */
+/* Whether Python formats the number as written here: "-0.5", but "1000.0" for "1e3". Up to 15
+ * digits are never rounded. */
 static bool is_plain_fraction(refs_str number) {
     const size_t point = refs_str_find(number, '.'), last = number.size - 1;
     const size_t begin = number.data[0] == '-';
@@ -161,7 +161,7 @@ static refs_status number_value(refs_str number, refs_template_value *value, ref
     return refs_fail(err, REFS_LIMIT, "%.*s does not fit 64 bits", REFS_STR_ARG(number));
 }
 
-/* Truth values and null are the strings that jinja2 renders them to. */
+/* Converts an element of a list. true, false and null become the strings that jinja2 renders. */
 static refs_status list_value(const refs_json *element, refs_template_value *value,
                               refs_error *err) {
     bool truth;
@@ -196,7 +196,7 @@ static refs_status render_number(generator *g, field i, const refs_scope *scope,
     return status;
 }
 
-/* Offsets and lengths without expressions are numbers once and for all. */
+/* Renders offsets and lengths without expressions once. */
 static refs_status render_constants(generator *g, refs_templates *templates, refs_error *err) {
     refs_template_scratch *scratch = refs_references__templates_scratch(templates);
     const refs_scope scope = {NULL, 0, NULL, NULL};
@@ -209,7 +209,7 @@ static refs_status render_constants(generator *g, refs_templates *templates, ref
     return REFS_OK;
 }
 
-/* Adds the reference at the present place of all dimensions. */
+/* Adds the reference for the current values of all dimensions. */
 static refs_status add_reference(generator *g, refs_templates *templates, refs_set_builder *builder,
                                  refs_error *err) {
     const refs_scope scope = {g->bindings, g->n_dimensions, refs_references__templates_find,
@@ -227,7 +227,7 @@ static refs_status add_reference(generator *g, refs_templates *templates, refs_s
     return refs_set_builder_range(builder, key, url, range, err);
 }
 
-/* Moves on, the last dimension fastest; false behind the end. */
+/* Moves to the next values, the last dimension fastest; false after the last ones. */
 static bool step(generator *g) {
     for (size_t i = g->n_dimensions; i > 0; i--) {
         dimension *d = &g->dimensions[i - 1];
@@ -237,7 +237,7 @@ static bool step(generator *g) {
     return false;
 }
 
-/* References that it makes; UINT64_MAX where they are more than `limit`. */
+/* The number of generated references; UINT64_MAX if it exceeds `limit`. */
 static uint64_t count(const generator *g, uint64_t limit) {
     uint64_t n = 1;
     for (size_t i = 0; i < g->n_dimensions; i++)

@@ -16,15 +16,16 @@
 #define MAX_METADATA_BYTES (1024 * REFS_MIB)
 #define MAX_RECORD_BYTES   (2048 * REFS_MIB)
 
-/* An array of the set as it is going to be. */
+/* An array of the new set. */
 typedef struct grown {
     char *prefix;
-    uint64_t n_old;   /* chunks that it had */
-    uint64_t n_steps; /* along the first dimension, in its last chunks where these were not full */
-    uint64_t chunk;   /* steps of a chunk */
-    bool is_new;      /* it was not there */
-    bool is_emptied;  /* it has no chunks any more: those that it had stay, and nobody reads them */
-    bool fills_holes; /* it has the steps that it had, some of which had no chunks */
+    uint64_t n_old;   /* old chunks */
+    uint64_t n_steps; /* old indices along the first dimension in the last chunk, if that was not
+                         full; else 0 */
+    uint64_t chunk;   /* indices along the first dimension in a chunk */
+    bool is_new;      /* not in the old set */
+    bool is_emptied;  /* it no longer has chunks: its old record files stay, unused */
+    bool fills_holes; /* it has its old size, and new chunks where it had none */
 } grown;
 
 /* A record file: its name in the set. */
@@ -37,19 +38,19 @@ struct refs_growth {
     const char *folder, *staged;
     uint64_t record_size;
     refs_json_doc *doc;
-    struct stat metadata; /* of the file, as it was read */
-    bool is_rewritten;    /* something that was there is not as it was: … */
-    refs_buf reason;      /* … what */
+    struct stat metadata; /* of the file when it was read */
+    bool is_rewritten;    /* the set cannot grow in place … */
+    refs_buf reason;      /* … for this reason */
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
     grown *array;   /* whose chunks are written */
-    char separator; /* in its keys; the writer's array may be the next one already */
+    char separator; /* of its keys, since the writer's array may already be the next one */
     size_t rank;
     uint64_t n[REFS_WRITE_MAX_RANK], n_chunks;
-    refs_set *was;        /* the set that is there, once something of it was looked for */
+    refs_set *was;        /* the existing set, opened on demand */
     uint64_t next_record; /* of it */
-    bool is_same;         /* the record file that is made is what is there */
+    bool is_same;         /* the current record file is unchanged */
     record_file *files;
     size_t n_files, file_capacity;
 };
@@ -67,7 +68,7 @@ static const refs_json *documents(const refs_growth *growth) {
     return refs_json_get(refs_json_root(growth->doc), "metadata");
 }
 
-/* If anything is wrong with the existing files, the set is rewritten. */
+/* If the existing metadata is invalid, the set is rewritten. */
 static bool read_metadata(refs_growth *growth) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT, text = REFS_BUF_INIT;
     uint64_t record_size = 0;
@@ -126,8 +127,8 @@ static bool is_same(const refs_json *one, const refs_json *other) {
            (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Whether members are the same but for those that are named. Readers of the set as it was keep its
- * documents: others matter only where chunks mean something else by them. */
+/* Whether all members other than the named ones are equal. Programs that have the old set open keep
+ * its documents, so only members matter that change the meaning of chunks. */
 static bool are_alike_but(const refs_json *was, const refs_json *is, const char *const *names) {
     for (size_t i = 0; i < refs_json_size(was); i++) {
         const refs_str name = refs_json_name_at(was, i);
@@ -138,7 +139,7 @@ static bool are_alike_but(const refs_json *was, const refs_json *is, const char 
     return true;
 }
 
-/* Chunks along a dimension; false where they cannot be told. */
+/* Sets *n to the number of chunks along a dimension; false if the metadata is invalid. */
 static bool count_chunks(const refs_json *document, size_t dim, uint64_t *n) {
     uint64_t size, chunk;
     if (!refs_json_u64(refs_json_at(refs_json_get(document, "shape"), dim), &size) ||
@@ -148,7 +149,8 @@ static bool count_chunks(const refs_json *document, size_t dim, uint64_t *n) {
     return true;
 }
 
-/* Whether each chunk has the number that it had: there are more along the first dimension alone. */
+/* Whether old chunks keep their numbers: the number of chunks only increases along the first
+ * dimension. */
 static bool keeps_numbers(const refs_json *was, const refs_json *is) {
     const size_t rank = refs_json_size(refs_json_get(was, "shape"));
     bool keeps = refs_json_is_object(was) &&
@@ -170,7 +172,7 @@ static bool is_empty(const refs_json *document) {
     return n == 0;
 }
 
-/* Numbers of chunks as they were; false where they cannot be told. */
+/* Sets the old numbers of chunks and indices; false if the metadata is invalid. */
 static bool count_old(const refs_json *was, const refs_json *is, grown *array) {
     const refs_json *shape = refs_json_get(was, "shape"), *chunks = refs_json_get(was, "chunks");
     array->n_old = 1;
@@ -186,7 +188,7 @@ static bool count_old(const refs_json *was, const refs_json *is, grown *array) {
     return true;
 }
 
-/* With the steps that it had, each has the place that it had, and others may fill holes. */
+/* An array that keeps its size keeps the positions of its chunks; new chunks may fill holes. */
 static bool may_fill_holes(const refs_json *was, const refs_json *is) {
     static const char *const others[] = {REFS_HOLES_MEMBER, "fill_value", NULL};
     return refs_json_get(was, REFS_HOLES_MEMBER) != NULL && are_alike_but(was, is, others);
@@ -229,7 +231,7 @@ static bool has_array(const refs_growth *growth, refs_str prefix) {
     return false;
 }
 
-/* An array that is no more. */
+/* Marks the set if an old array does not exist any more. */
 static void check_lost(refs_growth *growth) {
     const refs_json *all = documents(growth);
     for (size_t i = 0; i < refs_json_size(all) && !growth->is_rewritten; i++) {
@@ -242,7 +244,7 @@ static void check_lost(refs_growth *growth) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* From one folder to another, in which folders that its name has are made. */
+/* Moves a file to another folder, creating the folders of its name. */
 typedef struct passage {
     const char *from, *to;
     refs_status (*pass)(const char *from, const char *to, refs_error *err);
@@ -256,12 +258,12 @@ static refs_status pass_one(const passage *along, const char *name, refs_error *
     return along->pass((const char *)from.data, (const char *)to.data, err);
 }
 
-/* It is on the disk before its name is: a machine that fails leaves what was there. */
+/* Syncs the file before it is renamed, so that a crash leaves the old state. */
 static refs_status rename_settled(const char *from, const char *to, refs_error *err) {
     return rename(from, to) == 0 ? REFS_OK : refs_staged_fail(to, err);
 }
 
-/* A second name for the same file; where the file system has none, its bytes. */
+/* Makes a hard link or, if the file system does not support that, a copy. */
 static refs_status link_or_copy(const char *from, const char *to, refs_error *err) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
     if (link(from, to) == 0) return REFS_OK;
@@ -278,8 +280,8 @@ static refs_status name_record(const refs_growth *growth, uint64_t record, refs_
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Between record files that have chunks there must be none: what is there was left by one that was
- * interrupted, or held chunks that are no more. */
+/* Record files without chunks must not exist: they are from an interrupted append, or have chunks
+ * that no longer exist. */
 static void check_gap(refs_growth *growth, uint64_t end) {
     const refs_str prefix = refs_str_from(growth->array->prefix);
     REFS_SCOPED_BUF name = REFS_BUF_INIT, path = REFS_BUF_INIT;
@@ -362,7 +364,7 @@ refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_byte
 
 /* -- holes ------------------------------------------------------------------------------------- */
 
-/* The chunk of a number as it was. */
+/* Finds the old chunk with a number. */
 static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref *ref,
                             refs_error *err) {
     const refs_chunk_keys keys = {refs_str_from(growth->array->prefix), growth->separator,
@@ -375,8 +377,8 @@ static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref
     return refs_set_find(growth->was, refs_buf_text(&key), ref, err);
 }
 
-/* The bytes of a chunk in the set itself may be others: steps of it that were missing have values.
- * Either way the rows that are written are all that joining gave. */
+/* Whether the row has the old reference. Inline bytes may differ, because missing elements got
+ * values. */
 static bool is_in_row(const refs_ref *ref, const refs_rows *rows, size_t row) {
     if (ref->kind == REFS_REF_INLINE) return rows->raw[row] != REFS_ROW_NULL;
     const bool is_range = ref->kind == REFS_REF_RANGE;
@@ -405,8 +407,8 @@ refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const 
     return REFS_OK;
 }
 
-/* Chunks of an array that became an aggregation are those of a fragment: whose record file has a
- * name more. */
+/* The chunks of an array that became an aggregation are those of its first fragment, so its record
+ * file gets a second name. */
 static refs_status link_emptied(const refs_growth *growth, uint64_t record, refs_bytes bytes,
                                 bool *is_linked, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT, from = REFS_BUF_INIT, to = REFS_BUF_INIT;

@@ -50,7 +50,7 @@ static refs_status add_repository(refs_candidates *candidates, refs_str folder, 
     return REFS_OK;
 }
 
-/* Names that it cannot have are those of the other format alone. */
+/* Skips names that cannot be refs of format 1. */
 static refs_status add_old_repository(refs_candidates *candidates, refs_str folder,
                                       const refs_icechunk_version *version, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -66,14 +66,14 @@ static refs_status add_repositories(refs_candidates *candidates, refs_str folder
     return add_old_repository(candidates, folder, version, err);
 }
 
-/* If asking costs a request, the form of a name says what to ask for first. */
+/* The likely kind of a name by its form, which is requested first from a server. */
 typedef enum likely {
-    LIKELY_FILE,      /* it has an ending, or a query as URLs have */
-    LIKELY_PARQUET,   /* it ends as sets of Parquet files do */
-    LIKELY_REPOSITORY /* it has no ending or that of repositories, or a state of one is asked for */
+    LIKELY_FILE,      /* it has an extension, or the query of a URL */
+    LIKELY_PARQUET,   /* it has the extension of a Parquet set */
+    LIKELY_REPOSITORY /* it has no extension or that of repositories, or a version is selected */
 } likely;
 
-/* "v1.0", "1.v2": what has a version behind its dot has no ending. */
+/* Whether a name has an extension. Not in "v1.0" and "1.v2": there, a version follows the dot. */
 static bool has_ending(refs_str name) {
     const refs_str last = refs_path_last(name);
     const size_t dot = refs_str_find_last(last, '.');
@@ -116,7 +116,8 @@ static refs_status add_remote(refs_candidates *candidates, refs_str name, refs_s
     return what == LIKELY_FILE ? add_repositories(candidates, repository, version, err) : REFS_OK;
 }
 
-/* Asking a local file system costs nothing. A folder may be called as a state of another is. */
+/* Local files are cheap to check. A folder may have a name that looks like a version of another
+ * one. */
 static refs_status add_local(refs_candidates *candidates, refs_str name, refs_str folder,
                              const refs_icechunk_version *version, refs_error *err) {
     const refs_icechunk_version nothing = {NULL, NULL, NULL, NULL, NULL};
@@ -126,7 +127,7 @@ static refs_status add_local(refs_candidates *candidates, refs_str name, refs_st
     return add_repositories(candidates, candidates->named.folder, version, err);
 }
 
-/* A name with a state of a repository for certain is nothing else. */
+/* A name that certainly selects a version of a repository has no other candidates. */
 static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str folder,
                            const refs_icechunk_version *version, refs_error *err) {
     if (!candidates->named.is_certain)
@@ -136,7 +137,7 @@ static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str 
     return add_itself(candidates, name, err);
 }
 
-/* Format 2 has tags with slashes: behind all else that the name may mean. */
+/* Tags of format 2 may contain slashes: this is the last candidate. */
 static refs_status add_slashed(refs_candidates *candidates, refs_str name, refs_error *err) {
     const size_t mark = refs_references__version_slashed_tag(name);
     if (candidates->named.is_said || mark == SIZE_MAX) return REFS_OK;

@@ -1,10 +1,10 @@
 /* named_sets.c -- see named_sets.h. */
 #include "named_sets.h"
 
-/* How deep files may name each other. */
+/* Longest chain of documents that name each other. */
 #define MAX_DEPTH 16
 
-/* Names that a message lists. */
+/* Most names that a message lists. */
 #define MAX_SHOWN 5
 
 void refs_references__named_clear(refs_named_sets *sets) {
@@ -41,7 +41,7 @@ refs_status refs_references__named_each(const refs_named_sets *sets,
     return REFS_OK;
 }
 
-/* Documents may name each other in a circle. */
+/* Detects documents that name each other in a cycle. */
 static refs_status check_depth(const refs_set_input *input, const char *what, refs_error *err) {
     size_t depth = 0;
     for (const refs_set_input *at = input->parent; at != NULL; at = at->parent) {

@@ -12,7 +12,7 @@ static const refs_set_format *const formats[] = {
     &refs_references__dmrpp,   &refs_references__archive,  &refs_references__stac,
     &refs_references__json};
 
-/* Indices of GRIB files are texts that are read to their end: one request for all of each. */
+/* Indices of GRIB files are read completely, with one request. */
 static refs_status open_file(const refs_set_input *input, void **handle, refs_error *err) {
     const refs_vfs *vfs = input->vfs;
     const refs_str name = refs_str_from(input->location);
@@ -36,11 +36,11 @@ static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t 
 /* The content of a location. */
 typedef struct found {
     const refs_set_format *format;
-    refs_set *set; /* opened, where that was needed to know the format */
-    bool is_file;  /* there is something of its own, which no folder is shown as */
+    refs_set *set; /* if it was opened to detect the format */
+    bool is_file;  /* it is a file, not the listing of a folder */
 } found;
 
-/* The formats that are not recognised by their beginning. */
+/* Tries the formats that are not recognised by their first bytes. */
 static refs_status try_formats(const refs_set_input *input, found *what, refs_error *err) {
     refs_status status = REFS_INVALID;
     for (size_t i = 0; status == REFS_INVALID && i < sizeof formats / sizeof formats[0]; i++) {
@@ -71,7 +71,7 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* A repository is told by what is in its files, which are read once. */
+/* A repository is recognised by the content of its files, which are read once. */
 static refs_status try_candidate(refs_set_input *input, const refs_candidate *candidate,
                                  found *what, refs_error *err) {
     input->candidate = candidate;
@@ -82,8 +82,8 @@ static refs_status try_candidate(refs_set_input *input, const refs_candidate *ca
     return refs_references__icechunk.open(input, &what->set, err);
 }
 
-/* Whether nothing else is to be tried: a repository that is there and cannot be opened is meant,
- * and a pipe has nothing in it. */
+/* Whether no other candidate is tried: after a repository that exists but cannot be opened, and
+ * after a pipe. */
 static bool is_settled(const refs_candidate *candidate, refs_status status) {
     return status == REFS_OK || status == REFS_NOMEM ||
            (candidate->kind == REFS_CANDIDATE_ITSELF && status == REFS_UNSUPPORTED) ||
@@ -91,12 +91,12 @@ static bool is_settled(const refs_candidate *candidate, refs_status status) {
             !refs_status_is_unreadable(status));
 }
 
-/* If a location was not answered, no other candidate is tried: each would take as long. */
+/* If a server did not answer, no other candidate is tried, because each would time out, too. */
 static bool was_silent(const refs_vfs *vfs, const refs_candidate *candidate) {
     return vfs->is_silent != NULL && vfs->is_silent(vfs->self, candidate->location);
 }
 
-/* A fault of the file itself says more than a missing member of it. */
+/* A failure of the file itself is more useful than a missing file in it. */
 static const refs_error *choose_problem(const refs_candidates *candidates,
                                         const refs_error *problems) {
     const refs_error *itself = NULL, *inside = NULL;
@@ -107,13 +107,13 @@ static const refs_error *choose_problem(const refs_candidates *candidates,
             inside = &problems[i];
     }
     if (itself == NULL || inside == NULL) return itself == NULL ? inside : itself;
-    /* A folder can be opened as a file on no machine: what is in it was read, and is wrong. */
+    /* A folder cannot be opened as a file, so the failure of a file in it is reported. */
     const bool is_folder =
         refs_status_is_unreadable(itself->status) && !refs_status_is_unreadable(inside->status);
     return itself->status == REFS_NOT_FOUND || is_folder ? inside : itself;
 }
 
-/* Whether there may be a repository, which something is wrong with. */
+/* Whether the name may be a repository with a failure. */
 static bool has_repository(const refs_candidates *candidates, const refs_error *problems) {
     for (size_t i = 0; i < candidates->n; i++)
         if (candidates->list[i].kind == REFS_CANDIDATE_REPOSITORY &&
@@ -122,7 +122,7 @@ static bool has_repository(const refs_candidates *candidates, const refs_error *
     return false;
 }
 
-/* Whether there is a file of this machine; others are not asked for a message's sake. */
+/* Whether a local file exists; no request is made just for a message. */
 static bool is_local_file(const refs_vfs *vfs, refs_str location) {
     REFS_SCOPED char *name = refs_str_copy(location);
     void *handle;
@@ -154,7 +154,7 @@ static refs_status count_parts(void *user, refs_str folder, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether there is a folder of this machine with what lies in a repository. */
+/* Whether a local folder has the subfolders of a repository. */
 static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
     unsigned n = 0;
     REFS_SCOPED char *name = refs_str_copy(folder);
@@ -171,7 +171,7 @@ static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
                      REFS_STR_ARG(folder));
 }
 
-/* "#brnch=main" may be a part of a file's name, and mostly is not. */
+/* "#brnch=main" may be part of a file's name, but is more likely misspelt. */
 static refs_status fail_with_hint(const refs_set_input *input, const refs_error *said,
                                   refs_error *err) {
     const refs_str key = refs_references__version_unknown_key(refs_str_from(input->name));
@@ -182,7 +182,7 @@ static refs_status fail_with_hint(const refs_set_input *input, const refs_error 
                      said->message, REFS_STR_ARG(key));
 }
 
-/* Names what was given in place of the candidate, which may lie inside it. */
+/* The message has the user's name instead of the candidate's location. */
 static refs_status fail_silent(const refs_set_input *input, refs_status status,
                                const refs_error *problem, refs_error *err) {
     const refs_str message = refs_str_from(problem->message);
@@ -193,7 +193,7 @@ static refs_status fail_silent(const refs_set_input *input, refs_status status,
     return refs_fail(err, status, "%s%s", input->name, problem->message + size);
 }
 
-/* Sets the location of the input to the first candidate that is there and may be a set. */
+/* Sets the location of the input to the first candidate that exists and may be a set. */
 static refs_status choose(const refs_candidates *candidates, refs_set_input *input, found *what,
                           refs_error *err) {
     refs_error problems[REFS_MAX_CANDIDATES];
@@ -217,7 +217,7 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
     return fail_with_hint(input, said, err);
 }
 
-/* A state is asked for of what keeps its history. */
+/* Fails if a version was selected of anything but a repository. */
 static refs_status check_version(const refs_set_input *input, const found *what, refs_error *err) {
     if (what->format == &refs_references__icechunk ||
         !refs_references__version_is_said(&input->options->version))
@@ -227,7 +227,7 @@ static refs_status check_version(const refs_set_input *input, const found *what,
                      "of the name and the options");
 }
 
-/* What another document names has its own. */
+/* A set that another document names already has its document. */
 static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
     if (set->document != NULL) return REFS_OK;
     return refs_str_keep(refs_str_from(input->location), &set->document, err);
@@ -253,7 +253,7 @@ static refs_status open_chosen(const refs_candidates *candidates, refs_set_input
     return status;
 }
 
-/* Before any of them is needed: that may be much later, or never. */
+/* Checks rewrites at once, because the first use may be much later. */
 static refs_status check_rewrites(const char *const *rewrites, refs_error *err) {
     for (; rewrites != NULL && *rewrites != NULL; rewrites++)
         if (strstr(*rewrites, "=>") == NULL)
@@ -272,7 +272,7 @@ static refs_status open_input(refs_set_input *input, refs_set **set, refs_error 
     return status;
 }
 
-/* Bytes of a location without "#set=N", the set of a list, which sets *index. */
+/* The size of a location without its suffix "#set=N". Sets *index to N. */
 static size_t take_index(refs_str location, int64_t *index) {
     static const char mark[] = "#set=";
     uint64_t number;

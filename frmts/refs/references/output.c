@@ -14,10 +14,10 @@
 #include <zstd.h>
 #endif
 
-/* The bytes that are collected before they are compressed or written. */
+/* The size of the write buffer. */
 #define BUFFER_BYTES (256 * REFS_KIB)
 
-/* An argument of gzip's deflateInit2: the largest window, with a header as gzip has. */
+/* An argument of deflateInit2: the largest window, and a gzip header. */
 #define WINDOW_BITS (15 + 16)
 
 struct refs_output {

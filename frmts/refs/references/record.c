@@ -6,7 +6,7 @@
 /* The largest record file that is read, as it is stored. */
 #define MAX_FILE_BYTES (512 * REFS_MIB)
 
-/* Columns, in the order in which they are asked for. */
+/* Columns, in the order of the request. */
 enum { PATH, OFFSET, SIZE, RAW, N_COLUMNS };
 
 static const char *const column_names[N_COLUMNS] = {"path", "offset", "size", "raw"};
@@ -88,8 +88,8 @@ static refs_status integer_at(const refs_record *record, size_t column, size_t r
     return REFS_OK;
 }
 
-/* "If path is populated but size is 0, it is the whole file", whatever the offset, says the
- * specification; to fsspec no bytes from an offset on are none. */
+/* The specification says "If path is populated but size is 0, it is the whole file", whatever the
+ * offset; for fsspec, 0 bytes at an offset other than 0 are no bytes. */
 static refs_status set_range(const refs_record *record, size_t row, refs_record_row *ref,
                              refs_error *err) {
     int64_t offset = 0, size = 0;
@@ -104,7 +104,7 @@ static refs_status set_range(const refs_record *record, size_t row, refs_record_
     return REFS_OK;
 }
 
-/* A file may end before its record does: old writers and GDAL do not pad the last. */
+/* The last file may have fewer rows: old writers and GDAL do not pad it. */
 refs_status refs_references__record_row(const refs_record *record, uint64_t row,
                                         refs_record_row *ref, refs_error *err) {
     const refs_parquet_column *columns = record->table.columns;

@@ -3,7 +3,7 @@
 
 #include "refs/block.h"
 
-/* Copies `text` with a NUL behind it; returns where the next one goes. */
+/* Copies `text` and a NUL; returns the address after it. */
 static char *copy(refs_str text, char *to) {
     if (text.size > 0) memcpy(to, text.data, text.size);
     to[text.size] = '\0';

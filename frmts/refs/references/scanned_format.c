@@ -33,8 +33,8 @@ static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref
     ref->bytes = chunk->bytes;
 }
 
-/* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. Numbers before the last
- * slash are names. */
+/* Chunk keys are "path/3.0.1", and "path/0" for an array without dimensions. Numbers before the
+ * last slash are names. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     refs_scan_chunk chunk;
     const size_t slash = refs_str_find_last(key->text, '/');
@@ -48,7 +48,7 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
     return REFS_OK;
 }
 
-/* Bytes of the file that the scan has in memory are in the file all the same. */
+/* Returns a range of the file, even if the scan has its bytes in memory. */
 static refs_status visit_one(refs_scan *scan, const refs_scan_key *key,
                              const refs_chunk_visitor *visitor, refs_error *err) {
     refs_scan_chunk chunk;

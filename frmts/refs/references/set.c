@@ -5,7 +5,7 @@
 #include "data_url.h"
 #include "refs/block.h"
 
-/* Keys that are looked up to find the first that is there where no index tells which there are. */
+/* Most lookups to find the first chunk if there is no index of chunks. */
 #define MAX_KEYS_LOOKED_AT 65536
 
 void refs_set_free(refs_set *set) {
@@ -67,7 +67,7 @@ refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chu
     return NULL;
 }
 
-/* `split` is the key of a chunk, taken apart, or NULL. */
+/* `split` is the split chunk key, or NULL for other keys. */
 static const refs_entry *find_entry(const refs_set *set, refs_str key,
                                     const refs_chunk_key *split) {
     uint64_t packed;
@@ -223,7 +223,8 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     return REFS_OK;
 }
 
-/* For an array whose name ends in a number the tables count that as a part of the index. */
+/* Whether the tables split these keys differently: a number at the end of an array's name is part
+ * of the index there. */
 static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
@@ -245,7 +246,7 @@ static refs_status visit_by_name(const refs_set *set, const refs_chunk_keys *key
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Keys of a table, as text, that may be of these. */
+/* Adds the keys of a table, as text, that may belong to these keys. */
 static refs_status list_table(const refs_set *set, const refs_chunk_table *table,
                               refs_chunk_list *list, refs_error *err) {
     const refs_str prefix = refs_intern_get(&set->prefixes, table->prefix);
@@ -263,7 +264,8 @@ static refs_status list_table(const refs_set *set, const refs_chunk_table *table
     return REFS_OK;
 }
 
-/* The chunks that the set has, by all its keys: where it declares more than it holds. */
+/* Visits the chunks by listing all keys of the set, for grids with many more chunks than the set
+ * has. */
 static refs_status each_listed(const refs_set *set, const refs_chunk_keys *keys,
                                const refs_chunk_visitor *visitor, refs_error *err) {
     REFS_SCOPED_BY(refs_references__chunk_list_clear) refs_chunk_list list = {keys, NULL, 0, 0};
@@ -289,7 +291,8 @@ static bool is_sparse(const refs_set *set, const refs_chunk_keys *keys) {
     return total > MAX_KEYS_LOOKED_AT && total > set->size;
 }
 
-/* Keys that do not look as those of chunks do, "t2m/c" and "t2m/c.0.1", are in no table. */
+/* Chunk keys without a number after the prefix, such as "t2m/c" and "t2m/c.0.1", are in no
+ * table. */
 static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, uint64_t max_keys,
                                 refs_error *err) {
@@ -302,7 +305,7 @@ static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys
     return REFS_OK;
 }
 
-/* At most `max_keys` are looked up where no index tells which there are. */
+/* Looks up at most `max_keys` keys if there is no index of chunks. */
 static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                               const refs_chunk_visitor *visitor, uint64_t max_keys,
                               refs_error *err) {
@@ -319,7 +322,7 @@ static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
         return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, max_keys, err);
     }
     const refs_chunk_table *table = refs_references__set_table(set, &wanted);
-    /* For one number alone nothing shows what would stand between two. */
+    /* A single number has no separator, so both are tried. */
     refs_chunk_key other = wanted;
     other.separator = '/';
     if (table == NULL && wanted.rank == 1) table = refs_references__set_table(set, &other);
@@ -333,7 +336,7 @@ refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys
     return each_chunk(set, keys, visitor, UINT64_MAX, err);
 }
 
-/* The first chunk that is shown. */
+/* Receives the first chunk. */
 typedef struct first_chunk {
     uint64_t *index;
     size_t rank;

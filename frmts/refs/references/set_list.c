@@ -6,7 +6,7 @@
 #include "refs/vfs.h"
 #include "stac/stac.h"
 
-/* Bytes of a value that is kept of a set: those of a scalar coordinate. */
+/* Most bytes of a value that a summary keeps: enough for a scalar coordinate. */
 #define MAX_VALUE 64
 
 bool refs_key_is_metadata(refs_str key) {
@@ -24,7 +24,7 @@ static refs_status fail_at(const refs_json_reader *reader, const char *what, ref
 
 /* -- layout ------------------------------------------------------------------------------------ */
 
-/* Whether the object that was entered has members as sets have. */
+/* Whether the current object has the members of a set. */
 static refs_status looks_like_set(refs_json_reader *reader, bool *result, refs_error *err) {
     *result = false;
     for (;;) {
@@ -67,7 +67,7 @@ refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *l
 
 /* -- one set of several ------------------------------------------------------------------------ */
 
-/* Moves to the next set of a list or dictionary: `token` begins it, or ends the whole. Appends its
+/* Moves to the next set of a list or dictionary: `token` begins it, or ends the list. Appends its
  * name in a dictionary to `name`, unless NULL. */
 static refs_status next_set(refs_json_reader *reader, refs_buf *name, refs_json_token *token,
                             refs_error *err) {
@@ -128,11 +128,11 @@ refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout
 typedef struct list_visit {
     const refs_set_visitor *visitor;
     const char *location;
-    refs_set_builder *builder; /* of the set that is being read, or NULL */
-    refs_buf name, key, value; /* of the same */
+    refs_set_builder *builder; /* of the current set, or NULL */
+    refs_buf name, key, value; /* of the current set */
 } list_visit;
 
-/* A text or object that tells what a set holds. */
+/* Keeps a metadata document or a small value of the current set. */
 static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_json_token token,
                               refs_str text, refs_error *err) {
     refs_str key = refs_buf_text(&visit->key);
@@ -146,12 +146,12 @@ static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_
     else if (!refs_str_starts(text, "base64:"))
         REFS_TRY(refs_buf_append_str(&visit->value, text, err));
     else if (refs_base64_decode(refs_str_part(text, 7, text.size), &visit->value, NULL) != REFS_OK)
-        return REFS_OK; /* whoever opens the set is told */
+        return REFS_OK; /* reported when the set is opened */
     return refs_set_builder_inline(visit->builder, key,
                                    refs_bytes_view(visit->value.data, visit->value.size), err);
 }
 
-/* Reads to the end of the object that was entered, a set or its "refs". */
+/* Reads to the end of the current object, a set or its "refs". */
 static refs_status collect(list_visit *visit, refs_json_reader *reader, refs_error *err) {
     for (;;) {
         refs_json_token token;
@@ -169,7 +169,7 @@ static refs_status collect(list_visit *visit, refs_json_reader *reader, refs_err
     }
 }
 
-/* Reads the set that was entered, and shows it. */
+/* Reads the current set and visits it. */
 static refs_status visit_set(list_visit *visit, refs_json_reader *reader, size_t index,
                              refs_error *err) {
     refs_set *set = NULL;
@@ -211,7 +211,7 @@ static refs_status visit_source(refs_json_source *source, refs_json_reader **rea
     return visit_sets(*reader, visit, n_sets, err);
 }
 
-/* Files that name sets and do not hold them. */
+/* Kinds of files that name sets. */
 static const struct {
     const refs_set_format *format;
     refs_status (*each)(const refs_vfs *vfs, const char *location, const refs_set_visitor *visitor,
@@ -220,7 +220,7 @@ static const struct {
               {&refs_references__archive, refs_references__archive_each}};
 enum { N_NAMING = sizeof naming / sizeof naming[0] };
 
-/* The number of the kind among them, or N_NAMING. */
+/* The kind of the file, or N_NAMING. */
 static size_t find_naming(const refs_vfs *vfs, const char *location) {
     uint8_t head[4 * REFS_KIB];
     const refs_vfs_range range = {0, sizeof head, head};

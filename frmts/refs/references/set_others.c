@@ -28,7 +28,7 @@ static const refs_chunk_keys *array_with(const key_search *at, refs_str prefix) 
     return id != REFS_INTERN_NONE ? &at->arrays[at->array_of[id]] : NULL;
 }
 
-/* Reads a number without needless zeros from the front of `*text`. */
+/* Cuts a number without leading zeros from the front of `*text`. */
 static bool next_number(refs_str *text, uint64_t *number) {
     size_t size = 0;
     while (size < text->size && text->data[size] >= '0' && text->data[size] <= '9') size++;
@@ -39,7 +39,7 @@ static bool next_number(refs_str *text, uint64_t *number) {
     return true;
 }
 
-/* Whether what follows the prefix is the index of a chunk (refs_chunk_keys_append). */
+/* Whether the text after the prefix is the index of a chunk (refs_chunk_keys_append). */
 static bool is_index_of(const refs_chunk_keys *keys, refs_str rest) {
     if (keys->rank == 0)
         return refs_str_ends(keys->prefix, "/") ? refs_str_is(rest, "0") : rest.size == 0;
@@ -54,7 +54,7 @@ static bool is_index_of(const refs_chunk_keys *keys, refs_str rest) {
     return rest.size == 0;
 }
 
-/* A prefix ends behind a slash or a dot, or is the whole key. */
+/* Tries all prefixes of the key: they end after a slash or a dot, or are the whole key. */
 static bool is_chunk(const key_search *at, refs_str key) {
     for (size_t end = 0; end <= key.size; end++) {
         if (end > 0 && end < key.size && key.data[end - 1] != '/' && key.data[end - 1] != '.')
@@ -86,7 +86,7 @@ static refs_status show_index(key_search *at, const refs_chunk_table *table, con
     return show(at, refs_buf_text(&at->key), err);
 }
 
-/* Most tables are of one array and inside its grid: those take no text. */
+/* Whether all keys of a table are chunks of one array, so that they need not be printed. */
 static bool is_inside(const refs_chunk_keys *keys, const refs_chunk_table *table,
                       const uint64_t *index) {
     if (keys == NULL || keys->rank != table->rank ||

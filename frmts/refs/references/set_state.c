@@ -35,7 +35,7 @@ static bool is_local(const refs_vfs *vfs, const char *folder) {
     return !refs_location_is_remote(refs_str_from(folder)) && refs_vfs_is_local(vfs, folder);
 }
 
-/* A name that the working directory does not change. */
+/* Makes the name of a local folder absolute. */
 static refs_status name_folder(refs_str folder, char **name, refs_error *err) {
     char now[PATH_MAX];
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -132,7 +132,7 @@ static refs_status note_source(const refs_json *source, refs_intern *strings, bo
     return status;
 }
 
-/* Whether each of the sources is one of the others, in the state that it had. */
+/* Whether each source is among the others, in an unchanged state. */
 static refs_status holds_sources(const refs_json *sources, const refs_json *others, bool *holds,
                                  refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern strings = {0};
@@ -148,14 +148,15 @@ static refs_status holds_sources(const refs_json *sources, const refs_json *othe
     return status;
 }
 
-/* An array that became an aggregation leaves its record files to those who read it before. */
+/* An array that became an aggregation has no chunks, but its old record files remain for programs
+ * that have the set open. */
 static bool is_empty(const struct refs_grid_entry *entry) {
     for (size_t dim = 0; dim < entry->grid.rank; dim++)
         if (entry->grid.n_chunks[dim] == 0) return true;
     return false;
 }
 
-/* Whether each chunk has the number that it had: the slowest dimension alone may be longer. */
+/* Whether all chunks keep their numbers: only the slowest dimension may be longer. */
 static bool keeps_numbers(const refs_chunk_grids *grids, const refs_chunk_grids *others) {
     for (uint32_t i = 0; i < grids->prefixes.count; i++) {
         const uint32_t at =
@@ -203,8 +204,8 @@ static refs_status compare(const refs_set_state *state, const refs_json *documen
     return status;
 }
 
-/* The same document under another date, when both were just made: so are all answers, and dates
- * tell nothing. */
+/* If the same document has another date, and both are recent, the server dates all answers with the
+ * current time. */
 static refs_status compare_digests(refs_known_metadata *known, const refs_vfs_validators *now,
                                    const refs_json *document, bool *is_same_text, refs_error *err) {
     uint64_t sum = 0;
@@ -217,7 +218,7 @@ static refs_status compare_digests(refs_known_metadata *known, const refs_vfs_va
     return REFS_OK;
 }
 
-/* By ranges, as at first: an answer that is cut is resumed. */
+/* Reads by ranges, like the first time, so that a truncated answer is resumed. */
 static refs_status read_metadata(const refs_set_state *state, refs_json_doc **document,
                                  refs_error *err) {
     const refs_vfs *vfs = state->vfs;
@@ -230,7 +231,7 @@ static refs_status read_metadata(const refs_set_state *state, refs_json_doc **do
     return status;
 }
 
-/* Whether the set has only grown from the state that was known to `now`, which becomes known. */
+/* Checks that the set has only grown from the recorded state to `now`, which is then recorded. */
 static refs_status read_growth(const refs_set_state *state, const refs_vfs_validators *now,
                                const refs_chunk_grids *grids, refs_known_metadata *known,
                                refs_error *err) {
@@ -268,14 +269,14 @@ static refs_status check_metadata(const refs_set_state *state, const refs_chunk_
                : read_growth(state, &now, grids, known, err);
 }
 
-/* Of a set that was put back with the times that it had, the files are older than those of the one
- * that is open. */
+/* Record files older than all that were read may be from another set that was restored with its
+ * times. */
 static bool may_belong(const refs_known_metadata *known, int64_t date_s) {
     return known->is_undated ||
            (date_s != 0 && date_s <= known->trusted_s && date_s >= known->oldest_s);
 }
 
-/* Also takes over what other threads learned since `known` was copied. */
+/* Merges the dates that other threads have recorded since `known` was copied. */
 static void learn_date(const refs_set_state *state, int64_t date_s, refs_known_metadata *known) {
     const int64_t trusted_s = settled(date_s), oldest_s = state->known.oldest_s;
     if (state->known.trusted_s > known->trusted_s) known->trusted_s = state->known.trusted_s;

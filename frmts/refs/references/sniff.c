@@ -1,4 +1,4 @@
-/* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
+/* sniff.c -- distinguishes reference sets from other JSON by their first bytes, see refset.h. */
 #include "format.h"
 #include "metadata_file.h"
 #include "set_list.h"
@@ -6,13 +6,13 @@
 
 #include "refs/refset.h"
 
-/* How much of a compressed document is unpacked to look at. */
+/* Bytes of a compressed document that are unpacked for this. */
 #define UNPACKED_SIZE (64 * REFS_KIB)
 
-/* The kind that the beginning of a document showed. */
+/* The members found at the beginning of a document. */
 typedef struct signs {
     bool version_1;
-    bool refs;      /* a member that is an object */
+    bool refs;      /* it has a member "refs" that is an object */
     bool templates; /* or generators */
     bool metadata;  /* a key of Zarr metadata, at the top or in `refs` */
 } signs;
@@ -29,7 +29,7 @@ static bool is_version_1(refs_json_token token, refs_str text) {
            number == 1;
 }
 
-/* Looks at the keys of the object that was entered, to its end. */
+/* Checks all keys of the current object. */
 static refs_status look_into_refs(refs_json_reader *reader, signs *seen) {
     for (;;) {
         refs_json_token token;
@@ -63,7 +63,7 @@ static refs_status look_into_set(refs_json_reader *reader, signs *seen) {
     }
 }
 
-/* The end of the beginning fails as a document that was cut: what was seen until then counts. */
+/* The first bytes end in the middle of the document, which fails: members seen before count. */
 static refs_status look(refs_json_reader *reader, signs *seen) {
     refs_json_token token;
     REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
@@ -71,7 +71,7 @@ static refs_status look(refs_json_reader *reader, signs *seen) {
     return token == REFS_JSON_OBJECT_BEGIN ? look_into_set(reader, seen) : REFS_OK;
 }
 
-/* Whether JSON may begin so; hosts ask about every file that they open. */
+/* Whether `head` may be JSON. Must be fast, because GDAL calls it for every file that it opens. */
 static bool begins_as_json(refs_str head) {
     if (refs_str_starts(head, "\xef\xbb\xbf")) head = refs_str_part(head, 3, head.size);
     for (size_t i = 0; i < head.size; i++)
@@ -100,7 +100,7 @@ static refs_status refill_from_head(void *user, uint8_t *dst, size_t capacity, s
     return REFS_OK;
 }
 
-/* Unpacks into `text` what the head holds of the beginning, up to UNPACKED_SIZE. */
+/* Unpacks the first bytes into `text`, up to UNPACKED_SIZE. */
 static void unpack_head(refs_bytes head, refs_buf *text) {
     refs_unpacker *unpacker;
     size_t got = 1;
@@ -129,7 +129,7 @@ bool refs_set_sniff(refs_bytes head) {
 
 /* -- folders ----------------------------------------------------------------------------------- */
 
-/* Whether the document is an object with the members that make it a parquet set's. */
+/* Whether the document is the ".zmetadata" of a Parquet set, by its members. */
 static bool describes_parquet(refs_json_reader *reader) {
     refs_json_token token;
     bool metadata = false, record_size = false;

@@ -1,11 +1,11 @@
-/* sources.c -- what a set says of the files that it refers to, see refset.h. */
+/* sources.c -- reads a set's record of its sources, see refset.h. */
 #include "refs/index_again.h"
 #include "refs/json.h"
 #include "refs/refset.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
 
-/* A list of objects that have `name` each, or nothing. */
+/* Checks that `list` is absent, or a list of objects that all have `name`. */
 static refs_status check_list(const refs_json *list, const char *key, const char *name,
                               refs_error *err) {
     if (list == NULL) return REFS_OK;
@@ -53,7 +53,7 @@ static refs_status show_left_out(const refs_json *list, const refs_left_out_visi
     return REFS_OK;
 }
 
-/* Attributes of the group; *doc is NULL where there are none. */
+/* Reads the attributes of the group; *doc is NULL if there are none. */
 static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, refs_error *err) {
     refs_ref ref;
     *doc = NULL;

@@ -16,11 +16,11 @@ struct refs_templates {
         char *text;
         size_t size;
         bool is_callable;
-        refs_template template; /* of the text where it is callable */
+        refs_template template; /* parsed, if it is callable */
     } * items;                  /* one for each name */
     size_t capacity;
     refs_template_scratch scratch;
-    refs_template url; /* that is rendered last, kept for its memory */
+    refs_template url; /* the last rendered URL, kept to reuse its memory */
 };
 
 static void clear_item(struct named_template *item) {

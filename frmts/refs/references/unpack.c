@@ -1,7 +1,7 @@
 /* unpack.c -- see unpack.h. */
 #include "unpack.h"
 
-/* Compressed bytes that are asked for at once. */
+/* Compressed bytes that are read at a time. */
 #define PART_SIZE (64 * REFS_KIB)
 
 #ifdef REFS_HAS_z
@@ -27,9 +27,9 @@ struct refs_unpacker {
     void *stream;
     refs_json_refill refill;
     void *user;
-    refs_bytes in; /* of `part`, not unpacked yet */
+    refs_bytes in; /* the rest of `part` to unpack */
     bool in_ended; /* nothing follows `in` */
-    bool within;   /* a member or frame */
+    bool within;   /* inside a member or frame */
     uint64_t n_unpacked, max_bytes;
     uint8_t part[PART_SIZE];
 };
@@ -88,7 +88,7 @@ static refs_status read_part(refs_unpacker *unpacker, refs_error *err) {
     return REFS_OK;
 }
 
-/* Unpacks into `dst` what is at hand; that may be nothing. */
+/* Unpacks available input into `dst`; the result may be empty. */
 static refs_status unpack(refs_unpacker *unpacker, uint8_t *dst, size_t capacity, size_t *got,
                           refs_error *err) {
     refs_unpack_step step = {unpacker->in, dst, capacity, false};

@@ -1,4 +1,4 @@
-/* unpack_gzip.c -- gzip (RFC 1952), any number of members one behind the other, see unpack.h. */
+/* unpack_gzip.c -- consecutive gzip members (RFC 1952), see unpack.h. */
 #include "unpack.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* An argument of inflateInit2: the largest window, with a header as gzip has. */
+/* An argument of inflateInit2: the largest window, and a gzip header. */
 #define WINDOW_BITS (15 + 16)
 
 static void *allocate(void *user, unsigned count, unsigned size) {

@@ -1,10 +1,10 @@
-/* unpack_zstd.c -- Zstandard frames (RFC 8878) one behind the other, see unpack.h. */
+/* unpack_zstd.c -- consecutive Zstandard frames (RFC 8878), see unpack.h. */
 #include "unpack.h"
 
 #include <zstd.h>
 
-/* Memory that a frame may ask for to look back into, as a power of two in bytes: what every decoder
- * of the format grants (zstd --long=27), whatever version this one is. */
+/* The largest window of a frame, log2 of bytes: the maximum of every decoder by default (zstd
+ * --long=27). */
 #define MAX_WINDOW_LOG 27
 
 static void *open_stream(void) {

@@ -60,7 +60,7 @@ static size_t find_text(refs_str text, const char *wanted) {
     return SIZE_MAX;
 }
 
-/* The base of relative names; a set that is a folder lies in the folder above it. */
+/* The base of relative names; for a set that is a folder, its parent folder. */
 static refs_str folder_of(refs_str base) {
     size_t scheme = refs_url_authority_begin(base);
     if (scheme != SIZE_MAX) {
@@ -71,7 +71,8 @@ static refs_str folder_of(refs_str base) {
     return refs_path_folder(base);
 }
 
-/* Bytes of a folder's name that ".." may not take away: "/", a host, a bucket, an archive. */
+/* The size of the root of a folder, which ".." must not remove: "/", a host, a bucket, an
+ * archive. */
 static size_t root_size(refs_str folder) {
     size_t brace = refs_str_find_last(folder, '}'), host = refs_url_authority_begin(folder), begin;
     if (brace != SIZE_MAX)
@@ -86,7 +87,7 @@ static size_t root_size(refs_str folder) {
     return slash == SIZE_MAX ? folder.size : begin + slash + 1;
 }
 
-/* Takes the last folder away from the name that begins at `root`, or adds one step up. */
+/* Removes the last folder of the name after `root`, or appends "..". */
 static refs_status step_up(refs_buf *location, size_t root, size_t protected, refs_error *err) {
     refs_str name = refs_str_view((const char *)location->data + root, location->size - root);
     if (name.size <= protected)
@@ -97,8 +98,8 @@ static refs_status step_up(refs_buf *location, size_t root, size_t protected, re
     return REFS_OK;
 }
 
-/* Appends a part of a path; in the value of an option of "/vsicurl?", percent-encoded: "&" would
- * begin another option there. */
+/* Appends a part of a path, percent-encoded in an option of "/vsicurl?", where "&" would begin
+ * another option. */
 static refs_status append_part(refs_str part, bool encoded, refs_buf *location, refs_error *err) {
     return encoded ? refs_percent_append(part, "/:", location, err)
                    : refs_buf_append_str(location, part, err);
@@ -136,7 +137,7 @@ static bool is_confined(const refs_url_context *context) {
     return !context->remote_to_local && refs_location_may_be_remote(refs_str_from(context->base));
 }
 
-/* Neighbours of a file that is read as unpacked are not packed as that file is. */
+/* Relative names in a set that is read by "/vsigzip/" are not compressed. */
 static refs_str without_gzip(refs_str base) {
     static const char prefix[] = "/vsigzip/";
     if (!refs_str_starts(base, prefix)) return base;
@@ -187,14 +188,14 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     return map_scheme(url, scheme, rest, location, err);
 }
 
-/* Nothing is the beginning of what has no protocol, and of no URL. */
+/* An empty `old` is the beginning of names without a scheme, but not of URLs. */
 static bool take_beginning(refs_str *url, refs_str old) {
     refs_str scheme, rest;
     if (old.size > 0) return refs_url_take_beginning(url, old);
     return !refs_file_name_split(*url, &scheme, &rest) && !refs_str_starts(*url, "/vsi");
 }
 
-/* Replaces the beginning of `url` by the first rewrite that fits. */
+/* Applies the first rewrite that matches the beginning of `url`. */
 static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *rewritten,
                            refs_error *err) {
     for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
@@ -214,7 +215,7 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
     size_t from = location->size;
     if (refs_str_find(url, '\0') != SIZE_MAX)
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" contains a NUL byte", REFS_STR_ARG(url));
-    /* Every view of the buffer is then part of some memory. */
+    /* Makes sure that the buffer is not NULL, so that views of it can be compared. */
     REFS_TRY(refs_buf_reserve(location, from + 1, err));
     REFS_TRY(map_url(url, context, 0, location, err));
     if (location->size == from)
@@ -243,7 +244,7 @@ static size_t count_of(refs_str text, const char *wanted) {
     return n;
 }
 
-/* Buckets of hosts that have an alias are called "alias~1". */
+/* Buckets of servers with an alias are named "alias~1". */
 static refs_status append_bucket(refs_str *text, refs_buf *shown, refs_error *err) {
     size_t size = 0;
     while (size < text->size && strchr("~/ :", text->data[size]) == NULL) size++;

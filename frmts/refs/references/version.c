@@ -16,7 +16,7 @@ static refs_str without_slashes(refs_str folder) {
     return folder.size > 0 ? folder : refs_str_from(".");
 }
 
-/* The beginning of "#key=value", or SIZE_MAX: the last one, since values may have a '#'. */
+/* The beginning of the last "#key=value" with a known key, or SIZE_MAX. */
 static size_t find_keys(refs_str name) {
     for (size_t mark; (mark = refs_str_find_last(name, '#')) != SIZE_MAX && mark > 0;) {
         if (refs_state_key_find(refs_str_part(name, mark + 1, name.size)) < REFS_N_STATE_KEYS)
@@ -26,14 +26,14 @@ static size_t find_keys(refs_str name) {
     return SIZE_MAX;
 }
 
-/* The beginning of "@tag", behind the last slash, or SIZE_MAX. */
+/* The beginning of "@tag", after the last slash, or SIZE_MAX. */
 static size_t find_tag(refs_str name) {
     const size_t mark = refs_str_find_last(name, '@'), slash = refs_str_find_last(name, '/');
     const size_t first = slash == SIZE_MAX ? 0 : slash + 1;
     return mark != SIZE_MAX && mark > first && mark + 1 < name.size ? mark : SIZE_MAX;
 }
 
-/* In place: the characters that a name has a meaning for, and that of the code itself. */
+/* Decodes, in place, the escapes of characters with a meaning in names, and of '%'. */
 static char *undo_percent(char *text) {
     static const struct {
         const char *code;
@@ -53,7 +53,7 @@ static char *undo_percent(char *text) {
     return text;
 }
 
-/* Reads items that are joined by '&' where they stand: `text` ends with a NUL. */
+/* Parses items joined by '&' in place; `text` ends with a NUL. */
 static refs_status read_keys(char *text, refs_icechunk_version *version, refs_error *err) {
     while (text != NULL) {
         char *next = strchr(text, '&');

@@ -1,4 +1,4 @@
-/* writer.c -- what all formats have in common, see refs/write.h. */
+/* writer.c -- the common part of all formats, see refs/write.h. */
 #include "parquet/replaced.h"
 #include "refs/file_name.h"
 #include "refs/utf8.h"
@@ -12,9 +12,9 @@ struct refs_writer {
     bool has_array;
     bool has_number;
     uint64_t last_number;
-    refs_buf sources, left_out; /* lists of JSON, without their brackets */
+    refs_buf sources, left_out; /* elements of JSON lists */
     refs_buf joined;            /* JSON */
-    bool has_url;               /* that was checked */
+    bool has_url;               /* a URL was checked */
     uint32_t url_id;
 };
 
@@ -135,7 +135,8 @@ void refs_writer_free(refs_writer *writer) {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* JSON and the strings of Parquet are UTF-8: what is not would make the whole set unreadable. */
+/* JSON and the strings of Parquet must be UTF-8: other bytes would make the whole set
+ * unreadable. */
 static refs_status check_name(refs_str name, refs_error *err) {
     if (refs_utf8_is_valid(name)) return REFS_OK;
     return refs_fail(
@@ -144,8 +145,7 @@ static refs_status check_name(refs_str name, refs_error *err) {
         REFS_STR_ARG(name));
 }
 
-/* fsspec renders a URL that holds "{{" as a template, and no two readers agree on how one is
- * written that is none. */
+/* fsspec renders a URL with "{{" as a template, and readers do not agree on how to escape it. */
 static refs_status check_url(refs_str url, refs_error *err) {
     REFS_TRY(check_name(url, err));
     for (size_t i = 0; i + 1 < url.size; i++)
@@ -176,7 +176,8 @@ refs_status refs_writer_joined(refs_writer *writer, refs_str how, refs_error *er
     return refs_buf_append_str(&writer->joined, how, err);
 }
 
-/* Versions 2 of zarr-python read metadata as ASCII. In JSON other characters are in strings alone.
+/* zarr-python 2 reads metadata as ASCII, so other characters, which only occur in strings, are
+ * escaped.
  */
 static refs_status append_ascii(refs_bytes document, refs_buf *text, refs_error *err) {
     refs_str rest = refs_bytes_text(document);
@@ -226,7 +227,7 @@ static refs_status print_attributes(const refs_writer *writer, refs_buf *text, r
     return refs_buf_append(text, "]}", 2, err);
 }
 
-/* The group is written behind all other documents. */
+/* Writes the group of sources, after all other documents. */
 static refs_status write_sources(refs_writer *writer, refs_error *err) {
     const char *group = "{\"zarr_format\":2}";
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -248,7 +249,7 @@ refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes d
                                  refs_error *err) {
     if (writer->has_array)
         return refs_fail(err, REFS_INVALID, "document %.*s comes after chunks", REFS_STR_ARG(key));
-    /* The previous content of a set that is rewritten. */
+    /* A set that is rewritten may have an old record. */
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
     REFS_TRY(check_name(key, err));
     return write_document(writer, key, document, err);
@@ -304,7 +305,7 @@ refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_writ
             "%.*s belongs to no array, and %s can hold only arrays: write JSON", REFS_STR_ARG(key),
             writer->kind == &refs_write__parquet ? "Parquet sets" : "Icechunk repositories");
     REFS_TRY(check_name(key, err));
-    /* The only chunk of an array without dimensions, whose prefix is the whole key. */
+    /* Written as the only chunk of an array without dimensions, whose prefix is the whole key. */
     const refs_chunk_keys keys = {key, '.', 0, NULL};
     REFS_TRY(refs_writer_array(writer, &keys, err));
     return refs_writer_chunk(writer, value, err);

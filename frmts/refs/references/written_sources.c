@@ -1,4 +1,4 @@
-/* written_sources.c -- states of sources beside the references, see write.h. */
+/* written_sources.c -- records states of sources, see write.h. */
 #include "refs/json.h"
 #include "writer_internal.h"
 

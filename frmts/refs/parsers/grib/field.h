@@ -1,4 +1,4 @@
-/* field.h -- what GRIB messages say of their fields.
+/* field.h -- the metadata of the fields of GRIB messages.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, and FM 92-XI Ext. GRIB edition 1. Names of keys are
  * those of ecCodes.
@@ -10,13 +10,13 @@
 #include "refs/intern.h"
 #include "source.h"
 
-/** The description of a grid: section 3, or the second of edition 1. */
+/** A grid description: section 3, or section 2 of edition 1. */
 typedef struct grib_grid {
     unsigned edition;
     refs_buf section;
-    uint64_t nx, ny; /**< 0: its points are in no rows */
+    uint64_t nx, ny; /**< 0: its points are not in rows of one length */
     uint64_t n_points;
-    const char *type;   /**< "regular_ll"; NULL: one that is not known */
+    const char *type;   /**< "regular_ll"; NULL: an unknown type */
     bool is_arakawa;    /**< NCEP's template 3.32769, a "rotated_ll" */
     bool is_geographic; /**< its rows are latitudes, its columns longitudes */
 } grib_grid;
@@ -33,32 +33,34 @@ typedef enum grib_spectrum {
 
 typedef struct grib_field {
     uint64_t offset, length; /**< of the message */
-    unsigned number;         /**< of the field in the message */
+    unsigned number;         /**< number of the field in the message */
     size_t grid;
     /* The properties by which arrays differ. */
     unsigned edition, centre;
-    unsigned discipline; /**< or the version of edition 1's table */
+    unsigned discipline; /**< or the table version of edition 1 */
     unsigned category, parameter;
     unsigned level_type;
     unsigned statistic;         /**< 1: accumulated; 2: largest, …: code table 4.10; or none */
     unsigned second_level_type; /**< 255: none */
     bool is_layer;
     bool has_bottom;
-    bool is_own_layer;   /**< no element of a dimension: others have its top and another bottom */
-    uint32_t kind;       /**< of what else the product says, grib_list.kinds; 0: nothing */
-    bool repeats;        /**< an array before has all of this but the occurrence */
-    unsigned occurrence; /**< of fields that say the same */
+    bool is_own_layer;   /**< a layer that is not an element of a dimension, because others have the
+                            same top and another bottom */
+    uint32_t kind;       /**< of its other properties, a number in grib_list.kinds; 0: none */
+    bool repeats;        /**< another array differs from this only in `occurrence` */
+    unsigned occurrence; /**< the number among fields with equal properties */
     /* The properties that become dimensions. */
-    int64_t member; /**< -1: of no ensemble */
+    int64_t member; /**< -1: not of an ensemble */
     int64_t time_s; /**< since 1970, of the analysis */
     double step_hours;
     double level;
     double direction, frequency; /**< of waves, see `spectrum` */
     double bottom;               /**< of a layer with `has_bottom`, in the units of `level` */
     double length_hours;         /**< of the interval of a statistic */
-    bool is_length_guessed; /**< from another message: to tell arrays apart, not to be stated */
+    bool is_length_guessed; /**< inferred from another message: used to distinguish arrays, but not
+                               shown */
     grib_spectrum spectrum;
-    uint64_t cell; /**< in its array */
+    uint64_t cell; /**< number of its chunk in the array */
 } grib_field;
 
 typedef struct grib_list {
@@ -66,16 +68,16 @@ typedef struct grib_list {
     size_t n_fields, field_capacity;
     grib_grid *grids;
     size_t n_grids, grid_capacity;
-    refs_intern kinds; /**< JSON texts of what refs_scan__grib_add_kind says */
-    uint32_t *texts;   /**< number in `kinds` of kind 1, 2, …; NULL until they are in order */
-    size_t n_left_out; /**< fields that no array can be made of, because of their grid */
+    refs_intern kinds; /**< JSON texts made by refs_scan__grib_add_kind */
+    uint32_t *texts;   /**< the numbers in `kinds` of kind 1, 2, …; NULL until they are sorted */
+    size_t n_left_out; /**< fields that are omitted because of their grid */
     size_t n_unknown;  /**< the same, because of their product definition template … */
     unsigned unknown;  /**< … the first of which is this */
 } grib_list;
 
-/** Parts of products that tell arrays apart: what a template has beyond place and time. */
+/** Parts of products by which arrays are distinguished, besides location and time. */
 typedef enum grib_kind_part {
-    GRIB_KIND_DERIVED = 'd',       /**< how it follows from an ensemble, size */
+    GRIB_KIND_DERIVED = 'd',       /**< derived from an ensemble, and its size */
     GRIB_KIND_LARGE_DERIVED = 'D', /**< the same, with a size of four bytes */
     GRIB_KIND_RECTANGLE = 'R',     /**< cluster of members over a rectangle */
     GRIB_KIND_CIRCLE = 'C',        /**< the same over a circle */
@@ -103,7 +105,7 @@ typedef enum grib_kind_part {
     GRIB_KIND_PATTERN = 'm', /**< a random field */
 } grib_kind_part;
 
-/** The places in section 4 of edition 2; 0: it does not. */
+/** Offsets in section 4 of edition 2; 0: absent. */
 typedef struct grib_product {
     unsigned number; /**< of the template */
     bool is_known;
@@ -111,21 +113,21 @@ typedef struct grib_product {
     size_t surfaces;
     size_t member, member_size;
     size_t statistics;
-    size_t spectrum; /**< numbers of the direction and the frequency, and how many there are */
-    size_t spectra;  /**< their scale factors, behind which the values follow */
-    json_t *kind;    /**< what else tells arrays apart; to be released, also after a failure */
+    size_t spectrum; /**< numbers of the direction and the frequency, and their counts */
+    size_t spectra;  /**< their scale factors, followed by the values */
+    json_t *kind;    /**< further distinguishing properties; release it also after a failure */
 } grib_product;
 
-/** Adds a part of a product to what tells arrays apart: an object with the end of their "name",
- * "prefix", "phrase" and "limits" of their long name, the last without the unit of the parameter,
- * and "attributes". All of it follows from the bytes, which are as many as the part has. */
+/** Adds a part of a product to `kind`, an object with a suffix of the array's "name", "prefix",
+ * "phrase" and "limits" of its long name, the last without the unit of the parameter, and
+ * "attributes". `bytes` are all bytes of the part. */
 refs_status refs_scan__grib_add_kind(json_t *kind, grib_kind_part part, refs_bytes bytes,
                                      refs_error *err);
 
-/** Prints nine digits, as many as 32 bits hold; whatever the locale has for a point. */
+/** Prints nine significant digits, enough for 32 bits, with a point in all locales. */
 void refs_scan__grib_print_number(double number, char *text, size_t size);
 
-/** A scale factor and a scaled value, five bytes. */
+/** The number of a scale factor and a scaled value, five bytes. */
 double refs_scan__grib_scaled(const uint8_t *p);
 
 /** Reads a section of at least 11 bytes. */
@@ -137,37 +139,38 @@ void refs_scan__grib_list_clear(grib_list *list);
 refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, grib_list *list,
                                 refs_error *err);
 
-/** Whether a grid is described by these very bytes. */
+/** Whether a grid has exactly this description. */
 bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes section);
 
-/** Adds a field, whose grid and kind the list has. */
+/** Adds a field, whose grid and kind must be in the list. */
 refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, refs_error *err);
 
-/** Makes `to`, which is empty, have the grids and kinds of `from` under the same numbers. */
+/** Copies the grids and kinds of `from` to `to`, which is empty, with the same numbers. */
 refs_status refs_scan__grib_list_like(const grib_list *from, grib_list *to, refs_error *err);
 
 /** Adds a field of `from` to `to`, with its grid and kind. */
 refs_status refs_scan__grib_copy_field(const grib_list *from, const grib_field *field,
                                        grib_list *to, refs_error *err);
 
-/** The keys of a grid as kerchunk has them in attributes. */
+/** Adds the keys of a grid to attributes, as kerchunk does. */
 void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes);
 
-/** Longitudes or latitudes of a grid that is regular in them, `n` of them; false where it is not.
+/** The `n` longitudes or latitudes of a regular grid; false for other grids.
  */
 bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbers);
 
-/** How a parameter is called; of one that is not in the table only `name` is there. */
+/** The names of a parameter; one that is not in the table only has `name`. */
 typedef struct grib_name {
-    char name[32]; /**< as cfgrib calls the variable; without what its kind adds */
+    char name[32]; /**< cfgrib's name of the variable, without the suffix of its kind */
     const char *long_name, *units, *standard_name;
-    bool is_of_level;       /**< another kind of level has another name: "t2m" */
-    unsigned own_statistic; /**< that the parameter is always of, so that no name says it: "tp" */
+    bool is_of_level;       /**< the name implies the kind of level: "t2m" */
+    unsigned own_statistic; /**< the statistic that the parameter implies, so that it is not part of
+                               the name: "tp" */
 } grib_name;
 
 void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name *name);
 
-/** Long name and units of a parameter of edition 2, where WMO's tables have it. */
+/** Sets long name and units of a parameter of edition 2, if WMO's tables have it. */
 void refs_scan__grib_parameter(const grib_field *field, grib_name *name);
 
 /** The name of a kind of level, "isobaricInhPa", and its unit, or NULL. */

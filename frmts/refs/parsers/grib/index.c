@@ -1,14 +1,14 @@
-/* index.c -- the fields that an index lists, see index.h. */
+/* index.c -- lists the fields of an index, see index.h. */
 #include "grib/index.h"
 
 #include "grib/messages.h"
 
-/* Opening a remote file fetches so much of it. */
+/* Opening a remote file fetches this many bytes. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
 #define MAX_INDEX_BYTES (64 * REFS_MIB)
 
-/* Of files whose size and age a store lists, one message in ten times as many is compared. */
+/* For files whose size and time a store lists, ten times fewer messages are compared. */
 #define LISTED_SHARE 10
 
 typedef struct indexed {
@@ -16,12 +16,13 @@ typedef struct indexed {
     refs_scan_shared *shared;
     const char *location; /* of the GRIB file */
     uint32_t number;      /* of it */
-    refs_source *file;    /* that, where it is open */
+    refs_source *file;    /* the open GRIB file, or NULL */
     grib_index index;
-    grib_list read;           /* fields of messages that were read */
-    bool is_local;            /* the file is on this machine */
-    bool is_listed;           /* a store says its size, and that the index is not older */
-    const grib_entry *sample; /* the last with times that was not read to learn words, or NULL */
+    grib_list read;           /* the fields of messages that were read */
+    bool is_local;            /* the file is local */
+    bool is_listed;           /* a store listed its size, and the index is not older */
+    const grib_entry *sample; /* the last entry with times whose message was not read to learn keys,
+                                 or NULL */
 } indexed;
 
 static refs_str key_of(const indexed *at, const grib_entry *entry) {
@@ -50,8 +51,8 @@ static refs_status fail_short(const indexed *at, const grib_entry *entry, uint64
         (unsigned long long)size);
 }
 
-/* The name of the GRIB file: without ".idx" or ".index", and where no ending of GRIB is left, with
- * ".grib2". */
+/* The name of the GRIB file: without ".idx" or ".index", and with ".grib2" if no extension of GRIB
+ * is left. */
 static refs_status name_file(const char *location, refs_buf *name, refs_error *err) {
     static const char *const endings[] = {".idx", ".index"};
     static const char *const of_grib[] = {".grib2", ".grb2", ".grib", ".grb", ".gb2"};
@@ -77,15 +78,15 @@ static refs_status find_file(indexed *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether the store that listed the file says its size. */
+/* Whether a store listed the file; sets `seen`. */
 static bool is_in_list(const indexed *at, refs_vfs_validators *seen) {
     seen->has_size =
         refs_scan__grib_listed(at->shared, at->location, &seen->size, &seen->modified_s);
     return seen->has_size;
 }
 
-/* Notes the state of the GRIB file as far as that takes no request: of a local file, of one that
- * was opened, which answered with it, and of one in a list. */
+/* Records the state of the GRIB file if that needs no request: of a local, opened or listed
+ * file. */
 static refs_status see_file(const indexed *at, refs_error *err) {
     const refs_vfs *vfs = refs_scan_files_vfs(at->job->files);
     refs_vfs_validators seen = {.size = 0};
@@ -95,7 +96,7 @@ static refs_status see_file(const indexed *at, refs_error *err) {
     return is_seen ? refs_scan_files_note(at->job->files, at->number, &seen, err) : REFS_OK;
 }
 
-/* Whether the file has what the index lists. */
+/* Checks that the file is large enough for the index. */
 static refs_status check_size(const indexed *at, refs_error *err) {
     const grib_entry *last = &at->index.entries[at->index.n - 1];
     uint64_t size, end;
@@ -104,7 +105,7 @@ static refs_status check_size(const indexed *at, refs_error *err) {
     return is_in_file && end <= size ? REFS_OK : fail_short(at, last, size, err);
 }
 
-/* Opens the GRIB file where that was not done: a remote one may never be needed. */
+/* Opens the GRIB file if necessary: a remote one may never be needed. */
 static refs_status open_file(indexed *at, refs_error *err) {
     if (at->file != NULL) return REFS_OK;
     refs_error why = REFS_ERROR_INIT;
@@ -134,7 +135,7 @@ static refs_status read_index(indexed *at, refs_error *err) {
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-/* The length of the message of an entry by its own head. */
+/* Reads the length of an entry's message from its header. */
 static refs_status measure(indexed *at, const grib_entry *entry, uint64_t *length,
                            refs_error *err) {
     refs_error why = REFS_ERROR_INIT;
@@ -151,8 +152,8 @@ static bool have_lengths(const grib_index *index) {
     return i == index->n;
 }
 
-/* Whether no message begins in [begin, end). wgrib2 passes over bytes between messages and behind
- * the last one, as bulletins have them. */
+/* Whether no message begins in [begin, end). wgrib2 skips bytes between messages and after the last
+ * one, which bulletins contain. */
 static refs_status find_padding(indexed *at, uint64_t begin, uint64_t end, bool *is_padding,
                                 refs_error *err) {
     refs_source_range next;
@@ -192,8 +193,8 @@ static refs_status check_begin(indexed *at, refs_error *err) {
         first->line, at->location, (unsigned long long)first->offset);
 }
 
-/* Whether a listing shows the file, not younger than its index: the index then covers the file, and
- * the file ends with the last message. */
+/* Whether a listing has the file, not newer than its index: then the index covers the file, which
+ * ends with the last message. */
 static bool is_listed(const indexed *at, uint64_t *end) {
     int64_t modified_s, index_modified_s;
     uint64_t index_size;
@@ -203,7 +204,8 @@ static bool is_listed(const indexed *at, uint64_t *end) {
            modified_s <= index_modified_s;
 }
 
-/* Whether the last message may be as long as the rest of the file: not much longer than others. */
+/* Whether the last message may extend to the end of the file: if it is not much longer than
+ * others. */
 static bool may_end_at(const grib_index *index, uint64_t end) {
     const uint64_t last = index->entries[index->n - 1].offset;
     uint64_t longest = 0;
@@ -214,8 +216,8 @@ static bool may_end_at(const grib_index *index, uint64_t end) {
     return end > last && end - last <= 2 * longest;
 }
 
-/* Where lines do not say how long messages are, each ends where the next begins, and the last with
- * the file. */
+/* If lines have no lengths, each message ends where the next one begins, and the last one at the
+ * end of the file. */
 static refs_status find_lengths(indexed *at, refs_error *err) {
     grib_entry *entries = at->index.entries, *last = &entries[at->index.n - 1];
     uint64_t length, end = 0;
@@ -235,7 +237,7 @@ static refs_status find_lengths(indexed *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* The field of an entry's message among those that were read; NULL: it is left out. */
+/* The field of an entry's message among those that were read; NULL: it is omitted. */
 static const grib_field *find_field(const grib_list *read, const grib_entry *entry) {
     for (size_t i = read->n_fields; i-- > 0;) {
         const grib_field *field = &read->fields[i];
@@ -260,7 +262,7 @@ static refs_status read_message(indexed *at, const grib_entry *entry, grib_list 
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
-/* Marks the entries whose messages are to be read: the first of each key that is not known. */
+/* Marks the entries whose messages must be read: the first of each unknown key. */
 static refs_status choose(indexed *at, bool *is_chosen, refs_error *err) {
     REFS_SCOPED bool *is_seen = refs_calloc(at->index.keys.count, sizeof *is_seen);
     if (is_seen == NULL) return refs_fail_nomem(err);
@@ -287,7 +289,7 @@ static refs_status fetch_heads(indexed *at, const bool *is_chosen, refs_error *e
     return REFS_OK;
 }
 
-/* What of a message differs from what an entry and a field like it say; NULL: nothing. */
+/* The property in which a message differs from its entry and the field of its key; NULL: none. */
 static const char *find_difference(const grib_entry *entry, const grib_field *field,
                                    const grib_field *expected) {
     if (entry->has_times && entry->time_s != field->time_s) return "another reference time";
@@ -323,7 +325,7 @@ static refs_status learn(indexed *at, refs_error *err) {
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* Entries in whose words no times are found are read from their messages. */
+/* Adds entries without parsed times, whose messages were read. */
 static refs_status add_without_times(indexed *at, grib_list *list, refs_error *err) {
     REFS_SCOPED bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
     if (is_chosen == NULL) return refs_fail_nomem(err);
@@ -347,15 +349,15 @@ static bool has_grid_of(const grib_list *list, const grib_field *field, const gr
                                    refs_buf_view(&grid->section));
 }
 
-/* A message that makes no field where one was expected, or the other way round, is not the one that
- * the words are of. */
+/* Fails if a message has no field although its entry has one, or the reverse: then it is not the
+ * message of the entry. */
 static const char *find_absence(const grib_field *field, const grib_field *expected) {
     if (field == NULL && expected != NULL)
         return "a message whose grid or product definition template is not supported";
     return field != NULL && expected == NULL ? "a message of another grid or product" : NULL;
 }
 
-/* Fields of a list by the places of their messages. */
+/* The fields of a list by the offsets of their messages. */
 typedef struct placed {
     const grib_list *list;
     const grib_field **fields;
@@ -367,7 +369,7 @@ static int compare_places(const void *a, const void *b) {
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
-/* NULL: the list has none for the entry. */
+/* Finds the field of an entry; NULL: none. */
 static const grib_field *find_placed(const placed *all, const grib_entry *entry) {
     const grib_field wanted = {.offset = entry->offset, .number = entry->number}, *key = &wanted;
     if (all->list->n_fields == 0) return NULL;
@@ -394,9 +396,9 @@ static bool is_to_check(const indexed *at, const grib_entry *entry) {
     return entry->has_times && (at->is_local || entry == at->sample);
 }
 
-/* Compares all messages of a local file with what the index says. Elsewhere one, as a rule the
- * last, which is the first to be elsewhere where an index is not of its file: wherever the file was
- * opened anyway, and else of some files. */
+/* Compares all messages of a local file with the index. Of a remote file, compares one, usually the
+ * last one, which most likely differs if the index is of another file: always if the file was
+ * opened, else for a sample of files. */
 static refs_status check_messages(indexed *at, const grib_list *list, refs_error *err) {
     if (at->sample == NULL ||
         (at->file == NULL &&
@@ -414,8 +416,8 @@ static refs_status check_messages(indexed *at, const grib_list *list, refs_error
     return REFS_OK;
 }
 
-/* The last message with times; of a file whose end is known otherwise, the last of those whose
- * heads come when it is opened. */
+/* Chooses the last message with times; if the end of the file was checked otherwise, the last one
+ * whose header is in the first block of the file. */
 static void choose_sample(indexed *at) {
     for (size_t i = 0; i < at->index.n; i++) {
         const grib_entry *entry = &at->index.entries[i];

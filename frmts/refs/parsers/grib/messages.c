@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Bytes that are not a message and are searched. */
+/* Most bytes between messages that are searched. */
 #define MAX_GAP_BYTES (1 * REFS_MIB)
 
-/* Walks that go through a file at once, and messages that one stretch of it has, about: their heads
- * must stay among what the source keeps. */
+/* Walks that run in parallel, and approximate messages in one stretch of the file: their headers
+ * must fit into the source's cache. */
 #define MAX_WALKS            16
 #define MESSAGES_OF_STRETCH  2048
 #define MIN_MESSAGES_OF_WALK 4
@@ -62,21 +62,21 @@ refs_status refs_scan__grib_next(refs_source *source, uint64_t at, refs_source_r
 
 /* -- looking ahead ----------------------------------------------------------------------------- */
 
-/* From message to message, up to where the next walk began. */
+/* An iteration over messages, up to the beginning of the next walk. */
 typedef struct walk {
     uint64_t at, end;
 } walk;
 
-/* A stretch of the file, and the walks through it. */
+/* A part of the file, and the walks through it. */
 typedef struct stretch {
     refs_source *source;
     uint64_t begin, end;
-    uint64_t window; /* bytes in which a message begins, most likely */
+    uint64_t window; /* bytes that most likely contain the beginning of a message */
     walk walks[MAX_WALKS];
     size_t n_walks;
 } stretch;
 
-/* How many walks are worth the windows that they begin in. */
+/* The number of walks that save more requests than their windows cost. */
 static size_t count_walks(const stretch *self, uint64_t length) {
     uint64_t n = REFS_SOURCE_MAX_WANT_BYTES / self->window;
     const uint64_t most = (self->end - self->begin) / length / MIN_MESSAGES_OF_WALK;
@@ -84,7 +84,7 @@ static size_t count_walks(const stretch *self, uint64_t length) {
     return n < MAX_WALKS ? (size_t)n : MAX_WALKS;
 }
 
-/* Adds a walk from the first message in the window at byte `at`; none where there is none. */
+/* Adds a walk from the first message in the window at byte `at`, if there is one. */
 static refs_status begin_walk(stretch *self, uint64_t at, uint8_t *window, refs_error *err) {
     size_t got;
     const refs_source_range range = {at, self->window};
@@ -110,7 +110,7 @@ static refs_status begin_walks(stretch *self, size_t n, refs_error *err) {
     return REFS_OK;
 }
 
-/* A walk ends where no message is. */
+/* Advances all walks by a message; a walk ends if there is no message. */
 static refs_status step(stretch *self, refs_error *err) {
     refs_source_range heads[MAX_WALKS];
     size_t n = 0;

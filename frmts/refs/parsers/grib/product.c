@@ -5,9 +5,9 @@
  */
 #include "grib/field.h"
 
-/* The other parts of templates, beside those by which arrays differ (grib_kind_part), in their
- * order behind the category and the number of the parameter. A template is a word of both; parts
- * behind the last one that says where a field belongs are left out. */
+/* The parts of templates other than grib_kind_part, in their order after the category and the
+ * number of the parameter. A template is a string of letters of both; parts after the last relevant
+ * one are omitted. */
 typedef enum product_part {
     PROCESS = 'g',      /* generating process */
     OBSERVATION = 'G',  /* the same of observations */
@@ -74,8 +74,8 @@ static const struct {
                  {228, "aoigfzP"},   {254, ""},         {311, ""},          {1000, "gf"},
                  {1001, "gfs"},      {1002, "gf"},      {1100, "gfz"},      {1101, "gfz"}};
 
-/* How long parts are: a number of bytes, and `each` more for all elements of a list, whose length
- * is the byte at `count_at`. Parts of which a file may have several kinds tell arrays apart. */
+/* The sizes of parts: a number of bytes, plus `each` for every element of a list, whose length is
+ * the byte at `count_at`. Parts of grib_kind_part distinguish arrays. */
 static const struct {
     int part; /* product_part or grib_kind_part */
     size_t size;
@@ -157,8 +157,8 @@ static void note_place(int part, size_t at, grib_product *product) {
     }
 }
 
-/* Octets 1 to 9 say how many coordinate values follow the template; 4.44 has a forecast time of two
- * bytes by mistake, which some writers did not make. */
+/* Template 4.44 defines a forecast time of two bytes by mistake, which some writers did not copy.
+ * The size of the section and its number of coordinate values show which one was written. */
 static size_t size_of_short_time(refs_bytes section) {
     enum { SIZE_WITH_FOUR = 47, COORDINATE_BYTES = 4 };
     size_t coordinates = ((size_t)section.data[5] << 8 | section.data[6]) * COORDINATE_BYTES;

@@ -1,9 +1,9 @@
-/* prototypes.c -- what keys of GRIB indices stand for, shared by the scans of many files, see
+/* prototypes.c -- the meaning of keys of GRIB indices, shared by the scans of many files, see
  * index.h. */
 #include "grib/index.h"
 #include "refs/cancel_wait.h"
 
-/* One message of so many is compared with its file. */
+/* One of this many messages is compared with its file. */
 #define SAMPLED_MESSAGES 1000
 
 /* Code table 4.10. */
@@ -12,9 +12,9 @@
 
 struct refs_scan_shared {
     refs_forked forked;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following members */
     pthread_cond_t idle;
-    bool is_busy; /* a scan learns keys */
+    bool is_busy; /* a scan is learning keys */
     pthread_t learner;
     grib_prototypes prototypes;
     refs_intern folders; /* in which a message was compared */
@@ -22,13 +22,13 @@ struct refs_scan_shared {
     struct {
         uint64_t size;
         int64_t modified_s;
-    } * states; /* … and what it says of each */
+    } * states; /* … and their listed sizes and times */
     size_t state_capacity;
     bool has_learnt;    /* since the last sample */
     size_t n_unchecked; /* messages since the last sample */
 };
 
-/* What another thread of the parent had begun to learn is learnt again. */
+/* Resets learning that another thread of the parent had begun. */
 static void in_child(void *self) {
     refs_scan_shared *shared = self;
     pthread_mutex_init(&shared->lock, NULL);
@@ -75,8 +75,9 @@ static size_t count_missing(const refs_scan_shared *shared, const grib_index *in
     return n;
 }
 
-/* Where words do not say it: sums and means from the reference time to the step stay such, others
- * keep their length, as do extremes, which are those of the last hours (ECMWF's mx2t3). */
+/* The length of an interval that the entry does not state: intervals of sums and means that begin
+ * at the reference time still do; others keep their length, and so do extremes, which are of the
+ * last hours (ECMWF's mx2t3). */
 static double length_of(const grib_entry *entry, const grib_field *like) {
     const bool is_extreme = like->statistic == LARGEST || like->statistic == SMALLEST;
     if (entry->length_hours >= 0) return entry->length_hours;
@@ -182,7 +183,7 @@ void refs_scan__grib_learnt(refs_scan_shared *shared) {
     pthread_cond_broadcast(&shared->idle);
 }
 
-/* Forecasts on other grids are kept in other folders. */
+/* Files on other grids are usually in other folders. */
 static bool is_new_folder(refs_scan_shared *shared, const char *location) {
     const char *slash = strrchr(location, '/');
     const size_t before = shared->folders.count;

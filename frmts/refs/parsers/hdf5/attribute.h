@@ -7,11 +7,11 @@
 
 /** The content of a dataspace message. */
 typedef struct refs_hdf5_space {
-    bool is_null; /**< no elements, and no shape */
+    bool is_null; /**< a null dataspace */
     size_t rank;
     uint64_t shape[REFS_SCAN_MAX_RANK];
     uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
-    uint64_t n;                             /**< elements in all */
+    uint64_t n;                             /**< number of elements */
 } refs_hdf5_space;
 
 refs_status refs_hdf5__read_space(const refs_hdf5_file *file, refs_bytes body,
@@ -25,14 +25,14 @@ typedef struct refs_hdf5_attribute {
     refs_buf data;
 } refs_hdf5_attribute;
 
-/** In creation order where it is kept, else by name. Zeroed is empty. */
+/** Attributes in creation order if the file records it, else by name. Zeroed is empty. */
 typedef struct refs_hdf5_attributes {
     refs_hdf5_attribute *attributes;
     size_t n, capacity;
 } refs_hdf5_attributes;
 
-/** Reads all attributes of an object, those in its header and those in a heap. One that cannot be
- * read as such is left out with a note. */
+/** Reads all attributes of an object, from its header and from a heap. One that is invalid is
+ * omitted, with a warning. */
 refs_status refs_hdf5__read_attributes(refs_hdf5_file *file, const refs_hdf5_object *object,
                                        refs_hdf5_attributes *attributes, refs_error *err);
 void refs_hdf5__attributes_clear(refs_hdf5_attributes *attributes);
@@ -40,8 +40,8 @@ void refs_hdf5__attributes_clear(refs_hdf5_attributes *attributes);
 const refs_hdf5_attribute *refs_hdf5__find_attribute(const refs_hdf5_attributes *attributes,
                                                      const char *name);
 
-/** All that users care for as an object of JSON: not those that keep netCDF-4's and dimension
- * scales' own accounts. */
+/** Converts the attributes to a JSON object, except those that netCDF-4 and dimension scales use
+ * internally. */
 refs_status refs_hdf5__attributes_json(const refs_hdf5_values *values,
                                        const refs_hdf5_attributes *attributes, json_t **object,
                                        refs_error *err);

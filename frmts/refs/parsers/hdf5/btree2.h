@@ -15,7 +15,7 @@ typedef struct refs_hdf5_btree2 {
     uint32_t node_size;
     uint64_t root; /**< its address; REFS_HDF5_UNDEFINED: there is no record */
     uint16_t n_root_records;
-    uint64_t n_records; /**< in all, as the header has it: it may lie */
+    uint64_t n_records; /**< number of records, as in the header, which may be wrong */
 } refs_hdf5_btree2;
 
 /** Reads the header of the tree at `address`. */
@@ -28,13 +28,13 @@ typedef struct refs_hdf5_record_visitor {
     void *user;
 } refs_hdf5_record_visitor;
 
-/** Hands all records of a tree to `visitor`, those of inner nodes first. Nodes of a level are
- * wanted together. While `file` is collecting, nodes that are not at hand are left out. */
+/** Calls `visitor` for all records of a tree, those of inner nodes first. The nodes of a level are
+ * fetched together. While `file` is collecting, nodes that are not cached are skipped. */
 refs_status refs_hdf5__btree2_each(refs_hdf5_file *file, const refs_hdf5_btree2 *tree,
                                    const refs_hdf5_record_visitor *visitor, refs_error *err);
 
-/** Opens the tree at `address`, which must have records of that type, and hands them all to
- * `visitor`. REFS_NOT_FOUND where some were left out. */
+/** Opens the tree at `address`, which must have records of this type, and visits all of them.
+ * REFS_NOT_FOUND if some were skipped. */
 refs_status refs_hdf5__btree2_walk(refs_hdf5_file *file, uint64_t address, uint8_t type,
                                    const refs_hdf5_record_visitor *visitor, refs_error *err);
 

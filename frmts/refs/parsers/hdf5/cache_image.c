@@ -1,4 +1,4 @@
-/* cache_image.c -- see hdf5/cache_image.h. The block is as HDF5 1.10 writes it. */
+/* cache_image.c -- see hdf5/cache_image.h. The format is that of HDF5 1.10. */
 #include "hdf5/cache_image.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static refs_status read_entry(const refs_hdf5_file *file, refs_hdf5_cursor *curs
     refs_hdf5__take(cursor, n_parents * file->offset_size);
     size_t at = (size_t)(cursor->at - image->block.data);
     refs_hdf5__take(cursor, size);
-    if (cursor->is_short) return REFS_OK; /* which the caller says */
+    if (cursor->is_short) return REFS_OK; /* the caller fails */
     if (address > file->size - file->base || size > file->size - file->base - address)
         return refs_fail(
             err, REFS_CORRUPT,
@@ -81,7 +81,7 @@ refs_status refs_hdf5__read_cache_image(refs_hdf5_file *file, uint64_t address, 
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* The first entry that ends behind `address`, or the number of them. */
+/* The first entry that ends after `address`, or the number of entries. */
 static size_t first_from(const refs_hdf5_cache_image *image, uint64_t address) {
     size_t i = 0;
     REFS_BISECT(i, image->n, image->cached[i].address + image->cached[i].size <= address);

@@ -1,7 +1,8 @@
 /* chunks.c -- see hdf5/chunks.h. */
 #include "hdf5/chunks.h"
 
-/* Chunks that are not whole, of a dataset that has them unfiltered, do not say so each. */
+/* Whether the chunk is partly outside the array: a dataset may leave such chunks unfiltered without
+ * setting their masks. */
 static bool is_partial(const refs_hdf5_layout *layout, const uint64_t *at) {
     for (size_t dim = 0; dim < layout->rank; dim++)
         if ((at[dim] + 1) * layout->chunk[dim] > layout->shape[dim]) return true;
@@ -11,10 +12,10 @@ static bool is_partial(const refs_hdf5_layout *layout, const uint64_t *at) {
 static uint32_t mask_of(const refs_hdf5_layout *layout, const uint64_t *at, uint32_t mask) {
     const uint32_t all = (uint32_t)((UINT64_C(1) << layout->n_filters) - 1);
     bool may_be_unfiltered = (layout->flags & REFS_HDF5_PARTIAL_UNFILTERED) != 0;
-    /* Bits of filters that there are not mean nothing; who writes chunks as they are sets them all.
+    /* Bits beyond the number of filters are ignored: writers of unfiltered chunks set all bits.
      */
     mask = may_be_unfiltered && is_partial(layout, at) ? all : mask & all;
-    /* The codec that comes before the filters is never skipped. */
+    /* The codec before the filters is never skipped. */
     return layout->is_recast ? mask << 1 : mask;
 }
 

@@ -1,4 +1,4 @@
-/* chunks.h -- the chunks of a dataset on their way from its index to a refs_chunk_index.
+/* chunks.h -- converts the chunk index of a dataset to a refs_chunk_index.
  *
  * One file for each kind of index reads it: hdf5/btree1.c, hdf5/btree2_chunks.c,
  * hdf5/fixed_array.c, hdf5/extensible_array.c.
@@ -15,52 +15,53 @@ typedef struct refs_hdf5_chunks {
     refs_chunk_index *index;
     uint64_t chunk_bytes; /**< before filters */
     uint64_t n_added;
-    size_t order[REFS_SCAN_MAX_RANK];   /**< dimensions of positions, slowest first … */
-    uint64_t max_n[REFS_SCAN_MAX_RANK]; /**< … and chunks along each at most */
+    size_t order[REFS_SCAN_MAX_RANK];   /**< order of dimensions in positions, slowest first … */
+    uint64_t max_n[REFS_SCAN_MAX_RANK]; /**< … and the most chunks along each */
 } refs_hdf5_chunks;
 
 /** An index's entry for one chunk. */
 typedef struct refs_hdf5_chunk {
-    uint64_t address; /**< REFS_HDF5_UNDEFINED: it was never written */
-    uint64_t size;    /**< as it is stored */
+    uint64_t address; /**< REFS_HDF5_UNDEFINED: never written */
+    uint64_t size;    /**< stored size */
     uint32_t mask;    /**< filters that were not applied */
 } refs_hdf5_chunk;
 
-/** Adds chunk at[0], at[1], …; those outside the array's present shape are left out. */
+/** Adds chunk at[0], at[1], …; one outside the array's current shape is ignored. */
 refs_status refs_hdf5__chunks_add(refs_hdf5_chunks *chunks, const uint64_t *at,
                                   const refs_hdf5_chunk *chunk, refs_error *err);
 
 /* -- indexes that are arrays: each chunk has a position ------------------------------------------
  */
 
-/** Prepares positions: they count the chunks of the largest shape, in which an unlimited dimension,
- * if `n_unlimited` is 1, is the slowest. REFS_CORRUPT where there are others. *n is how many
- * positions there are along the other dimensions. */
+/** Prepares positions: these number the chunks of the maximal shape, in which an unlimited
+ * dimension, if `n_unlimited` is 1, is the slowest. REFS_CORRUPT if the number of unlimited
+ * dimensions is another. *n is the number of positions along the other dimensions. */
 refs_status refs_hdf5__chunks_order(refs_hdf5_chunks *chunks, size_t n_unlimited, uint64_t *n,
                                     refs_error *err);
 
-/** Adds the chunk with a position. */
+/** Adds the chunk at a position. */
 refs_status refs_hdf5__chunks_add_nth(refs_hdf5_chunks *chunks, uint64_t position,
                                       const refs_hdf5_chunk *chunk, refs_error *err);
 
 /** Elements of a fixed or extensible array, in blocks that end with a checksum. */
 typedef struct refs_hdf5_elements {
-    const char *signature; /**< the blocks begin with, or NULL … */
+    const char *signature; /**< of the blocks, or NULL … */
     size_t prefix_size;    /**< … and bytes before the first element */
     size_t size;           /**< of an element */
-    bool is_filtered;      /**< it has a size and a mask */
+    bool is_filtered;      /**< elements have a size and a mask */
 } refs_hdf5_elements;
 
-/** Checks sizes that a header has. */
+/** Checks the sizes in a header. */
 refs_status refs_hdf5__elements_check(const refs_hdf5_chunks *chunks,
                                       const refs_hdf5_elements *elements, refs_error *err);
 
-/** Adds elements, of positions from `first` on. */
+/** Adds the elements at the positions from `first` on. */
 refs_status refs_hdf5__chunks_add_elements(refs_hdf5_chunks *chunks,
                                            const refs_hdf5_elements *elements, uint64_t first,
                                            refs_bytes bytes, refs_error *err);
 
-/** Reads blocks of elements, of which `number` is the position of the first, and adds them. */
+/** Reads blocks of elements and adds these; `number` of a block is the position of its first
+ * element. */
 refs_status refs_hdf5__chunks_add_blocks(refs_hdf5_chunks *chunks,
                                          const refs_hdf5_elements *elements,
                                          refs_hdf5_nodes *blocks, refs_error *err);

@@ -1,7 +1,7 @@
 /* dims.c -- dimension scales and the names of dimensions, see hdf5/tree.h.
  *
- * The rule is that of netCDF-C 4.9, libhdf5/hdf5open.c. Its dimension IDs matter for the names that
- * it makes up.
+ * The rule is that of netCDF-C 4.9, libhdf5/hdf5open.c. The names that it invents depend on
+ * dimension IDs.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static bool text_starts(const refs_hdf5_attribute *attribute, const char *text) 
            memcmp(attribute->data.data, text, strlen(text)) == 0;
 }
 
-/* An attribute of integers, as netCDF-4's own are. */
+/* Reads an attribute of integers, such as netCDF-4's internal ones. */
 static size_t read_integers(const refs_hdf5_attribute *attribute, int64_t *numbers, size_t n_max) {
     size_t n = 0;
     if (attribute == NULL || attribute->type.class != REFS_HDF5_FIXED) return 0;
@@ -164,14 +164,14 @@ static const char *dimension_name(const refs_hdf5_item *item) {
     return strncmp(item->name, NON_COORDINATE, size) == 0 ? item->name + size : item->name;
 }
 
-/* Datasets with coordinates of several dimensions stand for the first of these. */
+/* A coordinate dataset of several dimensions is the scale of its first one. */
 static refs_status add_scale(naming *names, size_t number, refs_error *err) {
     const refs_hdf5_item *item = &names->tree->items[number];
     const refs_hdf5_layout *layout = &item->dataset->layout;
     uint32_t id;
     REFS_TRY(refs_intern_add(&names->addresses, bytes_of(&item->address, sizeof item->address), &id,
                              err));
-    if (id != names->n_scales) return REFS_OK; /* another name of it */
+    if (id != names->n_scales) return REFS_OK; /* another link to it */
     REFS_GROW(names->scales, names->scale_capacity, names->n_scales, err);
     names->scales[names->n_scales++] = number;
     if (!item->scales.is_scale) return REFS_OK;
@@ -267,10 +267,10 @@ static int compare_members(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Groups in a group, of which `first` is the first and `next` the one after each. */
+/* The tree of groups, as linked lists: `first` child, and `next` sibling. */
 typedef struct groups {
     size_t *first, *next;
-    size_t *turns; /* when each group is named: after all groups in it */
+    size_t *turns; /* the order of naming: a group after all groups in it */
 } groups;
 
 static void take_turns(const refs_hdf5_tree *tree, const groups *g) {
@@ -301,7 +301,7 @@ static refs_status name_member(naming *names, size_t number, refs_error *err) {
     return REFS_OK;
 }
 
-/* Before names are made up. */
+/* Called before names are invented. */
 static refs_status tell_unlimited(const naming *names, refs_error *err) {
     for (size_t i = 0; i < names->n; i++) {
         const dimension *dim = &names->dimensions[i];
@@ -312,7 +312,7 @@ static refs_status tell_unlimited(const naming *names, refs_error *err) {
     return REFS_OK;
 }
 
-/* Names are told apart by their pointers. */
+/* Names are compared by their addresses. */
 static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs_error *err) {
     uint32_t id;
     for (size_t i = 0; i < tree->n; i++) {
@@ -325,7 +325,7 @@ static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs
     return REFS_OK;
 }
 
-/* Those of the file among the first `n`. */
+/* Adds the unused dimensions among the first `n`, which the file declares. */
 static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern used = {.count = 0};
     REFS_TRY(list_used(names->tree, &used, err));
@@ -355,7 +355,7 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
 
 /* Lengths of unlimited dimensions: the largest of any dataset. */
 typedef struct lengths {
-    refs_intern names; /* addresses of the dimensions' names: equal for one dimension only */
+    refs_intern names; /* keyed by the address of a dimension's name, which is unique */
     uint64_t *lengths;
     size_t n, capacity;
 } lengths;

@@ -17,15 +17,16 @@ static const char what[] = "extensible array";
 typedef struct extensible_array {
     refs_hdf5_chunks *chunks;
     refs_hdf5_elements elements;
-    uint8_t position_bytes; /* of where a block begins, in each */
+    uint8_t position_bytes; /* size of a block's position in its header */
     unsigned n_in_index;    /* elements in the index block */
     unsigned min_elements, min_pointers;
     uint64_t n_in_page; /* elements */
     uint64_t index;     /* address of the index block */
-    size_t n_supers;    /* super blocks there can be … */
-    size_t n_direct;    /* … and of them, those whose data blocks the index block has */
+    size_t n_supers;    /* most super blocks … */
+    size_t n_direct; /* … of which this many have the addresses of their data blocks in the index
+                        block */
 
-    refs_hdf5_nodes supers; /* that are stored; `number` is which */
+    refs_hdf5_nodes supers; /* stored super blocks, by their `number` */
     refs_hdf5_nodes blocks; /* data blocks without pages */
     refs_hdf5_nodes pages;
     refs_buf buf;
@@ -49,7 +50,7 @@ static uint64_t elements_of(const extensible_array *array, size_t super) {
     return (UINT64_C(1) << (super + 1) / 2) * array->min_elements;
 }
 
-/* The position of the first element of a super block; false where no number has it. */
+/* The position of the first element of a super block; false if it overflows. */
 static bool first_of(const extensible_array *array, size_t super, uint64_t *first) {
     *first = array->n_in_index;
     for (size_t s = 0; s < super; s++) {
@@ -128,7 +129,7 @@ static refs_status read_header(extensible_array *array, refs_error *err) {
     array->min_elements = refs_hdf5__u8(&cursor);
     array->min_pointers = refs_hdf5__u8(&cursor);
     uint8_t page_bits = refs_hdf5__u8(&cursor);
-    refs_hdf5__take(&cursor, 6u * file->length_size); /* what was made so far */
+    refs_hdf5__take(&cursor, 6u * file->length_size); /* statistics */
     array->index = refs_hdf5__address(file, &cursor);
     if (version != 0 || client > 1)
         return refs_hdf5__corrupt(err, what, address, "has an unknown type");
@@ -145,7 +146,7 @@ typedef struct data_block {
     uint64_t address;
 } data_block;
 
-/* The position of its first element; false where no number has it. */
+/* The position of its first element; false if it overflows. */
 static bool first_in(const extensible_array *array, const data_block *block, uint64_t *first) {
     uint64_t begin, before;
     return first_of(array, block->super, &begin) &&
@@ -182,7 +183,7 @@ static refs_status add_pages(extensible_array *array, const data_block *block,
     return REFS_OK;
 }
 
-/* The data blocks whose addresses follow. */
+/* Adds the data blocks whose addresses follow. */
 static refs_status add_data_blocks(extensible_array *array, size_t super, refs_hdf5_cursor *cursor,
                                    const uint8_t *bitmap, refs_error *err) {
     for (uint64_t i = 0; i < data_blocks_of(super) && !cursor->is_short; i++) {

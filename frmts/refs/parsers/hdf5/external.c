@@ -1,4 +1,4 @@
-/* external.c -- datasets whose values are in files of their own. Specification IV.A.2.h. */
+/* external.c -- datasets with external files. Specification IV.A.2.h. */
 #include "hdf5/group.h"
 #include "hdf5/hdf5.h"
 #include "hdf5/index.h"
@@ -27,8 +27,8 @@ refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body
     return refs_fail(err, REFS_CORRUPT, "the external file list is truncated");
 }
 
-/* Cuts along dimension `dim`, where one step has `step` bytes, at all ends of files; false where
- * these are within a step. */
+/* Divides dimension `dim`, in which one index has `step` bytes, at all ends of files; false if one
+ * is within an index. */
 static bool cut_along(const refs_hdf5_external *external, size_t dim, uint64_t step,
                       refs_hdf5_layout *layout) {
     uint64_t size = layout->shape[dim], grain = dim > 0 ? size : 0;
@@ -51,7 +51,7 @@ refs_status refs_hdf5__cut_external(const refs_hdf5_external *external, refs_hdf
     if (external->n < 2 || step == 0) return REFS_OK;
     for (size_t dim = 0; dim < layout->rank; dim++)
         if (layout->shape[dim] == 0 || !refs_mul_u64(step, layout->shape[dim], &step))
-            return REFS_OK; /* which reading says */
+            return REFS_OK; /* reads fail */
     for (size_t dim = 0; dim < layout->rank; dim++) {
         step /= layout->shape[dim];
         if (cut_along(external, dim, step, layout)) return REFS_OK;
@@ -80,7 +80,7 @@ static refs_status find_files(refs_hdf5_scan *scan, const refs_hdf5_external *ex
 
 static refs_status add_chunks(const refs_hdf5_external *external, const refs_hdf5_layout *layout,
                               const uint32_t *ids, refs_chunk_index *index, refs_error *err) {
-    refs_chunk_index places = {.rank = 0}; /* as if the files were one */
+    refs_chunk_index places = {.rank = 0}; /* in the concatenated files */
     REFS_TRY(refs_chunk_index_init(&places, layout->rank, layout->shape, layout->chunk, err));
     const refs_chunk_steps steps = refs_hdf5__contiguous_steps(layout, 0);
     refs_status status = refs_chunk_index_in_steps(&places, &steps, err);

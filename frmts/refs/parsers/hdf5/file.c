@@ -6,12 +6,12 @@
 #include "hdf5/cache_image.h"
 #include "refs/lookup3.h"
 
-/* The budget of a task: each byte of the file so many times, and so many more. */
+/* The budget of a task: each byte of the file this many times, plus a constant. */
 #define READS_OF_A_BYTE  8
 #define FREE_READ_BYTES  (4 * REFS_MIB)
-#define BYTES_OF_A_VISIT 16 /* what a structure counts at least */
+#define BYTES_OF_A_VISIT 16 /* the minimal charge of a structure */
 
-/* The approximate memory of a value of an attribute, or so many bytes of a text. */
+/* The approximate memory of a value of an attribute; the unit in which texts are charged. */
 #define BYTES_OF_A_VALUE 32
 
 void refs_hdf5__begin_task(refs_hdf5_file *file) {
@@ -46,7 +46,7 @@ static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err)
     return REFS_OK;
 }
 
-/* Whether what is wanted can be read now; if not, notes it. */
+/* While collecting, fails for a range that is not cached, and records it. */
 static refs_status check_at_hand(refs_hdf5_file *file, refs_source_range range, refs_error *err) {
     if (!file->is_collecting || refs_source_has(file->source, range)) return REFS_OK;
     REFS_GROW(file->missing, file->missing_capacity, file->n_missing, err);
@@ -115,7 +115,7 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
 
 /* -- rounds ------------------------------------------------------------------------------------ */
 
-/* Structures are not deeper in each other than that. */
+/* The longest chain of structures. */
 #define MAX_ROUNDS 24
 
 void refs_hdf5__file_clear(refs_hdf5_file *file) {

@@ -30,7 +30,7 @@ static const known_filter known_filters[] = {
     {32015, "zstd", {"level"}, {0}},
     {32018, "imagecodecs_jpegls", {NULL}, {0}}, /* FCIDECOMP */
     {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound, … */
-    {32023, "bitround", {NULL}, {0}},           /* … of which nothing is to be undone either */
+    {32023, "bitround", {NULL}, {0}},           /* … which need no decoding */
     {32026, "blosc2", {NULL}, {0}},
 };
 
@@ -75,7 +75,8 @@ static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) 
     return codec;
 }
 
-/* The filter says that it leaves elements as they are where they have no bits to spare. */
+/* Parses the parameters, in which a flag says that elements without padding bits are stored
+ * unchanged. */
 static json_t *nbit(const refs_hdf5_filter *filter) {
     return value_of(filter, 1) != 0 ? refs_document_codec("bitround")
                                     : with_all("hdf5_nbit", filter);
@@ -94,8 +95,8 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
     return refs_document_codec(name);
 }
 
-/* Whether what comes to a shuffle, filter number `at`, may end within an element. Behind checksums
- * alone, of 4 bytes each, that is known; numcodecs' shuffle knows nothing of it. */
+/* Whether the input of the shuffle at `at` may end within an element: after checksums of 4 bytes
+ * only, its size is known. numcodecs' shuffle does not support that. */
 static bool may_leave_bytes(const refs_hdf5_layout *layout, size_t at) {
     enum { FLETCHER32 = 3, CHECKSUM_BYTES = 4 };
     const int64_t element_size = value_of(&layout->filters[at], 0);

@@ -7,7 +7,7 @@ static const char what[] = "fixed array";
 #define BLOCK_FRAME_BYTES 6
 #define CHECKSUM_BYTES    4
 
-/* More positions in a page could not be written. */
+/* The largest number that the format can store. */
 #define MAX_PAGE_BITS 32
 
 typedef struct fixed_array {
@@ -47,7 +47,7 @@ static refs_status add_block(fixed_array *array, refs_hdf5_nodes *blocks, refs_e
     return refs_hdf5__nodes_add(blocks, (refs_hdf5_node){array->block, size, 0}, err);
 }
 
-/* The data block says which pages were written; they follow it, one after the other. */
+/* The data block has a bitmap of written pages, which follow it. */
 static refs_status add_pages(const fixed_array *array, refs_buf *buf, refs_hdf5_nodes *pages,
                              refs_error *err) {
     refs_hdf5_file *file = array->chunks->file;
