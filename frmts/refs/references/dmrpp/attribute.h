@@ -1,19 +1,19 @@
 /* attribute.h -- attributes of a DMR++ as members of a JSON object.
  *
- * A container is an object; several values are a list. Numbers stay as they are
- * written. XML of others (type OtherXML) is left out.
+ * A container is an object; several values are a list. Numbers are copied as text. Foreign XML
+ * (type OtherXML) is omitted.
  */
 #ifndef REFS_REFERENCES_DMRPP_ATTRIBUTE_H
 #define REFS_REFERENCES_DMRPP_ATTRIBUTE_H
 
 #include "dmrpp/text.h"
 
-/** The attribute that is open. Zeroed is none. */
+/** The current attribute. Zeroed is none. */
 typedef struct refs_dmrpp_attribute {
     refs_buf name;
     const refs_dmrpp_type *type; /**< NULL: a string */
-    refs_buf values;             /**< as JSON, commas between */
-    refs_buf first;              /**< the first one as text, for who needs to know it */
+    refs_buf values;             /**< as JSON, separated by commas */
+    refs_buf first;              /**< the first one as text */
     size_t n;
 } refs_dmrpp_attribute;
 
@@ -24,7 +24,7 @@ refs_status refs_references__attribute_begin(refs_dmrpp_attribute *attribute, co
 refs_status refs_references__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
                                              refs_error *err);
 
-/** Appends it to the members of an object. */
+/** Appends the attribute to the members of an object. */
 refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
                                            refs_error *err);
 

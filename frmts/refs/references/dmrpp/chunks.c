@@ -4,7 +4,7 @@
 #include "builder.h"
 #include "dmrpp/variable.h"
 
-/* Contiguous values are cut into parts of about so many bytes, and into not many more parts. */
+/* Contiguous values are divided into chunks of about this many bytes. */
 #define CUT_BYTES (1 * REFS_MIB)
 #define MAX_CUTS  65536
 

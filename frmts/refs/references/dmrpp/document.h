@@ -1,7 +1,7 @@
-/* document.h -- the elements of a DMR++, which feed a set's builder.
+/* document.h -- reads the elements of a DMR++ into a set builder.
  *
- * Source: DMZ.cc of OPENDAP/bes, which is what servers read DMR++ by; its
- * schema says other things. https://opendap.github.io/dmrpp-wiki
+ * Source: DMZ.cc of OPENDAP/bes, by which servers read DMR++; the published schema differs from it.
+ * https://opendap.github.io/dmrpp-wiki
  */
 #ifndef REFS_REFERENCES_DMRPP_DOCUMENT_H
 #define REFS_REFERENCES_DMRPP_DOCUMENT_H
@@ -9,7 +9,7 @@
 #include "dmrpp/blocks.h"
 #include "dmrpp/xml.h"
 
-/** The result and the environment of reading it. All outlive the reading. */
+/** The arguments and the destination of reading a document; all of them must outlive it. */
 typedef struct refs_dmrpp_job {
     const char *location;
     const refs_set_options *options; /**< never NULL */
@@ -23,8 +23,8 @@ refs_status refs_references__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_do
                                         refs_error *err);
 void refs_references__dmrpp_free(refs_dmrpp_document *document);
 
-/** The receiver of its elements. A fault in a variable is kept with it; what is wrong with the
- * whole is REFS_INVALID. */
+/** The handler of the document's elements. An invalid variable only fails when it is read; an
+ * invalid document is REFS_INVALID. */
 refs_xml_handler refs_references__dmrpp_handler(refs_dmrpp_document *document);
 
 #endif

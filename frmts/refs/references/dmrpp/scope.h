@@ -1,4 +1,4 @@
-/* scope.h -- the groups of a DMR++ that are open, and what is declared in them. */
+/* scope.h -- the open groups of a DMR++, and the declarations in them. */
 #ifndef REFS_REFERENCES_DMRPP_SCOPE_H
 #define REFS_REFERENCES_DMRPP_SCOPE_H
 
@@ -11,7 +11,8 @@
 typedef struct refs_dmrpp_group {
     size_t path_size;            /**< of the scope's path */
     refs_buf attributes;         /**< members of a JSON object */
-    bool has_children, has_kept; /**< any; any whose path in the file is not elsewhere */
+    bool has_children, has_kept; /**< it has children; it has children that are in this group in the
+                                    file, too */
 } refs_dmrpp_group;
 
 /** A dimension or an enumeration. */
@@ -37,8 +38,8 @@ void refs_references__scope_clear(refs_dmrpp_scope *scope);
 refs_status refs_references__scope_enter(refs_dmrpp_scope *scope, const char *name,
                                          refs_error *err);
 
-/** Leaves the innermost group, whose documents are added now: its attributes are known. One whose
- * variables are all elsewhere is left out. */
+/** Leaves the innermost group, and adds its documents, since its attributes are now complete. A
+ * group whose variables are all in other groups is omitted. */
 refs_status refs_references__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
                                          refs_error *err);
 
@@ -49,7 +50,7 @@ refs_dmrpp_group *refs_references__scope_group(refs_dmrpp_scope *scope);
 refs_status refs_references__scope_path(const refs_dmrpp_scope *scope, const char *name,
                                         refs_buf *path, refs_error *err);
 
-/** Has all groups above `path` listed. */
+/** Adds all groups above `path` to the set. */
 refs_status refs_references__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
                                               refs_set_builder *builder, refs_error *err);
 
@@ -58,8 +59,8 @@ refs_status refs_references__scope_add_dimension(refs_dmrpp_scope *scope, const 
 refs_status refs_references__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
                                                    const refs_dmrpp_type *type, refs_error *err);
 
-/** By a full name, "/group/name", or by one that is declared in the innermost group or one above.
- * NULL: not declared so far. */
+/** Find a declaration by its full name, "/group/name", or by a name in the innermost group or its
+ * ancestors. NULL: not declared so far. */
 const refs_dmrpp_declared *refs_references__scope_dimension(const refs_dmrpp_scope *scope,
                                                             const char *name);
 const refs_dmrpp_declared *refs_references__scope_enumeration(const refs_dmrpp_scope *scope,

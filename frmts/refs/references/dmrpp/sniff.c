@@ -1,4 +1,4 @@
-/* sniff.c -- what a DMR++ is told by: its name, and its beginning. See format.h, refset.h. */
+/* sniff.c -- recognises a DMR++ by its name and its first bytes. See format.h, refset.h. */
 #include "format.h"
 
 #define SUFFIX ".dmrpp"

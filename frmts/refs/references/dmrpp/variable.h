@@ -1,5 +1,4 @@
-/* variable.h -- one variable of a DMR++: what its elements say, and the Zarr array that it
- * is. */
+/* variable.h -- converts a variable of a DMR++ to a Zarr array. */
 #ifndef REFS_REFERENCES_DMRPP_VARIABLE_H
 #define REFS_REFERENCES_DMRPP_VARIABLE_H
 
@@ -7,7 +6,7 @@
 #include "dmrpp/blocks.h"
 #include "dmrpp/text.h"
 
-/** The place of the values. */
+/** How the values are stored. */
 typedef enum refs_dmrpp_storage {
     REFS_DMRPP_NOT_SAID,
     REFS_DMRPP_CHUNKS,  /**< in the file */
@@ -22,14 +21,14 @@ typedef struct refs_dmrpp_chunk {
     uint32_t url; /**< number in the set's builder */
     uint32_t filter_mask;
     size_t first, n; /**< its position: n numbers in `positions` from `first` on */
-    bool goes_on;    /**< it is a piece behind the one before */
+    bool goes_on;    /**< it continues the previous chunk */
 } refs_dmrpp_chunk;
 
 /** Zeroed is empty. */
 typedef struct refs_dmrpp_variable {
     const refs_dmrpp_type *type; /**< of an enumeration: of its numbers */
     refs_buf path;               /**< "group/name" */
-    refs_error problem;          /**< why it cannot be read, where that is so */
+    refs_error problem;          /**< the reason why it cannot be read, or no failure */
 
     size_t rank;
     uint64_t shape[REFS_CHUNK_MAX_RANK];
@@ -39,19 +38,19 @@ typedef struct refs_dmrpp_variable {
 
     refs_buf attributes; /**< members of a JSON object, without its braces */
     refs_buf fill_attribute;
-    refs_buf maps; /**< paths, blanks between */
+    refs_buf maps; /**< paths, separated by blanks */
     bool has_coordinates;
 
     refs_dmrpp_storage storage;
     bool is_big_endian;
-    refs_buf filters; /**< names in the order of encoding, blanks between */
+    refs_buf filters; /**< names in the order of encoding, separated by blanks */
     bool has_fill;    /**< `fillValue` is there, which may be empty */
     refs_buf fill;
     uint64_t chunk_shape[REFS_CHUNK_MAX_RANK];
     size_t chunk_rank; /**< 0: not chunked */
     refs_dmrpp_chunk *chunks;
     size_t n_chunks, chunk_capacity;
-    bool has_blocks; /**< `chunks` are linked blocks, one behind the other */
+    bool has_blocks; /**< `chunks` are consecutive linked blocks */
     uint64_t *positions;
     size_t n_positions, position_capacity;
 
@@ -63,22 +62,24 @@ typedef struct refs_dmrpp_variable {
 
 void refs_references__dmrpp_variable_clear(refs_dmrpp_variable *variable);
 
-/** Elements in all; false where that cannot be counted. */
+/** The number of elements; false if it overflows. */
 bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n);
 
 /** The destination of a variable. */
 typedef struct refs_dmrpp_set {
     refs_set_builder *builder;
     refs_blocks *blocks;
-    bool has_old_filters; /**< names of filters are in no order: a DMR++ without dmrpp:version */
+    bool has_old_filters; /**< the order of filter names is undefined: a DMR++ without
+                             dmrpp:version */
 } refs_dmrpp_set;
 
-/** Adds the array and its chunks. A variable that cannot be read is listed with the reason. */
+/** Adds the array and its chunks. A variable that cannot be read becomes an array that fails with
+ * the reason. */
 refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
                                                 const refs_dmrpp_set *set, refs_error *err);
 
-/** Adds the chunks of an array whose elements have that size; sets the chunk shape of what is not
- * chunked. Fails as reading the array is to fail. */
+/** Adds the chunks of an array; sets the chunk shape of one that is not chunked. A failure is the
+ * one that reading the array returns. */
 refs_status refs_references__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
                                               const refs_dmrpp_set *set, refs_error *err);
 

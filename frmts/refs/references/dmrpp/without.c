@@ -1,4 +1,4 @@
-/* without.c -- a build without libexpat: a DMR++ is known, and cannot be read. */
+/* without.c -- a build without libexpat: a DMR++ is recognised, but cannot be read. */
 #include "format.h"
 
 static refs_status refuse(const refs_set_input *input, refs_set **set, refs_error *err) {

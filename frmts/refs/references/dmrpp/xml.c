@@ -3,7 +3,7 @@
 
 #include "refs/xml_line.h"
 
-/* The bytes that are read at a time. */
+/* Bytes that are read at a time. */
 #define PART_BYTES (1 * REFS_MIB)
 
 typedef struct reading {

@@ -1,8 +1,8 @@
-/* xml.h -- XML as it arrives, in elements and text.
+/* xml.h -- streaming parser of XML.
  *
- * Names are literal, prefixes included, as the OPeNDAP server takes them. A
- * document type is refused before anything of it is read: DMR++ has none, and
- * entities that grow are only made there.
+ * Names are compared literally, with their prefixes, as in the OPeNDAP server. A document type
+ * declaration is rejected: DMR++ has none, and only it can define entities that expand
+ * exponentially.
  */
 #ifndef REFS_REFERENCES_DMRPP_XML_H
 #define REFS_REFERENCES_DMRPP_XML_H
@@ -10,10 +10,11 @@
 #include "refs/bytes.h"
 #include "refs/vfs.h"
 
-/** Elements in elements. */
+/** Deepest nesting of elements. */
 #define REFS_XML_MAX_DEPTH 100
 
-/** The receiver of a document; the first failure ends reading. Strings are borrowed for the call.
+/** Receives the elements of a document; the first failure ends parsing. Strings are borrowed for
+ * the call.
  */
 typedef struct refs_xml_handler {
     void *user;
@@ -25,9 +26,9 @@ typedef struct refs_xml_handler {
     refs_status (*end)(void *user, refs_error *err);
 } refs_xml_handler;
 
-/** Reads the document at `location`; what stands before the first "<" is skipped. REFS_CORRUPT with
- * the line where it is not XML; REFS_LIMIT where elements are too deep; failures of the handler
- * with the line. */
+/** Reads the document at `location`; bytes before the first "<" are skipped. REFS_CORRUPT: invalid
+ * XML; REFS_LIMIT: elements are nested too deeply. Messages have the line, also for failures of the
+ * handler. */
 refs_status refs_references__xml_read(const refs_vfs *vfs, const char *location,
                                       const refs_xml_handler *handler, refs_error *err);
 

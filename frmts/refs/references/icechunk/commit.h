@@ -1,8 +1,8 @@
-/* commit.h -- a new snapshot, its transaction log, and the info that has a branch lead to it.
+/* commit.h -- writes a snapshot, its transaction log, and the info that moves a branch to it.
  *
- * Files are made in a folder of their own, with the names that they have in the repository; the
- * last one that gets its place there is "repo", by a conditional write. If another program wrote it
- * since, the commit is made to follow that one's.
+ * Files are made in a staging folder, with the names that they have in the repository; the last one
+ * to be moved is "repo", by a conditional write. If another program has written it since, the
+ * commit is made again on top of that one.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_COMMIT_H
 #define REFS_REFERENCES_ICECHUNK_COMMIT_H
@@ -13,42 +13,42 @@
 
 /** A commit. */
 typedef struct refs_commit {
-    const char *folder; /**< that its files are written into */
+    const char *folder; /**< staging folder */
     const char *branch, *message;
-    refs_bytes config; /**< without data: as it is */
+    refs_bytes config; /**< new configuration; without data: unchanged */
 } refs_commit;
 
-/** Writes snapshot, log and info of `nodes` as a commit behind `tip`; the info that is replaced
- * goes to the folder of such. */
+/** Writes snapshot, log and info of `nodes` as a commit on top of `tip`; the replaced info is kept
+ * in the folder of old ones. */
 refs_status refs_icechunk__commit_write(const refs_commit *commit, const refs_icechunk_tip *tip,
                                         refs_written_nodes *nodes, refs_error *err);
 
-/** Writes the info of a tag of the tip. */
+/** Writes an info with a new tag of the tip. */
 refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
                                       const refs_icechunk_tip *tip, refs_error *err);
 
 /** The branch that writers of sets commit to. */
 #define REFS_ICECHUNK_WRITTEN_BRANCH "main"
 
-/** Removes what the writers above made in `folder`, but for "repo": another attempt has other
- * names. */
+/** Removes the files that the functions above made in `folder`, except "repo", because another
+ * attempt has other names. */
 void refs_icechunk__commit_forget(const char *folder);
 
-/** Where a repository is changed. */
+/** The repository that is changed. */
 typedef struct refs_commit_place {
-    const refs_staged *staged;     /**< the files are made in `written`; the local repository is
-                                        `wanted` */
-    const refs_write_store *store; /**< that has the repository; NULL: it is local */
+    const refs_staged *staged;     /**< `written` is the staging folder, `wanted` the local
+                                      repository */
+    const refs_write_store *store; /**< the store of the repository; NULL: it is local */
 } refs_commit_place;
 
-/** Reads what a commit follows. Cleared by the caller also after a failure. */
+/** Reads the current state. The caller clears it, also after a failure. */
 refs_status refs_icechunk__commit_begin(const refs_commit_place *place,
                                         const refs_icechunk_version *version,
                                         refs_icechunk_tip *tip, refs_error *err);
 
-/** Moves or sends all files to the repository, "repo" last, where that still is what `info` was
- * read from. REFS_CANCELLED without a message: it is not, and has neither the tag (NULL: none was
- * made) nor the snapshot that the files bring; chunks and manifests may have been sent. */
+/** Moves or uploads all files to the repository, "repo" last, if "repo" is still the one from which
+ * `info` was read. REFS_CANCELLED without a message: it is another one, without the new tag (NULL:
+ * none) or the new snapshot; chunks and manifests may have been uploaded. */
 refs_status refs_icechunk__commit_end(const refs_commit_place *place, const refs_repo_info *info,
                                       const char *tag, refs_error *err);
 

@@ -1,8 +1,7 @@
-/* file.h -- metadata files of a repository: a header, and a flatbuffer behind it.
+/* file.h -- metadata files of a repository: a header, followed by a flatbuffer.
  *
- * Source: the Icechunk specification, "Binary File Format": 12 bytes of magic,
- * 24 of the writer's name, the version of the specification, the type of the
- * file, how the rest is compressed.
+ * Source: the Icechunk specification, "Binary File Format": 12 bytes of magic, 24 of the writer's
+ * name, the version of the specification, the type of the file, the compression of the rest.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_FILE_H
 #define REFS_REFERENCES_ICECHUNK_FILE_H
@@ -18,16 +17,16 @@ typedef enum refs_icechunk_file_type {
     REFS_ICECHUNK_REPO = 6
 } refs_icechunk_file_type;
 
-/** Which file. */
+/** A file to read. */
 typedef struct refs_icechunk_file {
     const char *location;
     refs_icechunk_file_type type;
-    uint64_t size; /**< is set to the bytes that it has as it is stored */
+    uint64_t size; /**< output: its stored size in bytes */
 } refs_icechunk_file;
 
-/** Appends the flatbuffer in a file. REFS_NOT_FOUND: there is no such file, or one of
- * type REPO does not begin as these files do: it may be anything. REFS_UNSUPPORTED: a later
- * version, or another compression. Failures name the location. */
+/** Appends the flatbuffer in a file. REFS_NOT_FOUND: there is no such file, or a file of type REPO
+ * has another signature, and is something else. REFS_UNSUPPORTED: a later version, or another
+ * compression. Failures name the location. */
 refs_status refs_icechunk__file_read(const refs_icechunk_source *source, refs_icechunk_file *which,
                                      refs_buf *buffer, refs_error *err);
 

@@ -1,7 +1,7 @@
-/* flat_copy.h -- tables of one flatbuffer in another, by a description of their fields.
+/* flat_copy.h -- copies tables of one flatbuffer to another, by a description of their fields.
  *
- * A repository's info is written again at each commit, with all that earlier writers put into it.
- * A table with a field that the description does not have is refused, so that nothing is lost.
+ * A repository's info is rewritten at each commit, with all data of earlier writers. A table with a
+ * field that is not in the description is rejected, so that no data is lost.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_FLAT_COPY_H
 #define REFS_REFERENCES_ICECHUNK_FLAT_COPY_H
@@ -36,11 +36,12 @@ struct refs_flat_shape {
 extern const refs_flat_shape refs_icechunk__shape_info;
 extern const refs_flat_shape refs_icechunk__shape_status;
 extern const refs_flat_shape refs_icechunk__shape_item;
-/** Of what an update was, by its type. */
+/** Shapes of an update, by its type. */
 #define REFS_UPDATE_N_TYPES 16
 extern const refs_flat_shape refs_icechunk__shapes_of_updates[REFS_UPDATE_N_TYPES + 1];
 
-/** Adds a copy of a table with all that it leads to. REFS_UNSUPPORTED: it has more. */
+/** Adds a copy of a table with all that it points to. REFS_UNSUPPORTED: it has fields that are not
+ * in the description. */
 refs_status refs_icechunk__flat_copy(refs_flat_writer *writer, const refs_flat_table *table,
                                      const refs_flat_shape *shape, size_t *at, refs_error *err);
 

@@ -1,9 +1,8 @@
-/* flat_writer.h -- a flatbuffer that is written from its beginning to its end.
+/* flat_writer.h -- writes a flatbuffer from beginning to end.
  *
- * Offsets in a flatbuffer lead forward, so that a table comes before what it
- * leads to: it is added with its offsets open, and each is set by a link once
- * its target is there. Tables with equal fields share one vtable. Numbers are
- * aligned as verifiers of other libraries demand.
+ * Offsets in a flatbuffer point forward, so a table precedes its targets: it is added with unset
+ * offsets, and each is set by a link once its target was added. Tables with equal fields share one
+ * vtable. Numbers are aligned as the verifiers of other libraries require.
  *
  * Source: https://flatbuffers.dev/internals/. Positions are bytes from the
  * beginning of the buffer.
@@ -13,13 +12,13 @@
 
 #include "icechunk/flatbuffer.h"
 
-/** Fields of a table, at most. */
+/** Most fields of a table. */
 #define REFS_FLAT_MAX_FIELDS 16
 
-/** Vtables of a buffer, at most: one for each combination of fields. */
+/** Most vtables of a buffer: one for each combination of fields. */
 #define REFS_FLAT_MAX_VTABLES 64
 
-/** Bytes of a struct in a table, at most. */
+/** Most bytes of a struct in a table. */
 #define REFS_FLAT_MAX_STRUCT 12
 
 /** Zeroed is empty. */
@@ -42,15 +41,15 @@ void refs_icechunk__draft_number(refs_flat_draft *draft, unsigned field, size_t 
 /** A struct of bytes. */
 void refs_icechunk__draft_struct(refs_flat_draft *draft, unsigned field, const void *data,
                                  size_t size);
-/** An offset, to be linked. */
+/** An offset, to be linked later. */
 void refs_icechunk__draft_offset(refs_flat_draft *draft, unsigned field);
 
-/** Begins the buffer; its root is linked by refs_icechunk__flat_set_root. */
+/** Begins the buffer; refs_icechunk__flat_set_root sets its root. */
 refs_status refs_icechunk__flat_begin(refs_flat_writer *writer, refs_error *err);
 void refs_icechunk__flat_set_root(refs_flat_writer *writer, size_t table);
 void refs_icechunk__flat_clear(refs_flat_writer *writer);
 
-/** Each adds something and sets *at to its position. */
+/** Add an object and set *at to its position. */
 refs_status refs_icechunk__flat_add_table(refs_flat_writer *writer, const refs_flat_draft *draft,
                                           size_t *at, refs_error *err);
 refs_status refs_icechunk__flat_add_string(refs_flat_writer *writer, refs_str text, size_t *at,
@@ -58,7 +57,7 @@ refs_status refs_icechunk__flat_add_string(refs_flat_writer *writer, refs_str te
 
 /** Elements of a vector: numbers, structs of numbers, or bytes. `alignment`: of one element. */
 typedef struct refs_flat_elements {
-    const void *data; /**< NULL: zeros, such as offsets that are to be linked */
+    const void *data; /**< NULL: zeros, such as offsets to be linked later */
     size_t n, size, alignment;
 } refs_flat_elements;
 
@@ -68,8 +67,8 @@ refs_status refs_icechunk__flat_add_vector(refs_flat_writer *writer,
 refs_status refs_icechunk__flat_add_offsets(refs_flat_writer *writer, size_t n, size_t *at,
                                             refs_error *err);
 
-/** Has a field of a table, or an element of a vector of offsets, lead to `target`, which lies
- * behind it. */
+/** Points a field of a table, or an element of a vector of offsets, to `target`, which must come
+ * later in the buffer. */
 void refs_icechunk__flat_link(refs_flat_writer *writer, size_t table, unsigned field,
                               size_t target);
 void refs_icechunk__flat_link_element(refs_flat_writer *writer, size_t vector, size_t i,
@@ -81,7 +80,7 @@ refs_status refs_icechunk__flat_put_string(refs_flat_writer *writer, size_t tabl
 refs_status refs_icechunk__flat_put_bytes(refs_flat_writer *writer, size_t table, unsigned field,
                                           refs_bytes bytes, refs_error *err);
 
-/** Each overwrites a field of a table that has it. */
+/** Overwrite a field that the table has. */
 void refs_icechunk__flat_set_struct(refs_flat_writer *writer, size_t table, unsigned field,
                                     const void *data, size_t size);
 void refs_icechunk__flat_set_number(refs_flat_writer *writer, size_t table, unsigned field,

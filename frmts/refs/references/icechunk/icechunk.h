@@ -1,15 +1,13 @@
-/* icechunk.h -- Icechunk repositories: which snapshot, which arrays, where each chunk is.
+/* icechunk.h -- Icechunk repositories: snapshots, arrays and chunk references.
  *
- * A repository (https://icechunk.io, formats 1, 2 and 2.1) keeps the history of
- * one Zarr hierarchy. Branches and tags name snapshots; a snapshot lists groups
- * and arrays with their Zarr metadata, and for each array the manifests that
- * hold references to its chunks, each with the part of the grid that it covers.
- * A manifest is read when a chunk in its part is asked for, and searched as it
- * lies (flatbuffer.h).
+ * A repository (https://icechunk.io, formats 1, 2 and 2.1) keeps the history of one Zarr hierarchy.
+ * Branches and tags name snapshots; a snapshot lists groups and arrays with their Zarr metadata,
+ * and for each array the manifests that hold references to its chunks, each with the region of the
+ * chunk grid that it covers. A manifest is read when a chunk in its region is requested, and
+ * searched in place (flatbuffer.h).
  *
- * A repository that was opened stays at its snapshot, whatever is committed
- * later. It is immutable but for the cache of manifests, and safe from any
- * thread.
+ * An opened repository stays at its snapshot, whatever is committed later. It is immutable except
+ * for the cache of manifests, and safe from any thread.
  *
  * Source: the Icechunk specification, versions 1, 2 and 2.1, and the comments in
  * its flatbuffer schemas.
@@ -28,71 +26,72 @@ extern "C" {
 
 struct refs_block;
 
-/** Budgets; a repository that needs more is refused with REFS_LIMIT. */
+/** Budgets; a repository that needs more fails with REFS_LIMIT. */
 typedef struct refs_icechunk_limits {
-    size_t max_file_bytes;     /**< of one metadata file, as it is stored */
-    size_t max_unpacked_bytes; /**< of one, unpacked */
-    size_t max_kept_bytes;     /**< of manifests that are kept in memory */
+    size_t max_file_bytes;     /**< stored size of one metadata file */
+    size_t max_unpacked_bytes; /**< unpacked size of one metadata file */
+    size_t max_kept_bytes;     /**< manifests that are kept in memory */
     size_t max_location_bytes; /**< of the location of one virtual chunk */
-    uint64_t max_manifests;    /**< that the arrays of a snapshot name, each array's counted */
+    uint64_t max_manifests;    /**< manifests of all arrays of a snapshot; one that several arrays
+                                  share counts for each */
 } refs_icechunk_limits;
 
-/** Offsets in a flatbuffer have 32 bits, one of them a sign. */
+/** max_unpacked_bytes is below 2^31 because offsets in a flatbuffer are signed 32-bit numbers. */
 #define REFS_ICECHUNK_LIMITS_INIT                                                                  \
     { 1024 * REFS_MIB, (size_t)INT32_MAX, 64 * REFS_MIB, 64 * REFS_KIB, 16777216 }
 
 /** The location of a repository. */
 typedef struct refs_icechunk_source {
     const refs_vfs *vfs;
-    const char *folder; /**< a name for the vfs, without a slash at its end */
-    unsigned format;    /**< 1 or 2, of which it is tried */
+    const char *folder; /**< a name for the vfs, without a trailing slash */
+    unsigned format;    /**< the format to try, 1 or 2 */
     refs_icechunk_limits limits;
 } refs_icechunk_source;
 
-/** Which state of a repository; members that are NULL are not said. At most one of branch, tag and
- * snapshot, and as_of with a branch or alone. */
+/** A version of a repository; NULL members are not specified. At most one of branch, tag and
+ * snapshot; as_of only with a branch or alone. */
 typedef struct refs_icechunk_version {
-    const char *branch;          /**< "main" where nothing else is said */
+    const char *branch;          /**< "main" if nothing is specified */
     const char *tag;             /**< a tag */
     const char *snapshot;        /**< its id */
-    const char *tag_or_snapshot; /**< a tag, or where there is none of this name, an id */
+    const char *tag_or_snapshot; /**< a tag or, if there is none with this name, an id */
     const char
         *as_of; /**< the last snapshot of the branch that was written at this time or before:
                      a date, or date and time, of ISO 8601, in UTC unless it says otherwise */
 } refs_icechunk_version;
 
-/** Whether a file that begins so may be a metadata file of a repository. */
+/** Whether a file that begins with `head` may be a metadata file of a repository. */
 bool refs_icechunk_sniff(refs_bytes head);
 
-/** Appends the location of the file by which a repository of format 1 is found: that of the
- * reference that is asked for. */
+/** Appends the location of the file by which a repository of format 1 is recognised: that of the
+ * requested ref. */
 refs_status refs_icechunk_old_reference(refs_str folder, const refs_icechunk_version *version,
                                         refs_buf *location, refs_error *err);
 
-/** Appends the location of the file by which a repository of format 2 is found. */
+/** Appends the location of the file by which a repository of format 2 is recognised. */
 refs_status refs_icechunk_info_file(refs_str folder, refs_buf *location, refs_error *err);
 
 typedef struct refs_icechunk refs_icechunk;
 
-/** Opens the repository at `source` in the state `version`. The vfs must outlive it.
- * REFS_NOT_FOUND: there is none of this format; of format 1, none with such a branch or tag.
- * REFS_INVALID: there is no such branch, tag or snapshot. */
+/** Opens version `version` of the repository at `source`. The vfs must outlive it. REFS_NOT_FOUND:
+ * there is no repository of this format, or for format 1, no such branch or tag. REFS_INVALID:
+ * there is no such branch, tag or snapshot. */
 refs_status refs_icechunk_open(const refs_icechunk_source *source,
                                const refs_icechunk_version *version, refs_icechunk **repository,
                                refs_error *err);
 void refs_icechunk_free(refs_icechunk *repository);
 
-/** Hears of groups and arrays: the path, "/" or "/group/array", and the Zarr metadata. */
+/** Receives groups and arrays: the path, "/" or "/group/array", and the Zarr metadata. */
 typedef struct refs_icechunk_node_visitor {
     refs_status (*visit)(void *user, refs_str path, refs_bytes metadata, refs_error *err);
     void *user;
 } refs_icechunk_node_visitor;
 
-/** Has it visit all nodes of the snapshot, in its order; stops at the first failure. */
+/** Calls `visitor` for all nodes of the snapshot, in its order; stops at the first failure. */
 refs_status refs_icechunk_each_node(const refs_icechunk *repository,
                                     const refs_icechunk_node_visitor *visitor, refs_error *err);
 
-/** Sets `seal` to what the manifests of an array make (sealed_holes.h); "" where there is none at
+/** Sets `seal` to the seal of an array's manifests (sealed_holes.h); "" if there is no array at
  * `path`, which begins with a slash. */
 refs_status refs_icechunk_seal(const refs_icechunk *repository, refs_str path, char seal[25],
                                refs_error *err);
@@ -109,18 +108,18 @@ typedef enum refs_icechunk_kind {
 typedef struct refs_icechunk_chunk {
     refs_icechunk_kind kind;
     refs_bytes bytes; /**< INLINE */
-    refs_str url;     /**< NATIVE: a name for the vfs; VIRTUAL: a URL, percent-encoded, as it is
-                           written: "vcc://name/path" is relative to a container */
+    refs_str url;     /**< NATIVE: a name for the vfs; VIRTUAL: a percent-encoded URL, as stored:
+                         "vcc://name/path" is relative to a container */
     uint64_t offset, length;
-    refs_str etag;            /**< VIRTUAL: that the file had, or no data */
-    uint32_t modified_s;      /**< VIRTUAL: the file was not modified later than these seconds after
-                                   1970; 0: nothing is said */
-    struct refs_block *block; /**< to be released by the caller */
+    refs_str etag;            /**< VIRTUAL: the expected ETag, or no data */
+    uint32_t modified_s;      /**< VIRTUAL: latest modification time of the file, in seconds since
+                                 1970; 0: any */
+    struct refs_block *block; /**< the caller must release it */
 } refs_icechunk_chunk;
 
-/** Which chunk of which array. */
+/** A chunk of an array. */
 typedef struct refs_icechunk_place {
-    refs_str path;         /**< of the array, without a slash at its beginning; "" is the root */
+    refs_str path;         /**< of the array, without a leading slash; "" is the root */
     const uint64_t *index; /**< of the chunk along each dimension */
     size_t rank;
 } refs_icechunk_place;
@@ -137,14 +136,14 @@ typedef struct refs_icechunk_index_visitor {
     void *user;
 } refs_icechunk_index_visitor;
 
-/** Has it visit the index of each chunk of an array that the manifests list, manifest by manifest;
- * none where there is no such array, or it has another rank. `place->index` is not read. Stops at
- * the first failure. */
+/** Calls `visitor` with the index of each chunk of an array in its manifests, manifest by manifest;
+ * never if there is no such array, or it has another rank. `place->index` is not read. Stops at the
+ * first failure. */
 refs_status refs_icechunk_each_index(refs_icechunk *repository, const refs_icechunk_place *place,
                                      const refs_icechunk_index_visitor *visitor, refs_error *err);
 
-/** The prefix of a container that virtual chunks are relative to, as "s3://bucket/"; no data where
- * the repository has none of this name. */
+/** The URL prefix of a container of virtual chunks, such as "s3://bucket/"; no data if the
+ * repository has no container with this name. */
 refs_status refs_icechunk_container(const refs_icechunk *repository, refs_str name,
                                     refs_str *prefix, refs_error *err);
 
