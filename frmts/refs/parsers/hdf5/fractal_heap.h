@@ -1,4 +1,5 @@
-/* fractal_heap.h -- heaps in which objects keep many links, attributes or shared messages. */
+/* fractal_heap.h -- fractal heaps, in which objects store many links, attributes or shared
+ * messages. */
 #ifndef REFS_PARSERS_HDF5_FRACTAL_HEAP_H
 #define REFS_PARSERS_HDF5_FRACTAL_HEAP_H
 
@@ -31,7 +32,7 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
                                  refs_hdf5_fractal_heap *heap, refs_error *err);
 void refs_hdf5__heap_clear(refs_hdf5_fractal_heap *heap);
 
-/** A message that says where links or attributes are: version, flags, maximum order if the first
+/** A message with the location of links or attributes: version, flags, maximum order if the first
  * flag is set, heap, B-tree by name. */
 typedef struct refs_hdf5_dense {
     refs_bytes body;
@@ -41,11 +42,11 @@ typedef struct refs_hdf5_dense {
     refs_hdf5_record_visitor records;
 } refs_hdf5_dense;
 
-/** Opens the heap, and has the records of the tree visited; nothing where there is no heap. */
+/** Opens the heap, and visits the records of the tree; does nothing if there is no heap. */
 refs_status refs_hdf5__read_dense(refs_hdf5_file *file, const refs_hdf5_dense *dense,
                                   refs_hdf5_fractal_heap *heap, refs_error *err);
 
-/** Sets `object` to what `id` names. */
+/** Sets `object` to the object with `id`. */
 refs_status refs_hdf5__heap_get(refs_hdf5_file *file, refs_hdf5_fractal_heap *heap, refs_bytes id,
                                 refs_buf *object, refs_error *err);
 

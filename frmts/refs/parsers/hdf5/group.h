@@ -14,15 +14,15 @@ typedef enum refs_hdf5_link_kind {
 typedef struct refs_hdf5_link {
     refs_hdf5_link_kind kind;
     char *name;
-    uint64_t address; /**< of what a hard link names */
+    uint64_t address; /**< of the target of a hard link */
     char *target;     /**< of a soft link: a path; of an external one: "file:path" */
     size_t file_size; /**< ... and bytes of "file" */
-    uint64_t order;   /**< creation order, where the group keeps it */
+    uint64_t order;   /**< creation order, if the group records it */
 } refs_hdf5_link;
 
 /** Zeroed is empty. */
 typedef struct refs_hdf5_links {
-    refs_hdf5_link *links; /**< in creation order where it is kept, else by name */
+    refs_hdf5_link *links; /**< in creation order if it is recorded, else by name */
     size_t n, capacity;
 } refs_hdf5_links;
 
@@ -31,7 +31,7 @@ bool refs_hdf5__is_group(const refs_hdf5_object *object);
 
 refs_status refs_hdf5__read_links(refs_hdf5_file *file, const refs_hdf5_object *group,
                                   refs_hdf5_links *links, refs_error *err);
-/** The names that a local heap holds, and the one at an offset in them. */
+/** Read the names in a local heap, and the name at an offset. */
 refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_buf *names,
                                   refs_error *err);
 refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str *name,

@@ -1,4 +1,4 @@
-/* layout.h -- what the messages of a dataset say about where its values are. */
+/* layout.h -- the storage layout of a dataset. */
 #ifndef REFS_PARSERS_HDF5_LAYOUT_H
 #define REFS_PARSERS_HDF5_LAYOUT_H
 
@@ -36,7 +36,7 @@ typedef struct refs_hdf5_filter {
     uint32_t *values; /**< client data */
 } refs_hdf5_filter;
 
-/** The element, as far as it matters for where its bytes are. */
+/** The kind of elements, as far as it affects storage. */
 typedef enum refs_hdf5_element {
     REFS_HDF5_PLAIN,      /**< its bytes are in the chunk */
     REFS_HDF5_VLEN_STRING /**< in the chunk: length (4 bytes), address of a collection of the
@@ -45,10 +45,11 @@ typedef enum refs_hdf5_element {
 
 typedef struct refs_hdf5_layout {
     size_t rank;
-    uint64_t shape[REFS_SCAN_MAX_RANK];     /**< now */
+    uint64_t shape[REFS_SCAN_MAX_RANK];     /**< current */
     uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
-    uint64_t chunk[REFS_SCAN_MAX_RANK];     /**< as the array's metadata have it, for every class. A
-                                             * chunk of a contiguous dataset is contiguous, too */
+    uint64_t chunk[REFS_SCAN_MAX_RANK];     /**< chunk shape in the array's metadata, for every
+                                             * class. A chunk of a contiguous dataset is contiguous,
+                                             * too */
     uint32_t element_size;                  /**< bytes of an element in the file */
     refs_hdf5_element element;
 
@@ -59,11 +60,11 @@ typedef struct refs_hdf5_layout {
         address;   /**< of the values, or of the index; REFS_HDF5_UNDEFINED: nothing was written */
     uint64_t size; /**< of contiguous values in bytes */
     refs_buf compact;    /**< the values of a compact dataset */
-    uint32_t heap_index; /**< of a virtual one: its parts are this object of the global heap at
-                              `address` */
+    uint32_t heap_index; /**< of a virtual dataset: the object of the global heap at `address` with
+                            its mappings */
 
     refs_hdf5_index_kind index;
-    uint64_t single_size; /**< of the one chunk with filters */
+    uint64_t single_size; /**< stored size of a single chunk with filters */
     uint32_t single_mask;
     uint8_t fixed_page_bits; /**< of a fixed array; the rest is in its header */
     struct {
@@ -71,21 +72,21 @@ typedef struct refs_hdf5_layout {
     } extensible; /**< as its header repeats */
     uint32_t btree_2_node_size;
 
-    bool is_recast;   /**< a codec that makes numbers of another type comes before the filters */
+    bool is_recast;   /**< a codec that converts numbers to another type precedes the filters */
     size_t n_filters; /**< in the order of encoding; a chunk's mask has bit i for filter i */
     refs_hdf5_filter *filters;
 
-    bool has_fill; /**< a value is given, of element_size bytes */
+    bool has_fill; /**< there is a fill value, of element_size bytes */
     refs_buf fill;
 } refs_hdf5_layout;
 
-/** Bytes of a chunk before filters; false where they cannot be counted. */
+/** Bytes of a chunk before filters; false if they overflow. */
 bool refs_hdf5__chunk_bytes(const refs_hdf5_layout *layout, uint64_t *bytes);
 
-/** The greatest number that divides both; the other where one is 0. */
+/** The greatest common divisor; the other number if one is 0. */
 uint64_t refs_hdf5__common_divisor(uint64_t a, uint64_t b);
 
-/** A divisor of `n` that is at most `most`, a large one; 1 where none is found soon. */
+/** A large divisor of `n` up to `most`; 1 if none is found quickly. */
 uint64_t refs_hdf5__divisor_below(uint64_t n, uint64_t most);
 
 void refs_hdf5__layout_clear(refs_hdf5_layout *layout);

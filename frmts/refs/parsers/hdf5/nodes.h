@@ -8,21 +8,22 @@
 typedef struct refs_hdf5_node {
     uint64_t address;
     uint64_t size;   /**< in bytes */
-    uint64_t number; /**< what its parent says: records in it, or which element is its first */
+    uint64_t number; /**< from its parent: the number of its records, or the position of its first
+                        element */
 } refs_hdf5_node;
 
 /** Zeroed is empty. */
 typedef struct refs_hdf5_nodes {
     refs_hdf5_node *nodes;
     size_t n, capacity;
-    size_t n_wanted; /**< of them, those that were asked for */
+    size_t n_wanted; /**< number of nodes already requested */
 } refs_hdf5_nodes;
 
 void refs_hdf5__nodes_clear(refs_hdf5_nodes *nodes);
 refs_status refs_hdf5__nodes_add(refs_hdf5_nodes *nodes, refs_hdf5_node node, refs_error *err);
 
-/** To be called before node `i` of `nodes` is read: says of it and of some that follow that they
- * will be, unless that was said. */
+/** Call this before node `i` of `nodes` is read: requests it and some of the following nodes
+ * together, unless already requested. */
 refs_status refs_hdf5__nodes_want(refs_hdf5_file *file, refs_hdf5_nodes *nodes, size_t i,
                                   refs_error *err);
 

@@ -1,4 +1,4 @@
-/* object.h -- object headers: the messages that say what an object is. */
+/* object.h -- object headers and their messages. */
 #ifndef REFS_PARSERS_HDF5_OBJECT_H
 #define REFS_PARSERS_HDF5_OBJECT_H
 
@@ -26,8 +26,8 @@ enum {
 
 typedef struct refs_hdf5_message {
     uint16_t type;
-    bool is_shared; /**< the body says where the message is */
-    uint64_t order; /**< creation order, of version 2 headers that keep it, else 0 */
+    bool is_shared; /**< the body is the location of the message */
+    uint64_t order; /**< creation order, in version 2 headers that record it, else 0 */
     size_t offset;  /**< of the body in the object's bytes */
     size_t size;
 } refs_hdf5_message;
@@ -35,7 +35,7 @@ typedef struct refs_hdf5_message {
 /** Zeroed is empty. */
 typedef struct refs_hdf5_object {
     uint64_t address;
-    refs_buf bytes; /**< all blocks of the header, one behind the other */
+    refs_buf bytes; /**< all blocks of the header, concatenated */
     refs_hdf5_message *messages;
     size_t n_messages, capacity;
 } refs_hdf5_object;
@@ -45,16 +45,16 @@ refs_status refs_hdf5__read_object(refs_hdf5_file *file, uint64_t address, refs_
                                    refs_error *err);
 void refs_hdf5__object_clear(refs_hdf5_object *object);
 
-/** The first message of that type, or NULL. */
+/** The first message of a type, or NULL. */
 const refs_hdf5_message *refs_hdf5__find_message(const refs_hdf5_object *object, uint16_t type);
 
-/** The body of a message, as long as its object lives. */
+/** The body of a message, valid as long as its object. */
 typedef struct refs_hdf5_body {
     refs_bytes bytes;
-    refs_buf shared; /**< holds them where the message is shared */
+    refs_buf shared; /**< owns the bytes of a shared message */
 } refs_hdf5_body;
 
-/** Reads the body of a message: a shared one from where it is. To be cleared, by
+/** Reads the body of a message, of a shared one from its location. Clear it by
  * refs_buf_clear(&body->shared), also after a failure. */
 refs_status refs_hdf5__message_body(refs_hdf5_file *file, const refs_hdf5_object *object,
                                     const refs_hdf5_message *message, refs_hdf5_body *body,

@@ -33,12 +33,12 @@ struct refs_hdf5_type {
     refs_hdf5_type_class class;
     uint32_t size;
     bool is_big_endian, is_signed;
-    bool is_native;         /**< FIXED, FLOAT, BITFIELD: of a kind that NumPy has, too */
+    bool is_native;         /**< FIXED, FLOAT, BITFIELD: NumPy has the type */
     bool is_string;         /**< VLEN: a string */
     uint8_t padding;        /**< STRING: 0 ended by NUL, 1 padded with NULs, 2 padded with spaces */
     uint16_t bits;          /**< FIXED, FLOAT, BITFIELD: precision */
-    bool is_vax;            /**< FLOAT: bytes in an order of their own */
-    refs_bit_number number; /**< FIXED, FLOAT, BITFIELD: where its bits are, unless is_vax */
+    bool is_vax;            /**< FLOAT: VAX byte order */
+    refs_bit_number number; /**< FIXED, FLOAT, BITFIELD: its layout, unless is_vax */
     uint8_t kind;           /**< REFERENCE: 0 to an object, 1 to a region, more of newer files */
     refs_hdf5_type *base;   /**< ENUM, VLEN, ARRAY, COMPLEX */
     size_t rank;            /**< ARRAY */
@@ -52,19 +52,18 @@ struct refs_hdf5_type {
 refs_status refs_hdf5__read_type(refs_bytes body, refs_hdf5_type *type, refs_error *err);
 void refs_hdf5__type_clear(refs_hdf5_type *type);
 
-/** The "dtype" of arrays of that type: a NumPy type string, a list of members, or words that name a
- * type that Zarr does not have. NULL without memory. */
+/** The "dtype" of arrays of this type: a NumPy type string, a list of members, or the name of a
+ * type that Zarr does not support. NULL when memory ran out. */
 json_t *refs_hdf5__dtype(const refs_hdf5_type *type);
 
-/** How numbers lie in their bytes that become others in arrays of that type, or of arrays of it;
- * NULL where they stay as they are, and where no array has them. */
+/** The layout of numbers that must be converted for arrays of this type, or of array types of it;
+ * NULL if they are not converted, or not supported. */
 const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type);
 
-/** The type of the real and the imaginary part of a complex number, one behind the other; NULL of
- * other types. */
+/** The type of the real and the imaginary part of a complex number; NULL for other types. */
 const refs_hdf5_type *refs_hdf5__complex_part(const refs_hdf5_type *type);
 
-/** Whether values of that type need more than their own bytes: variable length, references. */
+/** Whether values of this type refer to other bytes: variable length, references. */
 bool refs_hdf5__is_indirect(const refs_hdf5_type *type);
 
 /** The source of values. */
@@ -73,8 +72,8 @@ typedef struct refs_hdf5_values {
     refs_hdf5_heaps *heaps;
 } refs_hdf5_values;
 
-/** *value is that of the element at `bytes`, type->size of them; NULL where JSON cannot say it,
- * such as a reference. */
+/** Sets *value to the value of the element at `bytes`, of type->size bytes; to NULL if JSON cannot
+ * express it, such as a reference. */
 refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_type *type,
                              const uint8_t *bytes, json_t **value, refs_error *err);
 

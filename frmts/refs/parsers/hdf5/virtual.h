@@ -1,4 +1,4 @@
-/* virtual.h -- virtual datasets: which part of which dataset is where in them.
+/* virtual.h -- the mappings of virtual datasets.
  *
  * Specification IV.A.2.i (layout class "virtual"), VII (serialized selections).
  */
@@ -8,7 +8,7 @@
 #include "hdf5/dataset.h"
 
 /** Along one dimension: `count` blocks of `block` elements, from `start` on, `stride` apart.
- * REFS_HDF5_UNDEFINED: as many, or as long, as there is room for. */
+ * REFS_HDF5_UNDEFINED: as many, or as large, as the dimension allows. */
 typedef struct refs_hdf5_span {
     uint64_t start, stride, count, block;
 } refs_hdf5_span;
@@ -19,32 +19,32 @@ typedef struct refs_hdf5_selection {
     refs_hdf5_span spans[REFS_SCAN_MAX_RANK];
 } refs_hdf5_selection;
 
-/** One part; names are borrowed. */
+/** A mapping; names are borrowed. */
 typedef struct refs_hdf5_mapping {
-    refs_str file, dataset; /**< with "%b" where they count */
+    refs_str file, dataset; /**< may contain "%b", the block number */
     refs_hdf5_selection source, here;
 } refs_hdf5_mapping;
 
-/** Calls `visit` for each part of a virtual dataset, with a mapping that it may change. */
+/** Calls `visit` for each mapping of a virtual dataset, which it may change. */
 refs_status refs_hdf5__each_mapping(refs_hdf5_file *file, const refs_hdf5_layout *layout,
                                     refs_status (*visit)(void *user, refs_hdf5_mapping *mapping,
                                                          refs_error *err),
                                     void *user, refs_error *err);
 
-/** The dimension without an end, or the rank. */
+/** The unlimited dimension of a selection, or the rank. */
 size_t refs_hdf5__unlimited_dim(const refs_hdf5_selection *selection);
 
-/** Sets what has no end to what fits into `shape`, and "all" to all of it. */
+/** Limits an unlimited selection to `shape`, and replaces "all" by all of `shape`. */
 void refs_hdf5__limit_selection(refs_hdf5_selection *selection, size_t rank, const uint64_t *shape);
 
-/** Elements along a dimension; place number `i` of them; and how many of them follow each other
- * from there on. */
+/** The number of elements along a dimension; the index of element `i`; and the number of contiguous
+ * elements from there on. */
 uint64_t refs_hdf5__span_size(const refs_hdf5_span *span);
 uint64_t refs_hdf5__span_at(const refs_hdf5_span *span, uint64_t i);
 uint64_t refs_hdf5__span_run(const refs_hdf5_span *span, uint64_t i);
 
-/** Which dimension of the source each one here is, or REFS_SCAN_MAX_RANK where it has one place
- * only that the source does not have. False where no such order of dimensions is there. */
+/** Finds the source dimension of each dimension, or REFS_SCAN_MAX_RANK for one of size 1 that the
+ * source does not have. False if dimensions cannot be paired in order. */
 bool refs_hdf5__pair_dimensions(const refs_hdf5_mapping *mapping, size_t *pairs);
 
 #endif

@@ -1,13 +1,13 @@
 /* file.h -- the directories of a TIFF file and the values of their fields.
  *
- * TIFF 6.0, section 2; BigTIFF as libtiff has it.
+ * TIFF 6.0, section 2; BigTIFF as in libtiff.
  */
 #ifndef REFS_PARSERS_TIFF_FILE_H
 #define REFS_PARSERS_TIFF_FILE_H
 
 #include "source.h"
 
-/** Tags that are read; others are passed over. */
+/** Tags that are read; others are skipped. */
 typedef enum tiff_tag {
     TIFF_SUBFILE_TYPE = 254,
     TIFF_WIDTH = 256,
@@ -47,13 +47,13 @@ typedef enum tiff_tag {
     TIFF_GDAL_NODATA = 42113,
 } tiff_tag;
 
-/** Distinct tags above, and more. */
+/** Limit of fields, above the number of tags in the list. */
 #define TIFF_MAX_FIELDS 48
 
 typedef struct tiff_field {
     uint16_t tag, type;
     uint64_t count;
-    uint64_t offset; /**< of its values in the file, also where these are in the directory */
+    uint64_t offset; /**< of its values in the file, which may be in the directory */
 } tiff_field;
 
 typedef struct tiff_directory {
@@ -62,32 +62,32 @@ typedef struct tiff_directory {
     tiff_field fields[TIFF_MAX_FIELDS];
 } tiff_directory;
 
-/** Directories in the order of the file, those that one lists right behind it. */
+/** Directories in the order of the file; subdirectories follow their parent. */
 typedef struct tiff_file {
     refs_source *source;
     bool is_big; /**< BigTIFF */
     bool is_big_endian;
-    uint64_t *offsets; /**< where directories begin */
+    uint64_t *offsets; /**< offsets of directories */
     tiff_directory *directories;
     size_t n_directories, capacity, offsets_capacity;
 } tiff_file;
 
-/** Directories of a file at most. */
+/** Most directories of a file. */
 #define TIFF_MAX_DIRECTORIES 10000
 
 bool refs_scan__tiff_sniff(refs_bytes head);
 
-/** Reads all directories of a file, without values that lie elsewhere. */
+/** Reads all directories of a file, without values outside them. */
 refs_status refs_scan__tiff_open(refs_source *source, tiff_file *file, refs_error *err);
 void refs_scan__tiff_close(tiff_file *file);
 
 /** A field, or NULL. */
 const tiff_field *refs_scan__tiff_find(const tiff_directory *directory, tiff_tag tag);
 
-/** Bytes of a value of a field; 0 for types that nobody knows. */
+/** Bytes of a value of a field; 0 for unknown types. */
 size_t refs_scan__tiff_value_size(const tiff_field *field);
 
-/** Value number `i` of the field that `tag` has, `otherwise` where there is none such. */
+/** Reads value number `i` of the field `tag`; `otherwise` if there is none. */
 refs_status refs_scan__tiff_number(const tiff_file *file, const tiff_directory *directory,
                                    tiff_tag tag, uint64_t *number, refs_error *err);
 
@@ -95,7 +95,7 @@ refs_status refs_scan__tiff_number(const tiff_file *file, const tiff_directory *
 refs_status refs_scan__tiff_integers(const tiff_file *file, const tiff_field *field,
                                      refs_source_range which, uint64_t *numbers, refs_error *err);
 
-/** All values of a field of at most `max_bytes`, as bytes; REFS_LIMIT where there are more. */
+/** All values of a field, as bytes; REFS_LIMIT if there are more than `max_bytes`. */
 refs_status refs_scan__tiff_bytes(const tiff_file *file, const tiff_field *field, size_t max_bytes,
                                   refs_buf *bytes, refs_error *err);
 

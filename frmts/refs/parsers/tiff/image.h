@@ -1,4 +1,4 @@
-/* image.h -- what the directories of a TIFF file say of images. */
+/* image.h -- reads images from the directories of a TIFF file. */
 #ifndef REFS_PARSERS_TIFF_IMAGE_H
 #define REFS_PARSERS_TIFF_IMAGE_H
 
@@ -7,21 +7,23 @@
 
 typedef struct tiff_image {
     const tiff_directory *directory;
-    const tiff_directory *full; /**< that of the image that this is reduced from, or a mask of */
+    const tiff_directory *full; /**< the full image of this reduced image, or the image of this
+                                   mask */
     uint64_t width, height, samples;
     uint64_t bits, format; /**< of all samples */
     uint64_t compression, photometric, predictor, fill_order;
     bool is_planar, is_tiled;
-    bool is_packed;                    /**< samples are of bits that no element has */
+    bool is_packed;                    /**< samples have a number of bits that no element type
+                                          has */
     uint64_t chunk[2];                 /**< rows and columns */
-    uint64_t strip_rows;               /**< of a strip as the file has it, or a tile */
-    uint64_t n_down;                   /**< tiles one below the other */
-    uint64_t n_tiles;                  /**< of all planes */
-    uint64_t parts;                    /**< chunks that a strip is taken apart to */
+    uint64_t strip_rows;               /**< rows of a strip or a tile in the file */
+    uint64_t n_down;                   /**< number of tile rows */
+    uint64_t n_tiles;                  /**< number of tiles of all planes */
+    uint64_t parts;                    /**< chunks into which a strip is divided */
     const tiff_field *offsets, *sizes; /**< NULL: there are none */
 } tiff_image;
 
-/** Reads what a directory says. REFS_UNSUPPORTED where its samples make no array. */
+/** Reads the image of a directory. REFS_UNSUPPORTED if its samples cannot be an array. */
 refs_status refs_scan__tiff_image(const tiff_file *file, const tiff_directory *directory,
                                   tiff_image *image, refs_error *err);
 
@@ -29,8 +31,8 @@ refs_status refs_scan__tiff_image(const tiff_file *file, const tiff_directory *d
 void refs_scan__tiff_dtype(const tiff_file *file, const tiff_image *image, char *dtype,
                            size_t size);
 
-/** Adds what tags say of an image to `attributes`: GeoKeys and GDAL's metadata under the names of
- * tifffile, strings under those of GDAL. */
+/** Adds tags of an image to `attributes`: GeoKeys and GDAL's metadata by the names of tifffile,
+ * strings by those of GDAL. */
 refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
                                              json_t *attributes, refs_error *err);
 

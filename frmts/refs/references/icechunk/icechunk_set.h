@@ -1,4 +1,4 @@
-/* icechunk_set.h -- where the chunks are of sets that are Icechunk repositories.
+/* icechunk_set.h -- the chunk source of sets that are Icechunk repositories.
  *
  * Keys are those of Zarr version 3 over the nodes of one snapshot (refs/icechunk.h):
  * "group/array/zarr.json", "group/array/c/0/1".
@@ -10,8 +10,8 @@
 #include "icechunk/icechunk.h"
 #include "set.h"
 
-/** Takes over the repository, in success, and hands out a source of its chunks. In the input, only
- * the vfs must outlive it. */
+/** Makes a source of the repository's chunks, which owns the repository after a success. Of
+ * `input`, only the vfs must outlive it. */
 refs_status refs_references__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
                                              refs_chunk_source *source, refs_error *err);
 

@@ -1,11 +1,10 @@
-/* manifest.h -- one manifest: where chunks of arrays are.
+/* manifest.h -- one manifest: references to chunks of arrays.
  *
- * Arrays are sorted by the ids of their nodes, references by the index of the
- * chunk: both are searched by halves. Before it is said that a chunk is absent,
- * it is once looked whether the references of its array do ascend: those of a
- * manifest that was written wrong would else be fill values. All references shall lie in the part
- * of the grid that the snapshot says the manifest covers, and the one that was found between its
- * neighbours.
+ * Arrays are sorted by the ids of their nodes, references by the index of the chunk, so both are
+ * found by binary search. Before a chunk is reported as absent for the first time, the order of its
+ * array's references is checked: in an unsorted manifest, existing chunks would otherwise be read
+ * as fill values. References must be in the region of the grid that the snapshot states for the
+ * manifest, and a found one in order with its neighbours.
  *
  * Source: manifest.fbs of the Icechunk specification. Safe from any thread.
  */
@@ -15,19 +14,19 @@
 #include "icechunk/snapshot.h"
 #include "refs/block_cache.h"
 
-/** Reads the file of manifest number `number` of the snapshot into a block, held once. It shall
- * have the size, and as many references, as the snapshot says. */
+/** Reads the file of manifest number `number` of the snapshot into a block, held once. It must have
+ * the size and the number of references that the snapshot states. */
 refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source,
                                          const refs_icechunk_snapshot *snapshot, uint32_t number,
                                          refs_loaded_block *loaded, refs_error *err);
 
-/** Finds a chunk in the manifest that `block` holds, of which the chunk takes another hold.
- * REFS_NOT_FOUND without a message: it is not there. */
+/** Finds a chunk in the manifest in `block`, which the chunk then also holds. REFS_NOT_FOUND
+ * without a message: absent. */
 refs_status refs_icechunk__manifest_find(const refs_icechunk_source *source, refs_block *block,
                                          const refs_icechunk_wanted *wanted,
                                          refs_icechunk_chunk *chunk, refs_error *err);
 
-/** Has `visitor` visit the index of each chunk of the array that the manifest lists, in its order;
+/** Calls `visitor` with the index of each chunk of the array in the manifest, in its order;
  * `wanted->index` is not read. */
 refs_status refs_icechunk__manifest_each_index(refs_block *block,
                                                const refs_icechunk_wanted *wanted,

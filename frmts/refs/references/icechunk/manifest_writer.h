@@ -1,8 +1,7 @@
-/* manifest_writer.h -- a manifest of one array that is written: references, then the file.
+/* manifest_writer.h -- writes a manifest of one array.
  *
- * References come in ascending order. Its id is made of what it holds, so that
- * a manifest that was there before has the name that it had: an append writes
- * the manifests that change.
+ * References are added in ascending order. The id is a hash of the content, so that an unchanged
+ * manifest keeps its name, and an append only writes manifests that change.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_MANIFEST_WRITER_H
 #define REFS_REFERENCES_ICECHUNK_MANIFEST_WRITER_H
@@ -17,7 +16,7 @@ typedef struct refs_written_ref {
     refs_icechunk_kind kind;
     uint64_t offset, length;
     uint32_t modified_s;
-    size_t text, text_size; /**< in the manifest's text: bytes, location, or id */
+    size_t text, text_size; /**< position in the manifest's text: bytes, location, or id */
 } refs_written_ref;
 
 /** Zeroed is empty. */
@@ -35,23 +34,23 @@ typedef struct refs_written_grid {
     uint64_t n[REFS_ICECHUNK_MAX_RANK]; /**< chunks along each dimension */
 } refs_written_grid;
 
-/** Adds a reference with its bytes, location or id; `ref->text` is set by this. */
+/** Adds a reference with its bytes, location or id; sets `ref->text`. */
 refs_status refs_icechunk__manifest_add(refs_written_manifest *manifest, refs_written_ref *ref,
                                         refs_bytes text, refs_error *err);
 
-/** Sets the id, and makes `manifest->flat` the flatbuffer. */
+/** Sets the id, and writes the flatbuffer to `manifest->flat`. */
 refs_status refs_icechunk__manifest_build(refs_written_manifest *manifest,
                                           const refs_written_grid *grid,
                                           uint8_t id[REFS_OBJECT_ID_SIZE], refs_error *err);
 
-/** The box of the grid that the references lie in: first and end of each dimension. */
+/** The region of the grid that encloses the references: first and end along each dimension. */
 void refs_icechunk__manifest_extents(const refs_written_manifest *manifest,
                                      const refs_written_grid *grid, uint32_t *extents);
 
 /** Sets the index of a chunk. */
 void refs_icechunk__written_index(const refs_written_grid *grid, uint64_t number, uint32_t *index);
 
-/** Empties it; clear gives memory back, too. */
+/** Empties the manifest; clear also frees its memory. */
 void refs_icechunk__manifest_reset(refs_written_manifest *manifest);
 void refs_icechunk__manifest_clear(refs_written_manifest *manifest);
 

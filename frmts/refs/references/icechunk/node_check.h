@@ -1,5 +1,5 @@
-/* node_check.h -- whether what a snapshot says of a node twice is the same: in its own fields, and
- * in the Zarr metadata that it keeps for the node.
+/* node_check.h -- checks that a snapshot's own fields of a node agree with the node's Zarr
+ * metadata.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_NODE_CHECK_H
 #define REFS_REFERENCES_ICECHUNK_NODE_CHECK_H
@@ -14,8 +14,8 @@ typedef struct refs_node_fields {
     refs_flat_vector names;    /**< of dimensions: tables of a string */
 } refs_node_fields;
 
-/** REFS_CORRUPT where they are not those of the metadata, JSON. Nothing is checked of metadata that
- * cannot be read: who opens the array says so. */
+/** REFS_CORRUPT if the fields differ from the metadata, JSON. Invalid metadata is not checked here,
+ * because opening the array fails. */
 refs_status refs_icechunk__check_node(const refs_node_fields *fields, refs_bytes metadata,
                                       refs_error *err);
 

@@ -18,11 +18,11 @@ typedef struct refs_object_id {
 /** Writes the characters and a NUL. */
 void refs_icechunk__id_format(const uint8_t *id, char text[REFS_OBJECT_ID_TEXT + 1]);
 
-/** Reads them, in either case, O for 0, I and L for 1, as people write; false for anything else. */
+/** Parses them in any case, and reads O as 0, I and L as 1; false for anything else. */
 bool refs_icechunk__id_parse(refs_str text, refs_object_id *id);
 
-/** An ID in the form that users write: REFS_INVALID says what an id looks like. Whether there is a
- * snapshot of that id is not known here: those that expired may still be there. */
+/** Parses a user's ID: the message of REFS_INVALID describes the syntax. Does not check that the
+ * snapshot exists, since expired ones may still do. */
 refs_status refs_icechunk__snapshot_parse(const char *text, refs_object_id *id, refs_error *err);
 
 #endif

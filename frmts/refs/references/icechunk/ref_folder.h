@@ -1,17 +1,17 @@
-/* ref_folder.h -- names of branches and tags as those of folders, of format 1.
+/* ref_folder.h -- folder names of branches and tags in format 1.
  *
- * Source: object_store, path::Path, by which Icechunk writes them: characters beyond ASCII, and
- * some that have a meaning elsewhere, are percent-encoded.
+ * Source: object_store, path::Path, which Icechunk uses: characters beyond ASCII, and some special
+ * ones, are percent-encoded.
  */
 #ifndef REFS_REFERENCES_ICECHUNK_REF_FOLDER_H
 #define REFS_REFERENCES_ICECHUNK_REF_FOLDER_H
 
 #include "refs/bytes.h"
 
-/** The name as it is written, to be freed with refs_free. NULL without memory. */
+/** Encodes a name, to be freed with refs_free. NULL when memory ran out. */
 char *refs_icechunk__ref_encode(const char *name);
 
-/** The name that is written so, to be freed with refs_free. NULL without memory. */
+/** Decodes a name, to be freed with refs_free. NULL when memory ran out. */
 char *refs_icechunk__ref_decode(refs_str written);
 
 #endif

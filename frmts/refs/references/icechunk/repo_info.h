@@ -17,19 +17,20 @@ typedef struct refs_repo_info {
     refs_bytes config;
 } refs_repo_info;
 
-/** Reads the file. REFS_NOT_FOUND: there is none. To be cleared also after a failure. */
+/** Reads the file. REFS_NOT_FOUND: there is none. Clear `info` also after a failure. */
 refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_repo_info *info,
                                      refs_error *err);
 void refs_icechunk__info_clear(refs_repo_info *info);
 
-/** The same of a flatbuffer, which is copied. */
+/** The same for a flatbuffer, which is copied. */
 refs_status refs_icechunk__info_take(refs_repo_info *info, refs_bytes flatbuffer, refs_error *err);
 
-/** A branch or tag in the list of them: its name, and the number of its snapshot. */
+/** Reads branch or tag number `i` of a list: its name, and the number of its snapshot. */
 refs_status refs_icechunk__ref_at(const refs_flat_vector *refs, uint32_t i, refs_str *name,
                                   uint64_t *snapshot, refs_error *err);
 
-/** The id of the snapshot that `version` means. REFS_INVALID tells which name or id there is not.
+/** Finds the id of the snapshot that `version` selects. REFS_INVALID names the branch, tag or id
+ * that does not exist.
  */
 refs_status refs_icechunk__info_choose(const refs_repo_info *info,
                                        const refs_icechunk_version *version, refs_object_id *id,
@@ -41,7 +42,7 @@ refs_status refs_icechunk__info_each_entry(const refs_repo_info *info,
                                            const refs_icechunk_entry_visitor *visitor,
                                            refs_error *err);
 
-/** The prefix of the container `name`; no data where the repository has none. */
+/** The URL prefix of the container `name`; no data if there is none. */
 refs_status refs_icechunk__info_container(const refs_repo_info *info, refs_str name,
                                           refs_str *prefix, refs_error *err);
 

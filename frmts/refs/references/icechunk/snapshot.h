@@ -1,4 +1,4 @@
-/* snapshot.h -- one snapshot: nodes, and which manifests hold the chunks of each array.
+/* snapshot.h -- one snapshot: its nodes, and the manifests of each array.
  *
  * Source: snapshot.fbs of the Icechunk specification.
  */
@@ -12,30 +12,30 @@
 
 #define REFS_NODE_ID_SIZE 8
 
-/** Most dimensions of an array, and so of the part of a grid that a manifest covers. */
+/** Most dimensions of an array, and of the region that a manifest covers. */
 #define REFS_ICECHUNK_MAX_RANK 32
 
-/** A manifest of an array, and the part of the grid that it covers. */
+/** A manifest of an array, and the region of the chunk grid that it covers. */
 typedef struct refs_manifest_ref {
     uint32_t manifest;     /**< number in the snapshot's list */
-    const uint8_t *bounds; /**< of each dimension, first and behind the last, 4 bytes each */
-    uint32_t farthest; /**< the largest end, along the array's sorted dimension, of this one and of
-                            those before it */
+    const uint8_t *bounds; /**< first and end along each dimension, 4 bytes each */
+    uint32_t farthest; /**< the largest end, along the array's sorted dimension, of this reference
+                          and all before it */
 } refs_manifest_ref;
 
-/** An array; a group has no references, and rank SIZE_MAX. */
+/** An array or a group; a group has no references, and rank SIZE_MAX. */
 typedef struct refs_icechunk_node {
     const uint8_t *id;
     size_t rank;
-    size_t sorted_by;  /**< the dimension along which the references ascend */
+    size_t sorted_by;  /**< the dimension along which the references are sorted */
     size_t begin, end; /**< of its references in the snapshot's list */
 } refs_icechunk_node;
 
 /** The snapshot's entry for a manifest as a file. */
 typedef struct refs_manifest_file {
     bool is_known;    /**< false: nothing */
-    bool is_doubtful; /**< it has more references than the parts of grids that it covers have
-                         chunks: where it covers anything else is not known */
+    bool is_doubtful; /**< it has more references than there are chunks in its regions, so it may
+                         cover other chunks */
     uint64_t size, n_refs;
 } refs_manifest_file;
 
@@ -52,8 +52,8 @@ typedef struct refs_icechunk_snapshot {
     bool is_any_doubtful;
 } refs_icechunk_snapshot;
 
-/** Reads the file of snapshot `id`, unless `snapshot->buffer` has what it holds. To be cleared also
- * after a failure. */
+/** Reads the file of snapshot `id`, unless `snapshot->buffer` already has its content. Clear
+ * `snapshot` also after a failure. */
 refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
                                          const refs_object_id *id, refs_icechunk_snapshot *snapshot,
                                          refs_error *err);
@@ -74,20 +74,20 @@ typedef struct refs_icechunk_wanted {
     const uint8_t *bounds; /**< of the manifest (refs_manifest_ref), or NULL */
 } refs_icechunk_wanted;
 
-/** Hears of manifests. */
+/** Receives manifests. */
 typedef struct refs_manifest_visitor {
     refs_status (*visit)(void *user, const refs_manifest_ref *manifest, refs_error *err);
     void *user;
 } refs_manifest_visitor;
 
-/** Has `visit` called for each manifest that may hold a chunk, until it returns other than
+/** Calls `visit` for each manifest that may hold a chunk, until it returns a status other than
  * REFS_NOT_FOUND, which is returned. */
 refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *snapshot,
                                                   const refs_icechunk_wanted *wanted,
                                                   const refs_manifest_visitor *visitor,
                                                   refs_error *err);
 
-/** The history's view of a snapshot: of its flatbuffer, which must outlive it. */
+/** The facts about a snapshot for the history, borrowed from its flatbuffer. */
 typedef struct refs_snapshot_head {
     refs_object_id id, parent;
     bool has_parent;

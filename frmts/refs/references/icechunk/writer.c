@@ -1,9 +1,9 @@
 /* writer.c -- sets as snapshots of Icechunk repositories of format 2, see write.h.
  *
- * A repository that is there gets a commit on its branch "main", with all of the set; one that is
- * not is made. Manifests have names by what they hold, so that those of the parent are not written
- * again. A manifest is divided along one dimension, at steps that do not depend on what follows: a
- * set that grows at its end changes its last manifest alone.
+ * An existing repository gets a commit on its branch "main", with all of the set; otherwise a
+ * repository is created. Manifests are named by a hash of their content, so that those of the
+ * parent are not written again. The references of an array are divided into manifests along one
+ * dimension, at indices that do not depend on its size: appending only changes the last manifest.
  */
 #include <limits.h>
 #include <stdlib.h>
