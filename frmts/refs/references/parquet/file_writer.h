@@ -1,7 +1,7 @@
-/* file_writer.h -- one record file: rows -> bytes, as fsspec reads them.
+/* file_writer.h -- encodes one record file in the format of fsspec.
  *
  * Columns "path" (text or null), "offset" and "size" (numbers), "raw" (bytes or null). One row
- * group, one data page a column, compressed by Zstd; paths by a dictionary where they repeat.
+ * group with one data page per column, compressed by Zstd; paths use a dictionary if they repeat.
  */
 #ifndef REFS_REFERENCES_PARQUET_FILE_WRITER_H
 #define REFS_REFERENCES_PARQUET_FILE_WRITER_H
@@ -9,16 +9,16 @@
 #include "refs/bytes.h"
 #include "refs/intern.h"
 
-/** A value of a column that is null. */
+/** The null value of a column. */
 #define REFS_ROW_NULL UINT32_MAX
 
-/** The rows of a record file: room for so many, all of them in the file. */
+/** The rows of a record file, all of which are written. */
 typedef struct refs_rows {
     size_t n;
     uint64_t *offset, *size; /**< of each row */
     uint32_t *path;          /**< of each row: a number in `paths`, or REFS_ROW_NULL */
-    uint32_t *raw;           /**< of each row: where in `raw_bytes` its size and its bytes are, or
-                                  REFS_ROW_NULL */
+    uint32_t *raw;           /**< of each row: the position in `raw_bytes` of its size and its
+                                bytes, or REFS_ROW_NULL */
     refs_intern paths;
     refs_buf raw_bytes; /**< sizes of four bytes, little-endian, and bytes */
 } refs_rows;
@@ -29,13 +29,13 @@ void refs_write__rows_clear(refs_rows *rows);
 /** Makes all rows null. */
 void refs_write__rows_reset(refs_rows *rows);
 
-/** Compresses; kept from file to file. */
+/** An encoder, which is reused for several files. */
 typedef struct refs_parquet_file refs_parquet_file;
 
 refs_status refs_write__parquet_file_open(refs_parquet_file **file, refs_error *err);
 void refs_write__parquet_file_free(refs_parquet_file *file);
 
-/** The bytes of the file of `rows`, borrowed until the next one is made. */
+/** Encodes `rows` to the bytes of a file, borrowed until the next call. */
 refs_status refs_write__parquet_file_make(refs_parquet_file *file, const refs_rows *rows,
                                           refs_bytes *bytes, refs_error *err);
 

@@ -1,15 +1,14 @@
-/* parquet.h -- the smallest reader of parquet files that reference sets need.
+/* parquet.h -- a minimal reader of Parquet files, for record files.
  *
- * Reads flat columns of integers and byte strings from a file in memory: what
- * fastparquet, pyarrow and GDAL write as "refs.<N>.parq". Supported are PLAIN
- * and dictionary encodings, data pages of both versions, uncompressed, SNAPPY,
- * GZIP and ZSTD pages, any number of row groups and pages. Statistics, indexes
- * and checksums are passed over.
+ * Reads flat columns of integers and byte strings from a file in memory: what fastparquet, pyarrow
+ * and GDAL write as "refs.<N>.parq". Supported are PLAIN and dictionary encodings, data pages of
+ * both versions, uncompressed, SNAPPY, GZIP and ZSTD pages, any number of row groups and pages.
+ * Statistics, indexes and checksums are ignored.
  *
- * Source: the Apache Parquet format specification (Thrift definition,
- * Encodings, Data Pages) and what the writers named above really emit.
+ * Source: the Apache Parquet format specification (Thrift definition, Encodings, Data Pages) and
+ * the output of the writers named above.
  *
- * Nothing is shared; a table belongs to whoever read it and is immutable.
+ * A table is immutable and belongs to its caller.
  *
  * Read before this: bytes.h.
  */
@@ -37,12 +36,13 @@ typedef struct refs_parquet_column {
     refs_parquet_kind kind;
     int64_t *integers;      /**< INTEGERS: values, 0 for nulls */
     uint32_t *string_ids;   /**< STRINGS: number of a string, or REFS_PARQUET_NULL */
-    uint64_t *string_begin; /**< STRINGS: where string i begins in `text`; one more ends the last */
+    uint64_t *string_begin; /**< STRINGS: the beginning of string i in `text`, and the end of the
+                               last one */
     size_t n_strings;
     refs_buf text;
 } refs_parquet_column;
 
-/** The columns asked for. */
+/** The requested columns. */
 typedef struct refs_parquet_table {
     size_t n_rows;
     size_t n_columns;
@@ -50,7 +50,7 @@ typedef struct refs_parquet_table {
     size_t n_bytes; /**< of memory that the table takes */
 } refs_parquet_table;
 
-/** Budgets: what a file may ask for. */
+/** Budgets of a file. */
 typedef struct refs_parquet_limits {
     uint64_t max_rows;
     size_t max_page_bytes; /**< of one page, decompressed */
@@ -62,20 +62,20 @@ typedef struct refs_parquet_limits {
 
 /** The part of a file to read. */
 typedef struct refs_parquet_query {
-    const char *const *names; /**< of columns, in the order that the table shall have */
+    const char *const *names; /**< of columns, in the order of the table */
     size_t n_names;
-    uint64_t first_rows; /**< so many at most: the rows behind them cost nothing */
+    uint64_t first_rows; /**< most rows to read: later rows are not decoded */
     refs_parquet_limits limits;
 } refs_parquet_query;
 
-/** Reads columns of the parquet file whose bytes are `file`. REFS_CORRUPT says what is wrong where;
- * REFS_UNSUPPORTED names an encoding, compression or type that is not read; REFS_LIMIT. `table`
- * is to be cleared also after a failure. */
+/** Reads columns of the Parquet file with the content `file`. REFS_CORRUPT: the file is invalid,
+ * with the position; REFS_UNSUPPORTED names an unsupported encoding, compression or type;
+ * REFS_LIMIT. Clear `table` also after a failure. */
 refs_status refs_parquet_read(refs_bytes file, const refs_parquet_query *query,
                               refs_parquet_table *table, refs_error *err);
 void refs_parquet_table_clear(refs_parquet_table *table);
 
-/** The string of row `row`; size SIZE_MAX where it is null. */
+/** The string of row `row`; size SIZE_MAX if it is null. */
 refs_bytes refs_parquet_string(const refs_parquet_column *column, size_t row);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 
 /* -- thrift.c: the compact protocol ------------------------------------------------------------ */
 
-/** Types as they stand in the compact protocol. */
+/** Type codes of the compact protocol. */
 typedef enum refs_thrift_type {
     REFS_THRIFT_STOP = 0,
     REFS_THRIFT_TRUE = 1,
@@ -27,7 +27,7 @@ typedef enum refs_thrift_type {
     REFS_THRIFT_UUID = 13
 } refs_thrift_type;
 
-/** A place in thrift bytes. */
+/** A position in thrift bytes. */
 typedef struct refs_thrift {
     refs_bytes bytes;
     size_t at;
@@ -50,7 +50,7 @@ refs_status refs_thrift__binary(refs_thrift *thrift, refs_bytes *value, refs_err
 refs_status refs_thrift__list(refs_thrift *thrift, refs_thrift_type *type, size_t *n,
                               refs_error *err);
 
-/** Reads over a value of `type`. */
+/** Skips a value of `type`. */
 refs_status refs_thrift__skip(refs_thrift *thrift, refs_thrift_type type, refs_error *err);
 
 /* -- footer.c: which columns there are and where ----------------------------------------------- */
@@ -78,10 +78,10 @@ typedef struct refs_parquet_leaf {
     int64_t type;        /**< REFS_PHYSICAL_… or another */
     int64_t repetition;  /**< REFS_REPETITION_… or another */
     bool is_unsigned_32; /**< INT32 that holds UINT_32 */
-    bool is_nested;      /**< inside another column, whose repetition counts too */
+    bool is_nested;      /**< inside another column, whose repetition matters, too */
 } refs_parquet_leaf;
 
-/** The place of one column of one row group. */
+/** The location of a column in a row group. */
 typedef struct refs_parquet_piece {
     int64_t codec;
     uint64_t offset; /**< of its first page in the file */
@@ -97,7 +97,7 @@ typedef struct refs_parquet_footer {
     size_t n_groups, groups_capacity;
 } refs_parquet_footer;
 
-/** Reads the footer of a file; to be cleared also after a failure. */
+/** Reads the footer of a file. Clear `footer` also after a failure. */
 refs_status refs_parquet__read_footer(refs_bytes file, refs_parquet_footer *footer,
                                       refs_error *err);
 void refs_parquet__footer_clear(refs_parquet_footer *footer);
@@ -123,14 +123,14 @@ typedef struct refs_parquet_page {
     refs_bytes values;
 } refs_parquet_page;
 
-/** Reads the next page; the one before is gone then. */
+/** Reads the next page; invalidates the previous one. */
 refs_status refs_parquet__read_page(refs_parquet_source *source, refs_parquet_page *page,
                                     refs_error *err);
 
 /* -- decompress.c ------------------------------------------------------------------------------ */
 
-/** Fills the buffer with the decompressed `bytes`, exactly `size` of them; `codec` is as
- * CompressionCodec has it. No memory is taken for what so few bytes cannot give. */
+/** Decompresses `bytes` to exactly `size` bytes in the buffer; `codec` is a CompressionCodec. Fails
+ * before allocating memory if `bytes` are too few for that. */
 refs_status refs_parquet__decompress(int64_t codec, refs_bytes bytes, size_t size,
                                      refs_buf *decompressed, refs_error *err);
 
@@ -162,12 +162,12 @@ typedef struct refs_column_builder {
 /** Prepares `builder->column` for values of `builder->leaf`. */
 refs_status refs_column__open(refs_column_builder *builder, refs_error *err);
 
-/** Adds the pages of a piece that has `n_rows` rows, as far as they are wanted. */
+/** Adds the pages of a piece of `n_rows` rows, up to the requested rows. */
 refs_status refs_column__add_piece(refs_column_builder *builder, refs_bytes file,
                                    const refs_parquet_piece *piece, uint64_t n_rows,
                                    refs_error *err);
 
-/** Frees what a column holds; it is of kind NOTHING then. */
+/** Frees a column, whose kind becomes NOTHING. */
 void refs_column__clear(refs_parquet_column *column);
 
 /* -- hybrid.c: runs and bit-packed groups ------------------------------------------------------ */
@@ -180,14 +180,14 @@ typedef struct refs_hybrid {
     uint64_t run_left; /**< numbers left in the run or the groups */
     bool packed;
     uint32_t repeated;   /**< value of the run */
-    size_t packed_begin; /**< where the groups begin */
+    size_t packed_begin; /**< the beginning of the groups */
     uint64_t packed_bit; /**< their next bit */
 } refs_hybrid;
 
 void refs_hybrid__init(refs_hybrid *hybrid, refs_bytes bytes, unsigned width);
 
-/** The next number; REFS_CORRUPT where the bytes have ended. Old writers cut the padding of the
- * last bit-packed group: only bits of the number itself must be there. */
+/** The next number; REFS_CORRUPT at the end of the bytes. Old writers omit the padding of the last
+ * bit-packed group, so only the bits of the number itself are required. */
 refs_status refs_hybrid__next(refs_hybrid *hybrid, uint32_t *number, refs_error *err);
 
 #endif

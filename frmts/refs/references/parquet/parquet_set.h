@@ -1,8 +1,8 @@
-/* parquet_set.h -- where the chunks are of sets that are folders of parquet files.
+/* parquet_set.h -- the chunk source of sets that are folders of Parquet files.
  *
- * ".zmetadata" holds all metadata; the reference of chunk number n of an array
- * (see chunk_grid.h) is row n % record_size of "<array>/refs.<n / record_size>.parq".
- * A record file is read when a chunk in it is asked for; see block_cache.h.
+ * ".zmetadata" holds all metadata; the reference of chunk number n of an array (see chunk_grid.h)
+ * is row n % record_size of "<array>/refs.<n / record_size>.parq". A record file is read when a
+ * chunk in it is requested; see block_cache.h.
  */
 #ifndef REFS_REFERENCES_PARQUET_PARQUET_SET_H
 #define REFS_REFERENCES_PARQUET_PARQUET_SET_H
@@ -17,14 +17,14 @@ typedef struct refs_parquet_set refs_parquet_set;
 /** The source of such a set. */
 typedef struct refs_parquet_source {
     const refs_vfs *vfs;
-    refs_str folder; /**< its location, without a slash at the end */
+    refs_str folder; /**< its location, without a trailing slash */
     const refs_json *document;
     const refs_set_options *options;
-    refs_set_state *state; /**< which the set takes, also where that fails */
+    refs_set_state *state; /**< ownership passes to the set, also on failure */
 } refs_parquet_source;
 
-/** Adds the metadata in the document to `builder` and prepares looking up chunks. In the source,
- * only the vfs must outlive the result. */
+/** Adds the metadata in the document to `builder` and makes the chunk source. Of `source`, only the
+ * vfs must outlive it. */
 refs_status refs_references__parquet_open(const refs_parquet_source *source,
                                           refs_set_builder *builder, refs_parquet_set **set,
                                           refs_error *err);
@@ -32,8 +32,8 @@ void refs_references__parquet_free(void *self);
 
 /* The functions of a refs_chunk_source (set.h); `self` is a refs_parquet_set. */
 
-/** The reference of chunk `key`. REFS_NOT_FOUND without a message: absent, or no chunk of any
- * array. Safe from any thread. */
+/** Finds the reference of chunk `key`. REFS_NOT_FOUND without a message: absent, or not a chunk of
+ * an array. Safe from any thread. */
 refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
                                           refs_error *err);
 
@@ -45,7 +45,7 @@ refs_status refs_references__parquet_each(void *self, const refs_chunk_keys *key
 refs_status refs_references__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
                                            refs_error *err);
 
-/** Distinct locations that were found so far. */
+/** The number of distinct locations found so far. */
 uint32_t refs_references__parquet_n_locations(void *self);
 
 #endif

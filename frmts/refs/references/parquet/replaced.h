@@ -1,4 +1,4 @@
-/* replaced.h -- whether the folder of a Parquet set may take the place of one that is there.
+/* replaced.h -- checks that the folder of a Parquet set may replace an existing one.
  *
  * Read before this: staged.h.
  */
@@ -7,8 +7,8 @@
 
 #include "refs/error.h"
 
-/** REFS_INVALID, with their names, where the folder that is going to be replaced holds files that
- * are no part of a Parquet set: they would be removed with it. */
+/** REFS_INVALID, with their names, if the existing folder contains files that are not part of a
+ * Parquet set, because these would be removed. */
 refs_status refs_parquet__check_replaced(const char *path, refs_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* writer.c -- sets as folders of Parquet files, see write.h.
  *
- * The layout is that of fsspec's LazyReferenceMapper: ".zmetadata", and for each array files of so
- * many rows, the last one padded. A file of which no chunk is there is left out.
+ * The layout is that of fsspec's LazyReferenceMapper: ".zmetadata", and for each array files of
+ * record_size rows, the last one padded. Files without chunks are omitted.
  */
 #include "growth.h"
 #include "output.h"
@@ -9,7 +9,7 @@
 #include "refs/json.h"
 #include "writer_internal.h"
 
-/* A record file is written before what is inline in it grows beyond. */
+/* Limit of the inline bytes in one record file. */
 #define MAX_RAW_BYTES (1024 * REFS_MIB)
 
 typedef struct parquet_writer {

@@ -1,9 +1,9 @@
-/* document.c -- what a document of STAC names, see stac.h.
+/* document.c -- reads the names in a STAC document, see stac.h.
  *
  * https://github.com/radiantearth/stac-spec: items are features whose assets have roles;
  * collections and catalogs link to items and to each other; lists of items are feature collections,
- * whose next page is a link. https://github.com/radiantearth/stac-best-practices, Zarr: a link
- * "store" leads to the set that an item or a collection has been made into.
+ * with a link to the next page. https://github.com/radiantearth/stac-best-practices, Zarr: a link
+ * "store" points to the set made from an item or a collection.
  */
 #include "stac/stac.h"
 

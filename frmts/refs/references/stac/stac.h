@@ -1,7 +1,7 @@
-/* stac.h -- documents of STAC, catalogues of sets and data files.
+/* stac.h -- STAC documents, catalogues of sets and data files.
  *
- * A document is itself a set where one of its assets is, or a list of sets where several are
- * (refs_set_each_of_list); what makes sets of many files takes all data that it names.
+ * A document stands for the set among its assets, or for a list of sets if there are several
+ * (refs_set_each_of_list); commands that combine files use all data that it names.
  *
  * Read before this: refset.h.
  */
@@ -16,15 +16,15 @@ extern "C" {
 
 /** The names in a document of STAC, each with a NUL. */
 typedef struct refs_stac {
-    refs_str base;    /**< its own name, which others are relative to; with a NUL behind it */
-    refs_buf *assets; /**< of an item or a collection: the sets that it is, by the link "store" or
-                         its assets' types and roles; else its data: what has the role "data" or, if
-                         nothing has it, a type that is read */
+    refs_str base;    /**< its own name, the base of relative names; NUL-ended */
+    refs_buf *assets; /**< of an item or a collection: its sets, by the link "store" or the types
+                         and roles of assets; else its data: assets with the role "data" or, if
+                         there are none, with a supported type */
     refs_buf *titles; /**< of the assets: their keys; or NULL */
     refs_buf *links;  /**< other documents: items, children, the next page */
 } refs_stac;
 
-/** Appends what an item, a collection, a catalog or a list of items names. */
+/** Appends the names in an item, a collection, a catalog or a list of items. */
 refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
 
 /** Works like refs_set_each_of_list for the document at `location`: sets have a name, and no

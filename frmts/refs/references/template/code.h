@@ -1,4 +1,4 @@
-/* code.h -- what a template is compiled to: instructions for a stack of values. */
+/* code.h -- the instructions of a compiled template, for a stack machine. */
 #ifndef REFS_REFERENCES_TEMPLATE_CODE_H
 #define REFS_REFERENCES_TEMPLATE_CODE_H
 
@@ -32,7 +32,7 @@ typedef struct refs_instruction {
 /** The kind in words, for messages. */
 const char *refs_template__kind_text(const refs_template_value *value);
 
-/** Appends to the text at the end of the scratch; REFS_LIMIT where it is full. */
+/** Appends to the text at the end of the scratch; REFS_LIMIT if it is full. */
 refs_status refs_template__put(refs_template_scratch *scratch, refs_str text, refs_error *err);
 
 /** The bytes appended since `begin` bytes of the scratch were used. */
