@@ -1,4 +1,4 @@
-/* dataset.c -- datasets: opened, closed, and what happened in them; see refs.h. */
+/* dataset.c -- opens and closes datasets; counters and warnings; see refs.h. */
 #include <stdio.h>
 #include <string.h>
 

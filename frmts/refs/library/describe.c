@@ -1,4 +1,4 @@
-/* describe.c -- a hierarchy as users see it, see library.h. */
+/* describe.c -- the users' view of a hierarchy, see library.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-/* Takes over what came from refs_alloc; false, and it is freed, without memory. */
+/* Takes ownership of `memory`, from refs_alloc; frees it and returns false when memory ran out. */
 static bool keep_this(refs_keeper *keeper, void *memory) {
     if (memory != NULL &&
         refs_grow((void **)&keeper->items, &keeper->capacity, keeper->n, sizeof(void *))) {
@@ -22,7 +22,7 @@ static bool keep_this(refs_keeper *keeper, void *memory) {
     return false;
 }
 
-/* Zeroed memory, or NULL. */
+/* Allocates zeroed memory that lives as long as the dataset, or NULL. */
 static void *keep(refs_keeper *keeper, size_t count, size_t size) {
     void *memory = refs_calloc(count + 1, size);
     return keep_this(keeper, memory) ? memory : NULL;
@@ -52,7 +52,7 @@ static refs_status describe_type(const refs_dtype *dtype, refs_keeper *keeper, c
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/* Attributes that are being listed; there is room for all. */
+/* A list of attributes that is being filled; there is room for all. */
 typedef struct listing {
     refs_keeper *keeper;
     refs_attribute *items;
@@ -101,7 +101,7 @@ static bool has(const listing *list, const char *name) {
     return false;
 }
 
-/* The fill value of texts is a text. */
+/* Adds the _FillValue of an array of strings, a string. */
 static refs_status add_text_fill(listing *list, const refs_array_meta *meta, refs_error *err) {
     refs_typed typed;
     const refs_json *said = refs_json_get(meta->attributes, FILL);
@@ -112,9 +112,9 @@ static refs_status add_text_fill(listing *list, const refs_array_meta *meta, ref
     return add_typed(list, FILL, &typed, err);
 }
 
-/* Whether the fill value is the default of netCDF in a set whose writer moved attributes into the
- * metadata: the file may have declared it, and it is missing in any case (NUG, "Fill Values"). For
- * bytes it is not. */
+/* Whether the fill value is netCDF's default in a set whose writer moved attributes into the
+ * metadata: the file may have declared it, and the value is missing in any case (NUG, "Fill
+ * Values"), except for bytes. */
 static bool has_default_fill(const refs_hierarchy *hierarchy, const refs_array_meta *meta) {
     uint8_t fill[sizeof(double)];
     return !refs_hierarchy_keeps_attributes(hierarchy) && meta->has_fill && meta->dtype.size > 1 &&
@@ -122,7 +122,7 @@ static bool has_default_fill(const refs_hierarchy *hierarchy, const refs_array_m
            memcmp(fill, meta->fill, meta->dtype.size) == 0;
 }
 
-/* The fill_value of version 3 says nothing of missing values: only the attribute does. */
+/* Only the attribute _FillValue declares missing values in version 3, not fill_value. */
 static bool find_fill(const refs_hierarchy *hierarchy, const refs_array_meta *meta, void *fill) {
     if (meta->zarr_format == 3 && !meta->was_v2 && meta->aggregation == NULL &&
         refs_json_get(meta->attributes, FILL) == NULL)
@@ -133,7 +133,8 @@ static bool find_fill(const refs_hierarchy *hierarchy, const refs_array_meta *me
     return true;
 }
 
-/* The fill value that the file declared, which writers move into the metadata. Ticks have NaT. */
+/* Adds the _FillValue that the file declared, which writers move into the metadata; NaT for
+ * ticks. */
 static refs_status add_fill(listing *list, const refs_hierarchy *hierarchy,
                             const refs_array_meta *meta, refs_error *err) {
     const refs_type type = meta->dtype.type;
@@ -197,7 +198,7 @@ static refs_status describe_groups(const refs_hierarchy *hierarchy, refs_descrip
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-/* Writers of Zarr call dimensions so that had no name in the file. */
+/* Whether the file named the dimension: writers of Zarr invent such names. */
 static bool is_named(const refs_array_meta *meta, size_t dim) {
     return meta->named_dims && meta->dims[dim][0] != '\0' &&
            !refs_str_starts(refs_str_from(meta->dims[dim]), "phony_dim_");

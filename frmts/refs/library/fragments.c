@@ -1,4 +1,4 @@
-/* fragments.c -- where the fragments of aggregations lie, see refs.h. */
+/* fragments.c -- lists the lengths of fragments, see refs.h. */
 #include "library.h"
 #include "refs/aggregation.h"
 
@@ -14,7 +14,7 @@ static refs_status add(length_list *list, uint64_t length, refs_error *err) {
     return REFS_OK;
 }
 
-/* Elements of no fragment are parts of their own. REFS_MAX_PARTITIONS bounds the number of parts.
+/* Elements without a fragment count as parts. REFS_MAX_PARTITIONS limits the number of parts.
  */
 static refs_status list_lengths(const refs_array_meta *meta, size_t dim, length_list *list,
                                 refs_error *err) {

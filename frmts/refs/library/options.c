@@ -7,8 +7,8 @@
 #include "library.h"
 #include "refs/near_name.h"
 
-/* Names of settings of the host begin so; docs/stores.md lists them, and the test of that page
- * looks for whole names in the code. */
+/* Prefixes and names of settings; docs/stores.md lists them, and the test of that page searches the
+ * code for complete names. */
 static const char *const settings[] = {"AWS_",
                                        "AZURE_",
                                        "CPL_",
@@ -56,8 +56,8 @@ static const struct option {
     const char *key;
     option_kind kind;
     size_t at;
-    const char *has;      /* what an item of a LIST has in it; NULL: anything */
-    const char *expected; /* what people read of that, or of words */
+    const char *has;      /* text that each item of a LIST must contain; NULL: any */
+    const char *expected; /* the expected value, for messages */
 } table[] = {{"URL_REWRITE", LIST, AT(rewrites), "=>", "OLD=>NEW"},
              {"TEMPLATES", LIST, AT(templates), "=", "NAME=VALUE"},
              {"TARGET", TEXT, AT(open.sets.target), NULL, NULL},

@@ -3,22 +3,22 @@
 
 #include "library.h"
 
-/* Elements of an array of texts. */
+/* Most elements of an array of strings. */
 #define MAX_TEXTS ((uint64_t)1 << 26)
 
-/* Points that are read as one plan. */
+/* Most points that are planned together. */
 #define MAX_POINTS ((uint64_t)16384)
 
 /* -- what is asked for ------------------------------------------------------------------------- */
 
-/* A read in the core's words. */
+/* A read in the types of the core. */
 typedef struct request {
     refs_library_array *array;
     const refs_axis *axes;
     size_t rank;
-    uint64_t n_points; /* where dimensions have points; else 1 */
+    uint64_t n_points; /* if dimensions have points; else 1 */
     bool has_points, has_index;
-    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK]; /* of dimensions with points, 1 */
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK]; /* 1 for dimensions with points */
     int64_t step[REFS_MAX_RANK];
     const uint64_t *index[REFS_MAX_RANK];
     uint64_t point_bytes; /* of all elements of one point */
@@ -66,7 +66,7 @@ static bool report(void *user, double done) {
     return watcher->go_on(watcher->user, done);
 }
 
-/* The receiver of the core's reports. */
+/* Adapts a watcher to the core's progress reports. */
 static refs_progress progress_of(refs_watcher *watcher) {
     return watcher->go_on != NULL ? (refs_progress){report, watcher} : (refs_progress){NULL, NULL};
 }
@@ -143,7 +143,7 @@ static refs_status check_points(const request *asked, refs_error *err) {
     return REFS_OK;
 }
 
-/* If one axis has no elements the others must be inside all the same. */
+/* If one axis is empty, the others must still be inside the array. */
 static refs_status check_empty(const request *asked, refs_error *err) {
     uint64_t count[REFS_MAX_RANK] = {0};
     const refs_selection rest = {
@@ -180,7 +180,7 @@ refs_status refs_dataset_read(refs_dataset *dataset, const refs_array_info *arra
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
-/* In one piece of memory. */
+/* Allocated as one block. */
 refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_texts **texts,
                                     refs_error *err) {
     refs_texts *made = refs_alloc(sizeof *made + n * sizeof(char *) + strings->size);

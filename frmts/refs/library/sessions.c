@@ -1,10 +1,10 @@
-/* sessions.c -- what datasets are opened with, see library.h. */
+/* sessions.c -- the sessions of the process, see library.h. */
 #include <string.h>
 
 #include "library.h"
 #include "refs/fork.h"
 
-/* Sessions that nobody uses, and that are kept. */
+/* Most unused sessions that are kept. */
 #define MAX_UNUSED 4
 
 typedef struct entry {
@@ -14,7 +14,7 @@ typedef struct entry {
     struct entry *next;
 } entry;
 
-/* The one that was held or released last comes first. */
+/* The most recently used session comes first. */
 static entry *entries;
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -41,7 +41,7 @@ static refs_status make_entry(const char *text, const char *const *settings, ent
     return status;
 }
 
-/* Takes an entry out of the list and puts it first. */
+/* Moves an entry to the front of the list. */
 static void move_to_front(entry **link) {
     entry *one = *link;
     *link = one->next;
@@ -75,7 +75,7 @@ refs_status refs_library_hold_session(const char *const *settings, refs_session 
     return status;
 }
 
-/* Takes the unused entry out of the list that is one too many, or NULL. */
+/* Removes the least recently used one of more than MAX_UNUSED unused entries, or returns NULL. */
 static entry *take_unused(void) {
     entry **link = &entries;
     for (size_t n_unused = 0; *link != NULL; link = &(*link)->next) {

@@ -1,8 +1,8 @@
-/* values.c -- values of keys, as they are stored; see refs.h. */
+/* values.c -- reads stored values of keys; see refs.h. */
 #include "library.h"
 #include "refs/store.h"
 
-/* Keys of one call. */
+/* Most keys of one call. */
 #define MAX_KEYS 16384
 
 /* The largest value. */

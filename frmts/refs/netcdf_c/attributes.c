@@ -1,4 +1,4 @@
-/* attributes.c -- attributes in JSON as those of netCDF, see ncrefs.h. */
+/* attributes.c -- converts JSON attributes to netCDF attributes, see ncrefs.h. */
 #include "ncrefs.h"
 #include "refs/typed.h"
 

@@ -1,5 +1,5 @@
-/* convert.c -- numbers of one type as those of another, see ncrefs.h. A value that does not fit is
- * cut as C does it, or is the nearest bound, and reported. */
+/* convert.c -- converts numbers between types, see ncrefs.h. A value out of range is truncated as
+ * in C, or becomes the nearest limit, and is reported. */
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* dispatch.c -- the dispatch table: opening and closing, and what writes. See ncrefs.h; what is
- * asked of an open file is in inquire.c. */
+/* dispatch.c -- the dispatch table; opening, closing, and writing functions, which fail. See
+ * ncrefs.h; inquiries are in inquire.c. */
 #include "dispatch.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ char *ncrefs_plain_name(const char *path, bool *is_asked) {
     return refs_str_copy(name);
 }
 
-/* Nothing is there; it is none of what is read; it is, and cannot be read. */
+/* Codes for a missing file, an unsupported format, and a file that cannot be read. */
 static int code_of_opening(refs_status status) {
     if (status == REFS_NOT_FOUND) return ENOENT;
     bool is_unknown =

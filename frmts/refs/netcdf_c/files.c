@@ -5,7 +5,7 @@
 
 #define MAX_FILES 65536
 
-static ncrefs_file **files; /* by number; NULL before the first is entered */
+static ncrefs_file **files; /* by number; NULL before the first file */
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t number_of(int ncid) {

@@ -1,6 +1,5 @@
-/* filters.c -- codecs as the filters of HDF5 that they stand for, see ncrefs.h. Numbers are those
- * of the registry of filters (https://github.com/HDFGroup/hdf5_plugins), which netCDF-C uses as
- * well. */
+/* filters.c -- maps codecs to HDF5 filters, see ncrefs.h. IDs are those of the registry of filters
+ * (https://github.com/HDFGroup/hdf5_plugins), which netCDF-C uses, too. */
 #include "ncrefs.h"
 
 static const struct {
@@ -44,7 +43,7 @@ static bool is_one_chunk(const refs_array_meta *meta) {
 
 void ncrefs_storage_of(const refs_array_meta *meta, ncrefs_storage *storage) {
     memset(storage, 0, sizeof *storage);
-    if (meta->rank == 0) { /* netCDF has scalars in no chunks */
+    if (meta->rank == 0) { /* in netCDF, scalars are not chunked */
         storage->is_contiguous = true;
         return;
     }

@@ -1,10 +1,10 @@
-/* inquire.c -- what netCDF-C asks of groups, dimensions and variables, see dispatch.h. */
+/* inquire.c -- inquiries about groups, dimensions and variables, see dispatch.h. */
 #include <stdio.h>
 
 #include "dispatch.h"
 #include "refs/aggregation.h"
 
-/* Every asker may leave out what it does not want. */
+/* Callers may pass NULL for results that they do not need. */
 #define PUT(pointer, value)                                                                        \
     do {                                                                                           \
         if ((pointer) != NULL) *(pointer) = (value);                                               \
@@ -51,7 +51,7 @@ int ncrefs_inq_format_extended(int ncid, int *format, int *mode) {
     return NC_NOERR;
 }
 
-/* Those of a group; `ids` may be NULL. */
+/* Lists the unlimited dimensions of a group; `ids` may be NULL. */
 static int list_unlimited(const ncrefs_file *file, const ncrefs_group *group, int *ids) {
     int n = 0;
     for (size_t i = 0; i < file->model.n_dims; i++) {
@@ -83,7 +83,7 @@ int ncrefs_inq(int ncid, int *n_dims, int *n_vars, int *n_atts, int *unlimited) 
 
 /* -- groups ------------------------------------------------------------------------------------ */
 
-/* In the order of the set. The root is its own parent, and in none. */
+/* Finds a subgroup by name. The root, which is its own parent, is not a subgroup. */
 static int group_named(const ncrefs_file *file, size_t parent, refs_str name, size_t *found) {
     for (size_t i = 1; i < file->model.n_groups; i++) {
         const ncrefs_group *group = &file->model.groups[i];
@@ -99,7 +99,7 @@ int ncrefs_inq_ncid(int ncid, const char *name, int *group) {
     ncrefs_group *in;
     size_t found = 0;
     int code = ncrefs_find_group(ncid, &file, &in);
-    if (code == NC_NOERR && name != NULL) /* else the root is meant */
+    if (code == NC_NOERR && name != NULL) /* else it is the root */
         code = group_named(file, number_of(file, in), refs_str_from(name), &found);
     if (code == NC_NOERR) PUT(group, file->ncid + (int)found);
     return code;
@@ -249,8 +249,8 @@ int ncrefs_inq_varid(int ncid, const char *name, int *id) {
     return NC_ENOTVAR;
 }
 
-/* Elements of the first fragment of an aggregation along a dimension. Those of a block of reads
- * where that is unknown: the file that lists the fragments may be missing. */
+/* The length of an aggregation's first fragment along a dimension; the array's chunk size if the
+ * file that lists the fragments cannot be read. */
 static uint64_t chunk_along(const refs_array_meta *meta, size_t dim) {
     uint64_t length = meta->chunk[dim];
     if (meta->aggregation != NULL && meta->shape[dim] > 0 &&
@@ -259,8 +259,8 @@ static uint64_t chunk_along(const refs_array_meta *meta, size_t dim) {
     return length < meta->shape[dim] || meta->shape[dim] == 0 ? length : meta->shape[dim];
 }
 
-/* Copies of an aggregation are written in such chunks: large fragments are cut along their first
- * dimensions. */
+/* Divides chunks of large fragments along their first dimensions, because programs copy an
+ * aggregation with these chunks. */
 static void bound_chunks(const refs_array_meta *meta, size_t *chunks) {
     const uint64_t most = 4 * REFS_MIB;
     uint64_t size = meta->dtype.size > 0 ? meta->dtype.size : 1;
@@ -298,7 +298,7 @@ static int put_fill(const ncrefs_file *file, const ncrefs_variable *variable, in
     return NC_NOERR;
 }
 
-/* netCDF-C says nothing of the byte order of netCDF-3, which is always the same. */
+/* netCDF-C reports no byte order for netCDF-3, in which it is fixed. */
 static int endianness(const ncrefs_file *file, const refs_array_meta *meta) {
     if (refs_dtype_swap_size(&meta->dtype) <= 1 || file->model.is_classic) return NC_ENDIAN_NATIVE;
     return meta->dtype.big_endian ? NC_ENDIAN_BIG : NC_ENDIAN_LITTLE;
@@ -311,7 +311,7 @@ int ncrefs_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *n_di
     ncrefs_file *file;
     ncrefs_variable *variable;
     ncrefs_storage storage;
-    if (varid == NC_GLOBAL) { /* as the HDF5 files of netCDF-C have it, for nc_inq_varnatts */
+    if (varid == NC_GLOBAL) { /* as for netCDF-C's HDF5 files, for nc_inq_varnatts */
         ncrefs_group *group;
         int found = ncrefs_find_group(ncid, &file, &group);
         if (found == NC_NOERR) PUT(n_atts, (int)group->attributes.n);

@@ -1,4 +1,5 @@
-/* inquire_type.c -- types of elements, see dispatch.h. All user-defined ones are of the root group.
+/* inquire_type.c -- types of elements, see dispatch.h. All user-defined types are in the root
+ * group.
  */
 #include "dispatch.h"
 

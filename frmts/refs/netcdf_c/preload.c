@@ -1,8 +1,8 @@
-/* preload.c -- how a netCDF-C gets the format: by its own configuration, or, where this library was
- * loaded before it (LD_PRELOAD), when a file is opened. See ncrefs.h.
+/* preload.c -- registers the format with netCDF-C: by its configuration or, if this library was
+ * preloaded (LD_PRELOAD), when a file is opened. See ncrefs.h.
  *
- * A process may have more than one netCDF-C, bundled with modules of Python for one. The one that
- * is meant is that which the caller is linked with.
+ * A process may have several copies of netCDF-C, for example in Python modules. The copy with which
+ * the caller is linked is used.
  */
 #define _GNU_SOURCE 1 /* RTLD_NEXT, dladdr */
 #include <dlfcn.h>
@@ -22,17 +22,17 @@
 /* The first bytes by which files are recognised. */
 #define HEAD_SIZE 4096
 
-/* Something that there always is: later versions of netCDF-C look into a file before they hand its
- * name on, and remote files and folders cannot be looked into. */
+/* A file that always exists: later versions of netCDF-C read the beginning of a file before they
+ * call the format, which fails for remote files and folders. */
 #define STAND_IN "/proc/self/exe"
 
-/* "{" is what JSON begins with, which no other format of netCDF-C does. */
+/* The first byte of JSON, with which no other format of netCDF-C begins. */
 #define MAGIC "{"
 
 /* -- which netCDF-C ---------------------------------------------------------------------------- */
 
-/* Sets the pointer to a function at `function` to that of the netCDF-C which the code at `caller`
- * is linked with, or of the next in order; or to NULL. */
+/* Finds a function of the netCDF-C with which the code at `caller` is linked, or of the next one in
+ * search order; NULL if there is none. */
 static void find_function(const char *name, const void *caller, void *function) {
     Dl_info info;
     void *found = dlsym(RTLD_NEXT, name);
@@ -43,13 +43,14 @@ static void find_function(const char *name, const void *caller, void *function) 
             dlclose(module);
         }
     }
-    memcpy(function, &found, sizeof found); /* no conversion that ISO C has */
+    memcpy(function, &found, sizeof found); /* ISO C has no such conversion */
 }
 
 typedef int define_function(int, NC_Dispatch *, char *);
 typedef int inquire_function(int, NC_Dispatch **, char *);
 
-/* The flag of the format: the first of two that is free or has it already; 0: none is. */
+/* Registers the format and returns its mode flag, the first of two that is free or already has the
+ * format; 0: none is free. */
 static int enter_format(const void *caller) {
     static const int flags[] = {NC_UDF0, NC_UDF1};
     static char magic[] = MAGIC;
@@ -89,7 +90,7 @@ static bool is_of_store(refs_str name) {
     return refs_url_store_of(name, &object) != NULL;
 }
 
-/* Whether what is at a location is a set, a data file, or a STAC document, which names one. */
+/* Whether a location is a set, a data file, or a STAC document, which names one. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
     uint8_t head[HEAD_SIZE];
     const refs_vfs_range range = {0, sizeof head, head};
@@ -163,7 +164,7 @@ EXPORT int nc__open(const char *path, int mode, size_t *chunk_size, int *ncid);
 EXPORT int nc_inq_path(int ncid, size_t *size, char *path);
 
 static int open_set(open_function *open, char *name, int mode, int *ncid, int flag) {
-    /* Files that netCDF-C holds in memory, or locks, are left to it. */
+    /* Flags of files that netCDF-C itself reads into memory or locks do not apply to sets. */
     mode &= ~(NC_DISKLESS | NC_MMAP | NC_PERSIST | NC_SHARE | NC_LOCK);
     ncrefs_open_next(name);
     int code = open(STAND_IN, mode | flag, ncid);
@@ -172,7 +173,7 @@ static int open_set(open_function *open, char *name, int mode, int *ncid, int fl
     return code;
 }
 
-/* netCDF-C's name of opening, with `caller` where it was called from. */
+/* Implements nc_open and its variants; `caller` is the return address. */
 static int open_any(const char *path, int mode, size_t *chunk_size, int *ncid, const void *caller) {
     open_function *open;
     open_basic_function *basic;

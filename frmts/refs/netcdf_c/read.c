@@ -7,7 +7,7 @@
 /* Elements that are converted at a time. */
 #define MAX_CONVERTED ((size_t)1 << 20)
 
-/* Elements of strings that are held for a variable of variable length. */
+/* Most strings of variable length of a variable. */
 #define MAX_STRINGS ((uint64_t)1 << 26)
 
 int ncrefs_code_of(refs_status status) {
@@ -32,7 +32,7 @@ int ncrefs_code_of(refs_status status) {
 
 /* -- regions ----------------------------------------------------------------------------------- */
 
-/* A request in the core's words. Strides are in bytes, of elements of `size`. */
+/* A request as a region of the core. Strides are in bytes, for elements of `size` bytes. */
 typedef struct region {
     size_t rank;
     uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
@@ -72,13 +72,13 @@ static refs_status read_region(const ncrefs_variable *variable, const region *wa
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-/* Whether elements come as netCDF has them. */
+/* Whether elements need no conversion. */
 static bool is_plain(const ncrefs_variable *variable, nc_type type) {
     const refs_dtype *dtype = &variable->meta->dtype;
     return type == variable->type && !(dtype->type == REFS_TYPE_FLOAT && dtype->size == 2);
 }
 
-/* Half floats as floats, in place: from the last one on. */
+/* Converts half floats to floats in place, beginning with the last one. */
 static void widen_halves(void *elements, size_t n) {
     for (size_t i = n; i-- > 0;) {
         uint16_t half;
@@ -87,7 +87,7 @@ static void widen_halves(void *elements, size_t n) {
     }
 }
 
-/* The buffer that a region is read into before it is converted. */
+/* The buffers of converting a region. */
 typedef struct conversion {
     const ncrefs_variable *variable;
     nc_type type;
@@ -134,7 +134,7 @@ static int convert_part(conversion *with, const region *part, uint8_t *dst, refs
 /* Halves a region along its longest dimension until it fits. */
 static int convert_region(conversion *with, const region *wanted, uint8_t *dst, refs_error *err) {
     if (wanted->n <= MAX_CONVERTED) return convert_part(with, wanted, dst, err);
-    size_t dim = 0; /* the first with more than one, so that parts follow each other in the file */
+    size_t dim = 0; /* the first with more than one element, so that parts are read in file order */
     while (wanted->count[dim] == 1) dim++;
     region half = *wanted;
     half.count[dim] = wanted->count[dim] / 2;

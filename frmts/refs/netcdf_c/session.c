@@ -1,4 +1,4 @@
-/* session.c -- what files are opened and read with, see ncrefs.h. */
+/* session.c -- opens files by the process's session, see ncrefs.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static refs_notes notes(void) {
 
 /* -- the session ------------------------------------------------------------------------------- */
 
-/* It lives as long as the process: connections and keys are those of all files, and programs open
- * one file again and again. */
+/* Lives as long as the process: all files share connections and credentials, and programs open one
+ * file again and again. */
 static refs_session *of_process;
 static pthread_mutex_t session_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -65,7 +65,7 @@ refs_status ncrefs_session_get(refs_session **session, refs_error *err) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* NCREFS_MISSING: what values of fragments are whose files are not there. */
+/* NCREFS_MISSING: the values of fragments whose files are missing. */
 static refs_missing missing_fragments(void) {
     const char *value = getenv("NCREFS_MISSING");
     refs_missing missing = REFS_MISSING_BY_ENCODING;
@@ -73,7 +73,7 @@ static refs_missing missing_fragments(void) {
     return missing;
 }
 
-/* NCREFS_URL_REWRITE: "old=>new", several with ";" between them. */
+/* NCREFS_URL_REWRITE: "old=>new", several separated by ";". */
 static refs_status read_rewrites(ncrefs_file *file, refs_error *err) {
     const char *said = getenv("NCREFS_URL_REWRITE");
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* types.c -- element types of Zarr as those of netCDF, see ncrefs.h. */
+/* types.c -- maps element types of Zarr to netCDF, see ncrefs.h. */
 #include <stdio.h>
 
 #include "ncrefs.h"

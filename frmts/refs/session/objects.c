@@ -1,15 +1,15 @@
-/* objects.c -- objects of a store under one name; see session.h. */
+/* objects.c -- lists objects of a store; see session.h. */
 #include "refs/combine.h"
 #include "refs/scan.h"
 #include "session_internal.h"
 
 typedef struct matching {
     const refs_object_lister *by;
-    const char *pattern; /* or NULL: all but what is hidden */
+    const char *pattern; /* or NULL: all objects that are not hidden */
     refs_buf *names;
 } matching;
 
-/* Also what does not match: the files beside indices, which are read by these. */
+/* Records all listed objects, also those that do not match, such as the GRIB files of indices. */
 static refs_status note_object(const refs_object_lister *by, const refs_listed *listed,
                                refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
@@ -34,7 +34,7 @@ static refs_status add_object(void *user, const refs_listed *listed, refs_error 
     return REFS_OK;
 }
 
-/* Objects are listed by what is before the first sign of a pattern, and no deeper than it reaches.
+/* Lists by the prefix before the first wildcard, and no deeper than the pattern.
  */
 refs_status refs_objects_list(const refs_object_lister *by, const char *name, refs_buf *names,
                               refs_error *err) {

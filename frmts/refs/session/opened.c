@@ -1,4 +1,4 @@
-/* opened.c -- one set with all that reads it; see session.h. */
+/* opened.c -- opens one set with the modules that read it; see session.h. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,18 +8,18 @@
 #include "refs/watch.h"
 #include "session_internal.h"
 
-/* Opened from first to last, freed from last to first. */
+/* Members are opened from first to last, and freed in reverse order. */
 struct refs_opened {
     refs_session *session;
     refs_open_options options;
-    refs_watch *watch; /* what is replaced while it is open is an error, not a mixture */
+    refs_watch *watch; /* detects files that are replaced while they are open */
     refs_file_pool *file_pool;
     refs_http_vfs *own_vfs;
     const refs_vfs *vfs;
     atomic_bool is_cancelled;
     refs_set *set;
     refs_fetcher *fetcher;
-    _Atomic(refs_fetcher *) cancelled_too; /* the same once it is there */
+    _Atomic(refs_fetcher *) cancelled_too; /* the fetcher to cancel, once it exists */
     refs_store *store;
     refs_hierarchy *hierarchy;
     refs_aggregations *aggregations;
@@ -27,7 +27,7 @@ struct refs_opened {
     refs_fragments *fragments;
 };
 
-/* Decoded chunks of one set that are kept, where REFS_CACHE_MAX does not say how many. */
+/* The default size of the chunk cache, without REFS_CACHE_MAX. */
 #define CACHE_BYTES (256 * REFS_MIB)
 
 static size_t cache_bytes(void) {
@@ -90,7 +90,7 @@ static bool goes_on(void *user) {
     return !atomic_load((atomic_bool *)user);
 }
 
-/* Opens what the location stands for. */
+/* Opens the set at a location, or the files that it stands for. */
 static refs_status open_whole(refs_opened *opened, const char *location,
                               const refs_set_options *sets, refs_error *err) {
     const refs_references from = {
@@ -106,7 +106,7 @@ static refs_status open_whole(refs_opened *opened, const char *location,
     return refs_references_open(&from, location, &opened->set, err);
 }
 
-/* Opens a set; of a list of sets the one that was chosen, or the only one. */
+/* Opens a set, or the selected or only one of a list of sets. */
 static refs_status open_set(refs_opened *opened, const char *location, refs_error *err) {
     const refs_set_visitor visitor = {ignore_set, NULL};
     refs_set_options sets = opened->options.sets;
@@ -160,7 +160,7 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     REFS_TRY(refs_hierarchy_open(opened->store, notes, &opened->hierarchy, err));
     REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));
     if (opened->aggregations == NULL) return REFS_OK;
-    /* A master is replaced when its archive grows: a program that has it open reads on. */
+    /* Appending replaces a master: a program that has it open continues with the old file. */
     if (refs_set_is_file(opened->set))
         refs_watch_hold(opened->watch, refs_set_document(opened->set));
     return open_fragments(opened, err);
@@ -174,11 +174,11 @@ static refs_status open_named(refs_opened *opened, const char *name, refs_error 
 
 /* -- cancelling -------------------------------------------------------------------------------- */
 
-/* A set that a thread of its own opens, while the caller asks whether to go on. */
+/* A set that another thread opens, while the caller checks for cancellation. */
 typedef struct opening {
     refs_opened *opened;
     const char *name;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following members */
     pthread_cond_t changed;
     bool has_ended;
     refs_status status;
@@ -210,7 +210,7 @@ static bool has_ended(opening *job) {
     return job->has_ended;
 }
 
-/* Waits until the set is open; once it is cancelled, until its requests have ended. */
+/* Waits until the set is open or, after a cancellation, until its requests have ended. */
 static bool await_opening(opening *job) {
     const refs_cancel_check *cancel = &job->opened->options.cancel;
     bool goes_on = true;

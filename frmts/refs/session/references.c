@@ -1,9 +1,9 @@
-/* references.c -- the references that a name stands for, opened for work; see session.h. */
+/* references.c -- opens the references that a name stands for; see session.h. */
 #include "refs/scan.h"
 #include "refs/watch.h"
 #include "session_internal.h"
 
-/* How often a set that is replaced while it is opened is opened again. */
+/* Most retries if a set is replaced while it is opened. */
 #define MAX_REPLACED 5
 
 static refs_status list_objects(void *lister, const char *location, refs_buf *locations,

@@ -1,4 +1,4 @@
-/* session.c -- what all sets of a process are read with; see session.h. */
+/* session.c -- the resources that all sets of a process share; see session.h. */
 #include <unistd.h>
 
 #include "refs/file_name.h"

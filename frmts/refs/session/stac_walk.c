@@ -5,24 +5,24 @@
 #include "refs/vfs.h"
 #include "session_internal.h"
 
-/* The first bytes of documents, the size of one and of all together, how many they are, and how
- * deep they link to each other: pages of lists do, one to the next. */
+/* Limits: first bytes that are sniffed, size of one document and of all, number of documents, and
+ * depth of links, which includes the pages of lists. */
 #define HEAD_BYTES    (64 * REFS_KIB)
 #define MAX_BYTES     (64 * REFS_MIB)
 #define MAX_ALL_BYTES (512 * REFS_MIB)
 #define MAX_DOCUMENTS 10000
 #define MAX_DEPTH     1000
 
-/* Documents that link to each other, one after the other. */
+/* A traversal of linked documents. */
 typedef struct walk {
     const refs_object_lister *by;
     const refs_stac_visitor *visitor;
-    refs_intern documents; /* that were seen */
+    refs_intern documents; /* visited */
     size_t bytes;          /* of all of them */
     unsigned depth;
 } walk;
 
-/* By its name: APIs have items at ".../collections/c/items/i". */
+/* Whether a name may be a document: APIs have items at ".../collections/c/items/i". */
 static bool may_be_document(refs_str name) {
     const refs_str folder = refs_path_parent(name);
     return refs_str_ends(name, ".json") || refs_str_ends(name, ".geojson") ||
@@ -44,7 +44,7 @@ bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
     return refs_stac_sniff(refs_bytes_view(head, got));
 }
 
-/* Takes note of a document; *is_new is false where it was seen before. */
+/* Records a document; *is_new is false if it was recorded before. */
 static refs_status note_document(walk *all, const char *name, bool *is_new, refs_error *err) {
     uint32_t id;
     *is_new = refs_intern_find(&all->documents, refs_str_from(name)) == REFS_INTERN_NONE;
@@ -69,7 +69,7 @@ static refs_status read_document(walk *all, const char *name, refs_buf *text, re
     return status;
 }
 
-/* A name in a document that cannot be opened is one source less, where errors are skipped. */
+/* Skips a linked document that cannot be opened, if the visitor has `skip`. */
 static refs_status skip(const walk *all, const refs_error *problem, refs_error *err) {
     const refs_stac_visitor *visitor = all->visitor;
     const bool may_be_skipped = problem->status != REFS_OK && problem->status != REFS_NOMEM &&

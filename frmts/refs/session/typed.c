@@ -44,7 +44,7 @@ static refs_status read_json(const refs_json *value, refs_typed *typed, refs_err
     return status;
 }
 
-/* A text up to its first NUL; a value that is not a text, as JSON. */
+/* Appends a text up to its first NUL; other values as JSON. */
 static refs_status append_value(const refs_json *value, refs_buf *strings, refs_error *err) {
     const refs_str text = refs_json_text(value);
     const size_t end = refs_str_find(text, '\0');
@@ -83,7 +83,7 @@ static const refs_dtype uint64 = {.type = REFS_TYPE_UINT, .size = 8};
 static const refs_dtype float32 = {.type = REFS_TYPE_FLOAT, .size = 4};
 static const refs_dtype float64 = {.type = REFS_TYPE_FLOAT, .size = 8};
 
-/* One value or a list of them. */
+/* Element `i` of a list; a single value counts as a list of one. */
 static const refs_json *item(const refs_json *value, size_t i) {
     return refs_json_is_array(value) ? refs_json_at(value, i) : value;
 }
@@ -93,11 +93,11 @@ static bool is_written_as_integer(const refs_json *number) {
     return text.size > 0 && strspn(text.data, "-0123456789") == text.size;
 }
 
-/* Reals that a float holds, of which one would have fewer digits if it had been a double: 0.1f is
- * 0.100000001490116 as a double. Decimals of so few digits that both types hold, such as 0.5, do
- * not tell. */
+/* Whether all numbers are exact floats, and at least one has the digits of a float written as a
+ * double: 0.1f is 0.100000001490116. Numbers such as 0.5, which are short in both types, prove
+ * nothing. */
 static bool are_floats(const refs_json *value, size_t n) {
-    enum { DIGITS = 9 }; /* that tell any two floats apart */
+    enum { DIGITS = 9 }; /* enough to distinguish all floats */
     bool is_told = false;
     for (size_t i = 0; i < n; i++) {
         double real = 0;
@@ -110,7 +110,7 @@ static bool are_floats(const refs_json *value, size_t n) {
     return is_told;
 }
 
-/* Types, of which a later one takes the place of an earlier one. */
+/* Types of numbers: a list gets the last one of its elements' types. */
 enum { AS_INT32, AS_INT64, AS_UINT64, AS_FLOAT64 };
 
 static int type_of_number(const refs_json *number, bool *is_negative) {
@@ -123,7 +123,7 @@ static int type_of_number(const refs_json *number, bool *is_negative) {
     return integer > INT32_MAX || integer < INT32_MIN ? AS_INT64 : AS_INT32;
 }
 
-/* False: they are not all numbers. */
+/* Finds the type of a list; false if not all elements are numbers. */
 static bool find_type(const refs_json *value, size_t n, refs_dtype *dtype) {
     const refs_dtype *const types[] = {&int32, &int64, &uint64, &float64};
     int found = AS_INT32;
@@ -139,7 +139,7 @@ static bool find_type(const refs_json *value, size_t n, refs_dtype *dtype) {
     return true;
 }
 
-/* A number of JSON; what it is not is zero. */
+/* A JSON number; members of other types are zero. */
 typedef struct number {
     int64_t integer;
     uint64_t positive;
@@ -168,7 +168,7 @@ static bool put_float(const number *of, size_t size, uint8_t *dst) {
 
 static bool put_integer(const number *of, size_t size, uint8_t *dst) {
     const int64_t most = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
-    memcpy(dst, &of->integer, size); /* little-endian; others below */
+    memcpy(dst, &of->integer, size); /* little-endian; swapped below */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     memcpy(dst, (const uint8_t *)&of->integer + 8 - size, size);
 #endif
@@ -186,7 +186,7 @@ static bool put_positive(const number *of, size_t size, uint8_t *dst) {
     return of->integer < 0 ? of->integer >= -(int64_t)(most / 2) - 1 : of->positive <= most;
 }
 
-/* False where the type does not hold it. */
+/* Writes a number; false if the type cannot represent it. */
 static bool put_number(const number *of, const refs_dtype *dtype, uint8_t *dst) {
     if (dtype->type == REFS_TYPE_FLOAT) return put_float(of, dtype->size, dst);
     if (dtype->type == REFS_TYPE_INT) return put_integer(of, dtype->size, dst);
@@ -203,8 +203,8 @@ static bool put_numbers(const refs_json *value, refs_typed *typed) {
     return is_held;
 }
 
-/* Whether numbers may get the type of their variable. Reals of a variable of integers stay what
- * they are: sets write 0.0 for a bound of unpacked values, and 0 for one of packed ones. */
+/* Whether numbers may get the type of their variable. Reals of an integer variable keep their type:
+ * sets write 0.0 for a bound of unpacked values, and 0 for one of packed values. */
 static bool may_have_type(const refs_dtype *found, const refs_dtype *of) {
     const bool is_number =
         of->type == REFS_TYPE_INT || of->type == REFS_TYPE_UINT || of->type == REFS_TYPE_FLOAT;
@@ -224,7 +224,7 @@ static refs_status read_numbers(refs_str name, const refs_json *value, const ref
         if (put_numbers(value, typed)) return REFS_OK;
         typed->dtype = found;
     }
-    /* Reals are rounded; others were found to be held. */
+    /* Reals are rounded; other numbers were checked to fit. */
     if (put_numbers(value, typed) || found.type == REFS_TYPE_FLOAT) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "attribute %.*s: its numbers have no common type",
                      (int)name.size, name.data);
@@ -286,6 +286,6 @@ refs_status refs_typed_read_one_of(const refs_json *attributes, size_t i, const 
         typed->kind != REFS_TYPED_NUMBERS || typed->n != 1 || typed->dtype.type != REFS_TYPE_FLOAT)
         return REFS_OK;
     typed->dtype = is_packed_by_floats(attributes, of) ? float32 : float64;
-    (void)put_numbers(value, typed); /* a float is rounded only where it was one */
+    (void)put_numbers(value, typed); /* rounding is exact, because the number was a float */
     return REFS_OK;
 }
