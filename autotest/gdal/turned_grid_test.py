@@ -298,7 +298,7 @@ class Options(unittest.TestCase):
             gdal.PopErrorHandler()
         self.assertEqual(dataset.GetGeoTransform()[0], -3.5)
         self.assertEqual(len(said), 1, said)
-        self.assertIn("36 columns of 7 degrees lie across 180", said[0])
+        self.assertIn("36 columns of 7 degrees cross 180", said[0])
 
 
 class Configured:

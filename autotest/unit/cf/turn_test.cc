@@ -169,8 +169,8 @@ TEST_F(Turn, SaysWhyAGridStays) {
     describe(100, 1, 200, REFS_CF_LONGITUDES_FROM_180);
     EXPECT_EQ(set.geotransform(), Values({99.5, 1, 0, 1.5, 0, -1}));
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_EQ(set.notes[0], "/v: LONGITUDES=-180 is ignored: 200 columns of 1 degrees lie across "
-                            "180 and are not a whole circle");
+    EXPECT_EQ(set.notes[0], "/v: LONGITUDES=-180 is ignored: 200 columns of 1 degrees cross 180 "
+                            "but do not cover 360 degrees");
 }
 
 TEST_F(Turn, SaysSoOfUnevenLongitudes) {

@@ -63,7 +63,7 @@ TEST(RefsetList, MayBeEmpty) {
     EXPECT_EQ(set.Open("[]"), REFS_UNSUPPORTED);
     EXPECT_STREQ(
         set.error.message,
-        "refs.json: has 0 reference sets: choose one by #set=N behind the name, N counted from 0");
+        "refs.json: has 0 reference sets: choose one by #set=N after the name, N counted from 0");
 }
 
 // GDAL lists nothing of an archive without members.

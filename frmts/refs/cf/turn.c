@@ -85,8 +85,7 @@ static void note(const refs_cf__input *input, const char *why) {
 static void note_open_circle(const refs_cf__input *input, const refs_cf__columns *columns,
                              double low) {
     char why[160];
-    snprintf(why, sizeof why,
-             "%llu columns of %.10g degrees lie across %g and are not a whole circle",
+    snprintf(why, sizeof why, "%llu columns of %.10g degrees cross %g but do not cover 360 degrees",
              (unsigned long long)columns->n, fabs(columns->step), low + 360);
     note(input, why);
 }

@@ -120,7 +120,7 @@ refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout
     REFS_TRY(count_sets(reader, &n_sets, err));
     return refs_fail(
         err, REFS_UNSUPPORTED,
-        "has %zu reference sets: choose one by #set=N behind the name, N counted from 0", n_sets);
+        "has %zu reference sets: choose one by #set=N after the name, N counted from 0", n_sets);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

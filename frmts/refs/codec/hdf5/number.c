@@ -79,7 +79,7 @@ static refs_status put_floats(const refs_bit_number *stored, refs_recast_pass *p
     double numbers[REFS_NUMBER_BLOCK];
     for (size_t i = 0; i < n; i++, pass->src += stored->size)
         if (!refs_bit_number_float(stored, pass->src, &numbers[i]))
-            return refs_fail(err, REFS_CORRUPT, "a number is greater than a double can be");
+            return refs_fail(err, REFS_CORRUPT, "a number exceeds the range of double");
     refs_codec__put_doubles(pass, numbers, n);
     return REFS_OK;
 }
