@@ -327,6 +327,24 @@ class Costs(unittest.TestCase):
             seconds.append(used)
         self.assertLess(seconds[1], 8 * seconds[0] + 0.5)
 
+    def test_record_files_cost_what_they_hold_and_not_the_rows_that_they_have_room_for(self):
+        """Each fragment of an aggregation has a record file of one chunk, which an append compares."""
+        self.write("d.bin", bytes(1000))
+        names = [f"packed{i}.json" for i in range(301)]
+        for i, name in enumerate(names):
+            packed = json.dumps({"_ARRAY_DIMENSIONS": ["t", "x"], "scale_factor": [0.5, 0.25][i % 2]})
+            self.write(name, document({"t/.zarray": array([1], dtype="<f8"), "t/.zattrs": dims("t"),
+                                       "t/0": "base64:" + base64.b64encode(struct.pack("<d", i)).decode(),
+                                       "v/.zarray": array([1, 2], dtype="<i2"), "v/.zattrs": packed, "v/0.0": ["d.bin", 4 * i % 900, 4]}))
+        seconds = []
+        for rows in ("100", "100000"):
+            for command in (["index", "-q", *names[:-1], "-a", "t", "--record-size", rows, "-o", f"{rows}.parq"],
+                            ["append", "-q", f"{rows}.parq", names[-1]]):
+                status, said, used, _ = self.run_limited([REFS, *command], self.folder)
+                self.assertEqual(status, 0, said)
+            seconds.append(used)
+        self.assertLess(seconds[1], 7 * seconds[0])
+
     def test_an_absent_file_is_looked_for_once_however_often_it_is_named(self):
         n, requests = 50, []
         master = document({

@@ -44,6 +44,7 @@ struct refs_growth {
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
+    size_t next;    /* where an array is looked for first: they come in one order */
     grown *array;   /* whose chunks are written */
     char separator; /* of its keys, since the writer's array may already be the next one */
     size_t rank;
@@ -225,10 +226,14 @@ refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes 
     return add_array(growth, prefix, &array, err);
 }
 
-static bool has_array(const refs_growth *growth, refs_str prefix) {
-    for (size_t i = 0; i < growth->n_arrays; i++)
-        if (refs_str_is(prefix, growth->arrays[i].prefix)) return true;
-    return false;
+static grown *find_array(refs_growth *growth, refs_str prefix) {
+    for (size_t i = 0; i < growth->n_arrays; i++) {
+        const size_t at = (growth->next + i) % growth->n_arrays;
+        if (!refs_str_is(prefix, growth->arrays[at].prefix)) continue;
+        growth->next = at + 1;
+        return &growth->arrays[at];
+    }
+    return NULL;
 }
 
 /* Marks the set if an old array does not exist any more. */
@@ -237,7 +242,7 @@ static void check_lost(refs_growth *growth) {
     for (size_t i = 0; i < refs_json_size(all) && !growth->is_rewritten; i++) {
         const refs_str key = refs_json_name_at(all, i);
         const refs_str prefix = refs_path_folder(key);
-        if (refs_str_ends(key, ".zarray") && !has_array(growth, prefix))
+        if (refs_str_ends(key, ".zarray") && find_array(growth, prefix) == NULL)
             mark_rewritten(growth, prefix, " no longer exists");
     }
 }
@@ -310,8 +315,7 @@ void refs_growth__array(refs_growth *growth, const refs_write_array *array) {
     memcpy(growth->n, array->n, array->rank * sizeof *growth->n);
     growth->n_chunks = array->n_chunks;
     growth->next_record = 0;
-    for (size_t i = 0; i < growth->n_arrays; i++)
-        if (refs_str_is(prefix, growth->arrays[i].prefix)) growth->array = &growth->arrays[i];
+    growth->array = find_array(growth, prefix);
     if (growth->array == NULL) mark_rewritten(growth, prefix, " has no metadata");
 }
 

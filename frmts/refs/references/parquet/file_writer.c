@@ -56,6 +56,7 @@ refs_status refs_write__rows_open(size_t n, refs_rows *rows, refs_error *err) {
     rows->raw = refs_calloc(n, sizeof *rows->raw);
     if (rows->offset == NULL || rows->size == NULL || rows->path == NULL || rows->raw == NULL)
         return refs_fail_nomem(err);
+    rows->n_used = n;
     refs_write__rows_reset(rows);
     return REFS_OK;
 }
@@ -71,12 +72,12 @@ void refs_write__rows_clear(refs_rows *rows) {
 }
 
 void refs_write__rows_reset(refs_rows *rows) {
-    memset(rows->offset, 0, rows->n * sizeof *rows->offset);
-    memset(rows->size, 0, rows->n * sizeof *rows->size);
-    memset(rows->path, 0xff, rows->n * sizeof *rows->path);
-    memset(rows->raw, 0xff, rows->n * sizeof *rows->raw);
+    memset(rows->offset, 0, rows->n_used * sizeof *rows->offset);
+    memset(rows->size, 0, rows->n_used * sizeof *rows->size);
+    memset(rows->path, 0xff, rows->n_used * sizeof *rows->path);
+    memset(rows->raw, 0xff, rows->n_used * sizeof *rows->raw);
     refs_intern_clear(&rows->paths);
-    rows->raw_bytes.size = 0;
+    rows->raw_bytes.size = rows->n_used = 0;
 }
 
 /* -- pages ------------------------------------------------------------------------------------- */
@@ -90,15 +91,15 @@ static refs_status append_varint(refs_buf *buf, uint64_t number, refs_error *err
 }
 
 /* Whether each value is there, as one run of bits with its length before it. */
-static refs_status append_levels(refs_buf *page, const uint32_t *values, size_t n,
+static refs_status append_levels(refs_buf *page, const uint32_t *values, const refs_rows *rows,
                                  refs_error *err) {
-    size_t begin = page->size, n_bytes = (n + 7) / 8;
+    size_t begin = page->size, n_bytes = (rows->n + 7) / 8;
     REFS_TRY(refs_buf_append_le(page, 0, 4, err));
     REFS_TRY(append_varint(page, (uint64_t)n_bytes << 1 | 1, err));
     size_t bits = page->size;
     REFS_TRY(refs_buf_resize(page, bits + n_bytes, err));
     memset(page->data + bits, 0, n_bytes);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < rows->n_used; i++)
         if (values[i] != REFS_ROW_NULL) page->data[bits + i / 8] |= (uint8_t)(1 << i % 8);
     refs_store_le(page->data + begin, 4, page->size - begin - 4);
     return REFS_OK;
@@ -110,12 +111,16 @@ static unsigned width_of(uint32_t largest) {
     return width;
 }
 
+static size_t count_there(const uint32_t *values, const refs_rows *rows) {
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n_used; i++) n += values[i] != REFS_ROW_NULL;
+    return n;
+}
+
 /* Numbers in the dictionary, those of nulls left out, as one run of bits. */
 static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_error *err) {
     unsigned width = rows->paths.count > 0 ? width_of((uint32_t)rows->paths.count - 1) : 1;
-    size_t count = 0;
-    for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
-    size_t groups = (count + 7) / 8;
+    const size_t groups = (count_there(rows->path, rows) + 7) / 8;
     REFS_TRY(refs_buf_append_le(page, width, 1, err));
     REFS_TRY(append_varint(page, (uint64_t)groups << 1 | 1, err));
     size_t begin = page->size;
@@ -124,7 +129,7 @@ static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_er
     uint64_t held = 0;
     unsigned n_held = 0;
     uint8_t *to = page->data + begin;
-    for (size_t i = 0; i < rows->n; i++) {
+    for (size_t i = 0; i < rows->n_used; i++) {
         if (rows->path[i] == REFS_ROW_NULL) continue;
         held |= (uint64_t)rows->path[i] << n_held;
         for (n_held += width; n_held >= 8; n_held -= 8, held >>= 8) *to++ = (uint8_t)held;
@@ -138,35 +143,34 @@ static refs_status append_text(refs_buf *page, refs_str text, refs_error *err) {
     return refs_buf_append_str(page, text, err);
 }
 
-static refs_status append_integers(refs_buf *page, const uint64_t *values, size_t n,
+static refs_status append_integers(refs_buf *page, const uint64_t *values, const refs_rows *rows,
                                    refs_error *err) {
     size_t begin = page->size;
-    REFS_TRY(refs_buf_resize(page, begin + 8 * n, err));
+    REFS_TRY(refs_buf_resize(page, begin + 8 * rows->n, err));
     uint8_t *to = page->data + begin;
-    for (size_t i = 0; i < n; i++, to += 8)
-        for (size_t byte = 0; byte < 8; byte++) to[byte] = (uint8_t)(values[i] >> 8 * byte);
+    for (size_t i = 0; i < rows->n_used; i++, to += 8) refs_store_le(to, 8, values[i]);
+    memset(to, 0, 8 * (rows->n - rows->n_used));
     return REFS_OK;
 }
 
 /* A dictionary pays where paths come twice. If some are null, it makes fastparquet give None for
  * them: of plain strings, pandas 3 makes NaN, which fsspec reads as a path. */
 static bool wants_dictionary(const refs_rows *rows) {
-    size_t count = 0;
-    for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
+    const size_t count = count_there(rows->path, rows);
     return count < rows->n || count / 2 >= rows->paths.count;
 }
 
 static refs_status append_values(refs_buf *page, const refs_rows *rows, size_t column,
                                  refs_error *err) {
-    if (column == OFFSET_COLUMN) return append_integers(page, rows->offset, rows->n, err);
-    if (column == SIZE_COLUMN) return append_integers(page, rows->size, rows->n, err);
+    if (column == OFFSET_COLUMN) return append_integers(page, rows->offset, rows, err);
+    if (column == SIZE_COLUMN) return append_integers(page, rows->size, rows, err);
     if (column == RAW_COLUMN) {
-        REFS_TRY(append_levels(page, rows->raw, rows->n, err));
+        REFS_TRY(append_levels(page, rows->raw, rows, err));
         return refs_buf_append(page, rows->raw_bytes.data, rows->raw_bytes.size, err);
     }
-    REFS_TRY(append_levels(page, rows->path, rows->n, err));
+    REFS_TRY(append_levels(page, rows->path, rows, err));
     if (wants_dictionary(rows)) return append_numbers(page, rows, err);
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n_used; i++)
         if (rows->path[i] != REFS_ROW_NULL)
             REFS_TRY(append_text(page, refs_intern_get(&rows->paths, rows->path[i]), err));
     return REFS_OK;
@@ -241,7 +245,7 @@ static refs_status append_column(refs_parquet_file *file, const refs_rows *rows,
     place->has_dictionary = column == PATH_COLUMN && wants_dictionary(rows);
     const uint32_t *values = column == PATH_COLUMN ? rows->path : rows->raw;
     if (columns[column].repetition == OPTIONAL)
-        for (size_t i = 0; i < rows->n; i++) place->n_nulls += values[i] == REFS_ROW_NULL;
+        place->n_nulls = rows->n - count_there(values, rows);
     if (place->has_dictionary) REFS_TRY(append_dictionary(file, rows, place, err));
     place->data_page = file->bytes.size;
     file->page.size = 0;

@@ -15,6 +15,7 @@
 /** The rows of a record file, all of which are written. */
 typedef struct refs_rows {
     size_t n;
+    size_t n_used;           /**< rows after these are null: a file costs what it holds */
     uint64_t *offset, *size; /**< of each row */
     uint32_t *path;          /**< of each row: a number in `paths`, or REFS_ROW_NULL */
     uint32_t *raw;           /**< of each row: the position in `raw_bytes` of its size and its

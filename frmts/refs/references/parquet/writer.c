@@ -92,13 +92,15 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
 
 /* -- record files ------------------------------------------------------------------------------ */
 
-/* Rows of which all were there before, or none: with the rows that were there it is what it was. */
-static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, refs_error *err) {
-    refs_bytes bytes = {NULL, 0};
+/* Rows of which all were there before, or none: with the rows that were there it is what it was.
+ * *bytes are those of the file of these rows. */
+static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, refs_bytes *bytes,
+                                refs_error *err) {
+    *bytes = (refs_bytes){NULL, 0};
     if (parquet->has_rows)
-        REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+        REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, bytes, err));
     parquet->is_compared = true;
-    REFS_TRY(refs_growth__compare(parquet->growth, parquet->record, bytes, rows, err));
+    REFS_TRY(refs_growth__compare(parquet->growth, parquet->record, *bytes, rows, err));
     return refs_growth__check_rows(parquet->growth, parquet->record, &parquet->rows, err);
 }
 
@@ -122,8 +124,10 @@ static refs_status write_record(parquet_writer *parquet, refs_error *err) {
     bool is_written = true;
     refs_bytes bytes;
     if (!parquet->has_rows) return REFS_OK;
-    if (has_old_rows(parquet)) REFS_TRY(compare_rows(parquet, REFS_GROWTH_ALL_ROWS, err));
-    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+    if (has_old_rows(parquet))
+        REFS_TRY(compare_rows(parquet, REFS_GROWTH_ALL_ROWS, &bytes, err));
+    else
+        REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
     if (parquet->growth != NULL)
         REFS_TRY(refs_growth__record(parquet->growth, parquet->record, bytes, &is_written, err));
     if (is_written) REFS_TRY(write_file(parquet, bytes, err));
@@ -190,21 +194,23 @@ static refs_status put_path(parquet_writer *parquet, size_t row, const refs_writ
 static refs_status compare_cut(parquet_writer *parquet, const refs_write_chunk *chunk,
                                refs_error *err) {
     bool is_cut;
+    refs_bytes bytes;
     refs_buf *raw = &parquet->rows.raw_bytes;
     REFS_TRY(refs_growth__cut(parquet->growth, chunk, &parquet->cut, &is_cut, err));
     if (!is_cut) return REFS_OK;
     size_t begin = raw->size, row = (size_t)(chunk->number % parquet->record_size);
     REFS_TRY(put_raw(parquet, row, refs_buf_view(&parquet->cut), err));
-    REFS_TRY(compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err));
+    REFS_TRY(compare_rows(parquet, REFS_GROWTH_OLD_ROWS, &bytes, err));
     raw->size = begin;
     return REFS_OK;
 }
 
 static refs_status compare_old(parquet_writer *parquet, const refs_write_chunk *chunk,
                                refs_error *err) {
+    refs_bytes bytes;
     if (!has_old_rows(parquet)) return REFS_OK;
     if (chunk->number >= refs_growth__n_old(parquet->growth))
-        return compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err);
+        return compare_rows(parquet, REFS_GROWTH_OLD_ROWS, &bytes, err);
     return REFS_OK;
 }
 
@@ -216,6 +222,7 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
     (void)array;
     if (record != parquet->record) REFS_TRY(write_record(parquet, err));
     parquet->record = record;
+    if (parquet->rows.n_used <= row) parquet->rows.n_used = row + 1;
     REFS_TRY(compare_old(parquet, chunk, err));
     parquet->has_rows = true;
     if (has_old_rows(parquet)) REFS_TRY(compare_cut(parquet, chunk, err));
