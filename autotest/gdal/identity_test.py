@@ -39,6 +39,18 @@ def thread_options(**options):
             gdal.SetThreadLocalConfigOption(name, None)
 
 
+@contextlib.contextmanager
+def process_options(**options):
+    """Options of the process, which are not set before."""
+    for name, value in options.items():
+        gdal.SetConfigOption(name, value)
+    try:
+        yield
+    finally:
+        for name in options:
+            gdal.SetConfigOption(name, None)
+
+
 class Identity(unittest.TestCase):
     def setUp(self):
         gdal.VSICurlClearCache()
@@ -231,6 +243,170 @@ class Caches(Identity):
         again = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
         again.ReadAsArray()
         self.assertEqual(len(server.requests("v.bin")), before, "the same identity shares what is open")
+
+    def read_with(self, dataset, header, band, with_options):
+        with with_options(GDAL_HTTP_HEADERS=f"{NAME}: {header}"):
+            return dataset.GetRasterBand(band).ReadRaster()
+
+    def check_reads_of_another(self, with_options, read=None):
+        """What a dataset reads for another identity than it was opened with is in no cache of the first."""
+        self.folder.write_array(8, WIDTH)
+        server = self.serve("/v.bin")
+        name = f'REFS:"{server.url("refs.json")}":/v'
+        read = read or self.read_with
+        with with_options(GDAL_HTTP_HEADERS=f"{NAME}: other"):
+            dataset = gdal.Open(name)
+        values = read(dataset, VALUE, 5, with_options)
+        self.assertEqual(np.frombuffer(values, "<i4")[0], 4 * WIDTH)
+        for again in (dataset, None):
+            with self.assertRaisesRegex(RuntimeError, "401"):
+                with with_options(GDAL_HTTP_HEADERS=f"{NAME}: other"):
+                    again = again or gdal.Open(name)
+                self.read_with(again, "other", 5, with_options)
+        n = len(server.requests("v.bin"))
+        with with_options(GDAL_HTTP_HEADERS=HEADERS):
+            own = gdal.Open(name)
+            self.assertEqual(own.GetRasterBand(5).ReadRaster(), values)
+        self.assertEqual(len(server.requests("v.bin")), n, "it is in the cache of who has read it")
+
+    def test_reads_of_another_thread_option(self):
+        self.check_reads_of_another(thread_options)
+
+    def test_reads_of_another_option_of_the_process(self):
+        self.check_reads_of_another(process_options)
+
+    def test_reads_by_ways_that_load_first(self):
+        """GDAL resamples what was loaded before."""
+        def read(dataset, header, band, with_options):
+            with with_options(GDAL_HTTP_HEADERS=f"{NAME}: {header}"):
+                dataset.GetRasterBand(band).ReadRaster(buf_xsize=WIDTH // 2, resample_alg=gdal.GRIORA_Average)
+            return self.read_with(dataset, header, band, with_options)
+        self.check_reads_of_another(thread_options, read)
+
+    def test_options_of_a_path(self):
+        self.folder.write_array(8, WIDTH)
+        server = Server(self.folder, faults={"/v.bin": {"status": 401, "require": {"cookie": "^me$"}}})
+        self.addCleanup(server.close)
+        path, name = f"/vsicurl/{server.base}", f'REFS:"{server.url("refs.json")}":/v'
+        self.addCleanup(gdal.SetPathSpecificOption, path, "GDAL_HTTP_COOKIE", None)
+        gdal.SetPathSpecificOption(path, "GDAL_HTTP_COOKIE", "other")
+        dataset = gdal.Open(name)
+        gdal.SetPathSpecificOption(path, "GDAL_HTTP_COOKIE", "me")
+        dataset.GetRasterBand(5).ReadRaster()
+        gdal.SetPathSpecificOption(path, "GDAL_HTTP_COOKIE", "other")
+        with self.assertRaisesRegex(RuntimeError, "401"):
+            gdal.Open(name).ReadAsArray()
+
+    def test_arrays_that_another_reads(self):
+        self.folder.write_array(8, WIDTH)
+        server = self.serve("/v.bin")
+
+        def open_array():
+            dataset = gdal.OpenEx(f'REFS:{server.url("refs.json")}', gdal.OF_MULTIDIM_RASTER)
+            return dataset.GetRootGroup().OpenMDArray("v")
+
+        array = open_array()
+        with thread_options(GDAL_HTTP_HEADERS=HEADERS):
+            self.assertEqual(array.ReadAsArray()[4, 0, 0], 4 * WIDTH)
+        for again in (array, open_array()):
+            with self.assertRaisesRegex(RuntimeError, "401"):
+                again.ReadAsArray()
+
+    def test_fragments_that_another_reads(self):
+        files = [self.write_file(number) for number in range(4)]
+        master = os.path.join(self.folder.served, "all.nca")
+        subprocess.run([REFS, "combine", "--format", "cfa", "-q", *files, "-o", master], check=True)
+        server = self.serve(*(f"/{number:02}.nc" for number in range(4)))
+        name = f'REFS:"{server.url("all.nca")}":/v'
+        dataset = gdal.Open(name)
+        with thread_options(GDAL_HTTP_HEADERS=HEADERS):
+            self.assertEqual(dataset.ReadAsArray()[:, 0, 0].tolist(), [0, 1, 2, 3])
+        with self.assertRaisesRegex(RuntimeError, "401"):
+            gdal.Open(name).ReadAsArray()
+
+    def test_threads_of_two_identities(self):
+        """They read one array at a time, each by its own."""
+        self.folder.write_array(BANDS, WIDTH)
+        server = self.serve("/v.bin")
+        dataset = gdal.OpenEx(f'REFS:{server.url("refs.json")}', gdal.OF_MULTIDIM_RASTER)
+        array = dataset.GetRootGroup().OpenMDArray("v")
+        outcomes = {}
+
+        def read(who):
+            refused = 0
+            with thread_options(GDAL_HTTP_HEADERS=f"{NAME}: {who}"):
+                for band in range(0, BANDS, 4):
+                    try:
+                        self.assertEqual(array.ReadAsArray([band, 0, 0], [1, 1, WIDTH])[0, 0, 0], band * WIDTH)
+                    except RuntimeError:
+                        refused += 1
+            outcomes[who] = refused
+
+        threads = [threading.Thread(target=read, args=(who,)) for who in (VALUE, "other")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(outcomes, {VALUE: 0, "other": BANDS // 4})
+
+
+class Captured(Identity):
+    """A read uses the options of its beginning for all of its requests."""
+
+    def headers_of_a_read(self, during, with_options):
+        """The headers of the requests of one read, and of another after it; during(dataset) is called once
+        while the first one reads."""
+        self.folder.write_array(BANDS, WIDTH, chunk_gap=4096)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        called = []
+
+        def progress(done, message, user):
+            if done > 0.1 and not called:
+                called.append(done)
+                during(dataset)
+            return 1
+
+        with with_options(GDAL_HTTP_HEADERS=f"{NAME}: first", REFS_MAX_GAP="0", REFS_HTTP_MAX_REQUESTS="2",
+                          REFS_READ_AHEAD="NO", REFS_CACHE_MAX="0"):
+            dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+            headers = []
+            for _ in range(2):
+                n = len(server.requests("v.bin"))
+                values = dataset.ReadAsArray(callback=progress)
+                self.assertTrue((values[:, 0, 0] == np.arange(BANDS) * WIDTH).all())
+                headers.append([request["headers"].get(NAME.lower()) for request in server.requests("v.bin")[n:]])
+        self.assertEqual(len(called), 1)
+        self.assertGreaterEqual(len(headers[0]), BANDS // 4)
+        return set(headers[0]), set(headers[1])
+
+    def test_what_a_callback_sets_is_for_what_comes_after_the_read(self):
+        for set_option, with_options in ((gdal.SetThreadLocalConfigOption, thread_options),
+                                         (gdal.SetConfigOption, process_options)):
+            with self.subTest(set_option.__name__):
+                headers = self.headers_of_a_read(
+                    lambda _: set_option("GDAL_HTTP_HEADERS", f"{NAME}: second"), with_options)
+                self.assertEqual(headers, ({"first"}, {"second"}))
+
+    def test_a_callback_sees_the_options_of_its_caller(self):
+        seen = []
+
+        def during(_):
+            seen.append((gdal.GetThreadLocalConfigOption("GDAL_HTTP_HEADERS"),
+                         gdal.GetConfigOption("GDAL_HTTP_HEADERS")))
+
+        self.assertEqual(self.headers_of_a_read(during, process_options), ({"first"}, {"first"}))
+        self.assertEqual(seen, [(None, f"{NAME}: first")])
+        self.assertIsNone(gdal.GetThreadLocalConfigOption("GDAL_HTTP_HEADERS"))
+
+    def test_what_a_callback_reads_is_a_read_of_its_own(self):
+        def during(dataset):
+            gdal.SetThreadLocalConfigOption("GDAL_HTTP_HEADERS", f"{NAME}: nested")
+            self.assertEqual(dataset.GetRasterBand(BANDS).ReadAsArray()[0, 0], (BANDS - 1) * WIDTH)
+            gdal.SetThreadLocalConfigOption("GDAL_HTTP_HEADERS", f"{NAME}: first")
+
+        first, second = self.headers_of_a_read(during, thread_options)
+        self.assertEqual((first, second), ({"first", "nested"}, {"first"}))
 
 
 if __name__ == "__main__":

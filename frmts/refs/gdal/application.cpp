@@ -154,6 +154,8 @@ const refs_application *RefsApplication() {
 refs_http_provider RefsHttpProviderOf(refs_cloud *cloud) {
     refs_http_provider functions = *refs_cloud_functions(cloud);
     functions.url = [](void *self, const char *location, refs_buf *url, refs_error *err) {
+        if (refs_location_is_remote(refs_str_from(location)))
+            REFS_TRY(RefsGuard(err, [&] { return RefsCheckOpener(err); }));
         if (isLeftToVsi(location)) return REFS_UNSUPPORTED;
         const refs_http_provider *all = refs_cloud_functions(static_cast<refs_cloud *>(self));
         return all->url(all->self, location, url, err);

@@ -9,7 +9,6 @@
 
 #include "fork_guard.h"
 #include "guard.h"
-#include "logins.h"
 #include "options.h"
 #include "refs/combine.h"
 #include "report.h"
@@ -157,8 +156,9 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
 std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CSLConstList options,
                                                  std::shared_ptr<const RefsS3nc> s3nc,
                                                  refs_error *error) {
+    const RefsOpener opener{location, RefsCallOptions::captured()->identityAt(location)};
     const Identity identity{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity() +
-                                          "\n" + RefsAccessIdentity(location.c_str())};
+                                          "\n" + opener.identity};
     Opened opened = registry().find(identity);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
     const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
@@ -171,7 +171,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CS
     // Threads that open one set at the same time read its index each, and share the chunks.
     const std::shared_ptr<RefsArchive> other = registry().find(identity).archive.lock();
     if (other != nullptr && other != archive && other->isCurrent(trustMilliseconds())) return other;
-    archive = openOn(location, opened.index, error);
+    archive = openOn(opened.index, opener, options, error);
     opened.archive = archive;
     if (!opened.index->standsAlone() || !opened.index->canTell())
         opened.index = nullptr;
@@ -222,11 +222,27 @@ void RefsArchive::forgetAll() {
     registry().clear();
 }
 
-std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
-                                                 std::shared_ptr<RefsIndex> index,
+std::shared_ptr<RefsArchive> RefsArchive::openOn(std::shared_ptr<RefsIndex> index,
+                                                 const RefsOpener &opener, CSLConstList options,
                                                  refs_error *error) {
-    std::shared_ptr<RefsArchive> archive(new RefsArchive(location, std::move(index)));
+    std::shared_ptr<RefsArchive> archive(new RefsArchive(std::move(index), opener, options));
     return archive->openAll(error) == REFS_OK ? archive : nullptr;
+}
+
+/** Who reads again has it still, if only a reader keeps it. */
+std::shared_ptr<RefsArchive> RefsArchive::openForCall(refs_error *error) {
+    std::shared_ptr<RefsArchive> other;
+    {
+        RefsLocked guard(arraysLock_);
+        other = other_.lock();
+    }
+    if (other != nullptr &&
+        other->opener_->identity == RefsCallOptions::captured()->identityAt(location_))
+        return other;
+    other = openAt(location_, options_.List(), index_->sharedS3nc(), error);
+    RefsLocked guard(arraysLock_);
+    other_ = other;
+    return other;
 }
 
 refs_status RefsArchive::openAll(refs_error *error) {
@@ -317,6 +333,20 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     return slot.get();
 }
 
+refs_array *RefsArchive::sameArray(const refs_array_meta *meta, refs_error *error) {
+    const refs_array_meta *same = refs_hierarchy_find_array(hierarchy(), refs_str_from(meta->path));
+    if (same == nullptr || same->rank != meta->rank || same->dtype.type != meta->dtype.type ||
+        same->dtype.size != meta->dtype.size ||
+        !std::equal(meta->shape, meta->shape + meta->rank, same->shape)) {
+        (void)refs_fail(error, REFS_CHANGED,
+                        "%s: %s: expected the array that was opened by another identity, found "
+                        "another one: open the set again",
+                        location_.c_str(), meta->path);
+        return nullptr;
+    }
+    return array(same, error);
+}
+
 namespace {
 
 /** A file that cannot be looked at may be there. */
@@ -355,6 +385,7 @@ refs_cf_values RefsArchive::values() {
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
     (void)RefsGuard(nullptr, [&] {
+        const RefsRequesting requesting(static_cast<RefsArchive *>(self)->opener_);
         std::vector<refs_array *> arrays;
         for (size_t i = 0; i < n; i++)
             if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
@@ -366,16 +397,20 @@ void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,
                                     refs_error *error) {
-    refs_array *array = static_cast<RefsArchive *>(self)->array(meta, error);
-    return array != nullptr ? refs_array_read_doubles(array, UINT64_MAX, values, error)
-                            : error->status;
+    const auto read = [&](refs_array *array, refs_error *err) {
+        return refs_array_read_doubles(array, UINT64_MAX, values, err);
+    };
+    return static_cast<RefsArchive *>(self)->readArray(meta, read, error);
 }
 
 refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, refs_buf *strings,
                                      refs_error *error) {
-    refs_array *array = static_cast<RefsArchive *>(self)->array(meta, error);
-    return array != nullptr ? refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, error)
-                            : error->status;
+    const size_t begin = strings->size;
+    const auto read = [&](refs_array *array, refs_error *err) {
+        strings->size = begin;
+        return refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, err);
+    };
+    return static_cast<RefsArchive *>(self)->readArray(meta, read, error);
 }
 
 refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
@@ -404,9 +439,8 @@ refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, ref
 }
 
 refs_status RefsArchive::fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head,
-                                   refs_error *error) const {
+                                   refs_error *error) {
     refs_range range = {};
-    REFS_TRY(refs_fetcher_location_id(fetcher_.get(), ref.location, &range.location_id, error));
     range.location = ref.location;
     range.length = std::min(max, ref.offset);
     refs_fetch_client client = {};
@@ -414,7 +448,12 @@ refs_status RefsArchive::fetchHead(const refs_ref &ref, uint64_t max, refs_buf *
         return refs_buf_append(static_cast<refs_buf *>(user), part.data, part.size, err);
     };
     client.user = head;
-    return refs_fetch(fetcher_.get(), &range, 1, &client, error);
+    const auto fetch = [&](RefsArchive &archive, refs_error *err) {
+        refs_fetcher *fetcher = archive.fetcher_.get();
+        REFS_TRY(refs_fetcher_location_id(fetcher, range.location, &range.location_id, err));
+        return refs_fetch(fetcher, &range, 1, &client, err);
+    };
+    return readAs(fetch, error);
 }
 
 refs_fetch_stats RefsArchive::fetchStats() const {

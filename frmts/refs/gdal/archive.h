@@ -7,12 +7,13 @@
 #include <mutex>
 #include <string>
 
+#include "call_options.h"
 #include "cpl_string.h"
 #include "handles.h"
 #include "index.h"
 
 /** Instances are shared and may be used from several threads. */
-class RefsArchive {
+class RefsArchive : public std::enable_shared_from_this<RefsArchive> {
   public:
     /** The set at `location` with the driver's open options, as it is now (docs/decisions/0010). A
      * set that was opened with the same options before and has not changed since is not read again;
@@ -32,11 +33,42 @@ class RefsArchive {
     const refs_set *set() const { return index_->set(); }
     const refs_hierarchy *hierarchy() const { return index_->hierarchy(); }
     const std::string &location() const { return location_; }
+    const std::shared_ptr<const RefsOpener> &opener() const { return opener_; }
     const refs_vfs_validators &validators() const { return index_->validators(); }
     bool isReplaced() const { return index_->isReplaced(); }
 
     /** An array of the hierarchy, opened at its first use; null on failure. */
     refs_array *array(const refs_array_meta *meta, refs_error *error);
+
+    /** The same array of a set that was opened by another identity; null on failure. */
+    refs_array *sameArray(const refs_array_meta *meta, refs_error *error);
+
+    /** Returns read(archive, error) of this archive; or, where something is to be requested and the
+     * call has another identity than who opened the set, of an archive that this one opens: data
+     * that one identity may read are in no cache that another one has. */
+    template <class Read> refs_status readAs(Read read, refs_error *error) {
+        {
+            refs_error problem = REFS_ERROR_INIT;
+            const RefsRequesting requesting(opener_);
+            const refs_status status = read(*this, &problem);
+            if (status == REFS_OK || !requesting.isRefused())
+                return refs_fail(error, status, "%s", problem.message);
+        }
+        const std::shared_ptr<RefsArchive> other = openForCall(error);
+        if (other == nullptr) return error != nullptr ? error->status : REFS_FORBIDDEN;
+        const RefsRequesting requesting(other->opener_);
+        return read(*other, error);
+    }
+
+    /** The same with read(array, error) of an array of the hierarchy. */
+    template <class Read>
+    refs_status readArray(const refs_array_meta *meta, Read read, refs_error *error) {
+        const auto readOf = [&](RefsArchive &archive, refs_error *err) {
+            refs_array *found = &archive == this ? array(meta, err) : archive.sameArray(meta, err);
+            return found != nullptr ? read(found, err) : err->status;
+        };
+        return readAs(readOf, error);
+    }
 
     /** Appends at most `max` bytes from the beginning of the file in which the first chunk of an
      * array lies that is there, none of that chunk; nothing where it lies in no other file. */
@@ -55,10 +87,12 @@ class RefsArchive {
 
   private:
     refs_status findChunk(const refs_array_meta *meta, refs_ref &ref, refs_error *error) const;
-    refs_status fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head,
-                          refs_error *error) const;
-    RefsArchive(const std::string &location, std::shared_ptr<RefsIndex> index)
-        : index_(std::move(index)), location_(location), openedAt_(RefsNow()) {}
+    refs_status fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head, refs_error *error);
+    RefsArchive(std::shared_ptr<RefsIndex> index, const RefsOpener &opener, CSLConstList options)
+        : index_(std::move(index)), location_(opener.location),
+          opener_(std::make_shared<RefsOpener>(opener)), options_(CSLDuplicate(options)),
+          openedAt_(RefsNow()) {}
+    std::shared_ptr<RefsArchive> openForCall(refs_error *error);
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
     void noteCost() const;
     bool isCurrent(uint64_t trust);
@@ -66,8 +100,9 @@ class RefsArchive {
     static std::shared_ptr<RefsArchive> openAt(const std::string &location, CSLConstList options,
                                                std::shared_ptr<const RefsS3nc> s3nc,
                                                refs_error *error);
-    static std::shared_ptr<RefsArchive> openOn(const std::string &location,
-                                               std::shared_ptr<RefsIndex> index, refs_error *error);
+    static std::shared_ptr<RefsArchive> openOn(std::shared_ptr<RefsIndex> index,
+                                               const RefsOpener &opener, CSLConstList options,
+                                               refs_error *error);
     refs_status openAll(refs_error *error);
     refs_status openFragments(refs_error *error);
     refs_array_context arrayContext() const;
@@ -83,6 +118,8 @@ class RefsArchive {
     // Destroyed from the last to the first: each needs those before it.
     const std::shared_ptr<RefsIndex> index_;
     const std::string location_;
+    const std::shared_ptr<const RefsOpener> opener_;
+    const CPLStringList options_; ///< open options
     const uint64_t openedAt_;
     RefsWatchHandle watch_;       ///< of targets here
     RefsFilePoolHandle filePool_; ///< keeps few of them open
@@ -90,8 +127,9 @@ class RefsArchive {
     RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
     RefsStoreHandle store_;
     RefsCacheHandle cache_;
-    RefsFragmentsHandle fragments_; ///< likewise
-    std::mutex arraysLock_;         // guards arrays_
+    RefsFragmentsHandle fragments_;    ///< likewise
+    std::mutex arraysLock_;            // guards what follows
+    std::weak_ptr<RefsArchive> other_; ///< the last one of another identity
     std::map<const refs_array_meta *, RefsArrayHandle> arrays_;
 };
 

@@ -10,13 +10,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "call_options.h"
 #include "collected_notes.h"
 #include "report.h"
 
 /** Returns the result of `work`, a refs_status; REFS_NOMEM where memory runs out in it. Notes of
  * the core are raised at the end of the outermost call. */
 template <class Work> refs_status RefsGuard(refs_error *error, Work work) {
-    RefsNotesScope notes;
+    RefsNotesScope notes; // raised last, for handlers of the caller
+    RefsCall call;
     try {
         return work();
     } catch (const std::bad_alloc &) {

@@ -30,6 +30,7 @@ class RefsIndex {
 
     const RefsContext &context() const { return *context_; }
     const RefsS3nc &s3nc() const { return *s3nc_; }
+    const std::shared_ptr<const RefsS3nc> &sharedS3nc() const { return s3nc_; }
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
 

@@ -83,7 +83,8 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
     : GDALAbstractMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       set_(set), array_(array), meta_(refs_array_meta_of(array)),
-      reader_(array, elements, RefsIntegersOf(meta_)), structure_(structureOf(meta_)) {
+      reader_(set_->archive, array, elements, RefsIntegersOf(meta_)),
+      structure_(structureOf(meta_)) {
     const refs_dimension *dims = refs_dimensions_of(set_->dimensions.get(), meta_);
     for (size_t i = 0; i < meta_->rank; i++)
         dimensions_.push_back(RefsDimension::create(set_, dims[i]));

@@ -85,10 +85,11 @@ RefsElements RefsElementsOf(const refs_dtype &dtype) {
     }
 }
 
-RefsReader::RefsReader(refs_array *array, RefsElements elements, RefsIntegers integers)
-    : array_(array), reader_(RefsOpenReader(array)), meta_(refs_array_meta_of(array)),
-      elements_(elements), pixels_(RefsPixelTypeOf(meta_->dtype, integers)),
-      type_(typeOf(meta_, elements, pixels_)) {}
+RefsReader::RefsReader(std::shared_ptr<RefsArchive> archive, refs_array *array,
+                       RefsElements elements, RefsIntegers integers)
+    : archive_(std::move(archive)), reader_(archive_, array, nullptr),
+      meta_(refs_array_meta_of(array)), elements_(elements),
+      pixels_(RefsPixelTypeOf(meta_->dtype, integers)), type_(typeOf(meta_, elements, pixels_)) {}
 
 refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
                              void *buffer, refs_error *error) const {
@@ -105,7 +106,7 @@ refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_erro
         bytes[dim] = slice.stride[dim] * static_cast<int64_t>(type_.GetSize());
     const refs_region region = slice.region();
     const refs_read_target target = {buffer, bytes.data(), nullptr};
-    return refs_reader_read_to(reader_.get(), &region, &target, error);
+    return reader_.read(region, target, error);
 }
 
 /* Cuts along the first dimension that there is something to cut of. */
@@ -145,11 +146,10 @@ refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vecto
                                     refs_error *error) const {
     const refs_region region = slice.region();
     refs_read_target target = {packed.data(), nullptr, nullptr};
-    if (pixels_.promote == nullptr)
-        return refs_reader_read_to(reader_.get(), &region, &target, error);
+    if (pixels_.promote == nullptr) return reader_.read(region, target, error);
     std::vector<GByte> elements(n * pixels_.elementSize);
     target.dst = elements.data();
-    REFS_TRY(refs_reader_read_to(reader_.get(), &region, &target, error));
+    REFS_TRY(reader_.read(region, target, error));
     pixels_.promote(elements.data(), packed.data(), n);
     return REFS_OK;
 }
@@ -180,9 +180,13 @@ refs_status RefsReader::loadStrings(refs_error *error) const {
         if (!strings_.empty()) return REFS_OK;
     }
     RefsBuffer bytes;
+    const auto readStrings = [&](refs_array *array, refs_error *err) {
+        bytes.size = 0;
+        return refs_array_read_strings(array, maxStrings, &bytes, err);
+    };
     REFS_TRY(elements_ == RefsElements::Characters
                  ? loadCharacters(bytes, error)
-                 : refs_array_read_strings(array_, maxStrings, &bytes, error));
+                 : archive_->readArray(meta_, readStrings, error));
     const char *const begin = reinterpret_cast<const char *>(bytes.data);
     std::vector<const char *> strings;
     for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
@@ -202,7 +206,7 @@ refs_status RefsReader::loadCharacters(refs_buf &bytes, refs_error *error) const
     std::vector<char> characters(static_cast<size_t>(n));
     const std::array<uint64_t, 2> origin{};
     const refs_region region = {origin.data(), meta_->shape, nullptr};
-    REFS_TRY(refs_array_read(array_, &region, characters.data(), nullptr, error));
+    REFS_TRY(reader_.read(region, {characters.data(), nullptr, nullptr}, error));
     const size_t length = static_cast<size_t>(meta_->shape[1]);
     for (const char *row = characters.data(), *end = row + n; row != end; row += length) {
         REFS_TRY(refs_buf_append(&bytes, row, strnlen(row, length), error));

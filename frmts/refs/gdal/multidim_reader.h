@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "handles.h"
+#include "array_reader.h"
 #include "pixel_type.h"
 
 /** Which elements of an array, and where they go: strides are in elements of the buffer. */
@@ -33,7 +33,8 @@ RefsElements RefsElementsOf(const refs_dtype &dtype);
 /** Reads one array; may be used from several threads. */
 class RefsReader {
   public:
-    RefsReader(refs_array *array, RefsElements elements, RefsIntegers integers);
+    RefsReader(std::shared_ptr<RefsArchive> archive, refs_array *array, RefsElements elements,
+               RefsIntegers integers);
 
     /** The kind of elements. */
     const GDALExtendedDataType &type() const { return type_; }
@@ -43,7 +44,7 @@ class RefsReader {
                      refs_error *error) const;
 
     /** Says that a region is going to be read soon. */
-    void advise(const refs_region &region) const { refs_reader_advise(reader_.get(), &region); }
+    void advise(const refs_region &region) const { reader_.advise(region); }
 
   private:
     refs_status readAsIs(const RefsSlice &slice, void *buffer, refs_error *error) const;
@@ -58,8 +59,8 @@ class RefsReader {
     refs_status loadStrings(refs_error *error) const;
     refs_status loadCharacters(refs_buf &bytes, refs_error *error) const;
 
-    refs_array *array_;
-    RefsReaderHandle reader_;
+    const std::shared_ptr<RefsArchive> archive_;
+    RefsArrayReader reader_;
     const refs_array_meta *meta_;
     RefsElements elements_;
     RefsPixelType pixels_;

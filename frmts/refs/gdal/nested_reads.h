@@ -2,6 +2,7 @@
 #ifndef REFS_NESTED_READS_H
 #define REFS_NESTED_READS_H
 
+#include "call_options.h"
 #include "progress_caller.h"
 #include "window.h"
 
@@ -31,6 +32,7 @@ class RefsNestedReads {
     static int CPL_STDCALL ask(double done, const char *message, void *user);
     int tell(double done, const char *message);
 
+    RefsCall call_;                   ///< all of them are one
     const GDALProgressFunc progress_; ///< of the caller, or null
     RefsProgressCaller caller_;
     GDALRasterIOExtraArg extra_;

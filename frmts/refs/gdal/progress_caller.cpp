@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "call_options.h"
 #include "index.h"
 
 namespace {
@@ -34,10 +35,12 @@ bool RefsProgressCaller::goesOn(double done, const char *message) {
         since_ms_ = now;
         stands_ms_ *= 2;
     }
+    RefsCallback callback;
     return progress_(reported_, message, data_) != FALSE;
 }
 
 void RefsProgressCaller::tellOfEnd(const char *message) {
     reported_ = std::max(reported_, std::min(nextPercent(reported_), mostTold));
+    RefsCallback callback;
     (void)progress_(reported_, message, data_);
 }

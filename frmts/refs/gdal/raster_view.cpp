@@ -233,8 +233,7 @@ RefsReaders RefsRasterView::openReaders() const {
     return readers;
 }
 
-RefsReaderHandle RefsRasterView::openReader() const {
-    RefsReaderHandle reader = RefsOpenReader(array_);
+std::unique_ptr<const RefsArrayReader> RefsRasterView::openReader() const {
     std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
     std::copy_n(meta_->shape, meta_->rank, count.begin());
     for (size_t axis = 0; axis < description_.n_band_axes; axis++) {
@@ -243,8 +242,7 @@ RefsReaderHandle RefsRasterView::openReader() const {
         count[band.dim] = band.n;
     }
     const refs_region selected = {start.data(), count.data(), nullptr};
-    refs_reader_limit(reader.get(), &selected);
-    return reader;
+    return std::unique_ptr<const RefsArrayReader>(new RefsArrayReader(archive_, array_, &selected));
 }
 
 bool RefsRasterView::hasCommonSpatialRef() const {

@@ -83,7 +83,7 @@ class RefsRasterView {
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
     void findOverviews();
-    RefsReaderHandle openReader() const;
+    std::unique_ptr<const RefsArrayReader> openReader() const;
 
     const RefsName name_;
     const std::shared_ptr<RefsArchive> archive_;

@@ -4,31 +4,32 @@
 #include <memory>
 #include <new>
 
+#include "call_options.h"
 #include "collected_notes.h"
-#include "cpl_conv.h"
-#include "cpl_string.h"
 #include "fork_guard.h"
 
 namespace {
 
 struct Captured {
-    CPLStringList options;
+    std::shared_ptr<RefsCallOptions> options;
+    std::shared_ptr<RefsRequested> requested;
     std::shared_ptr<RefsCollectedNotes> notes;
 };
 
 /** While it lives, this thread has what another one has captured. */
 struct Entered {
-    CPLStringList outer; ///< options
+    explicit Entered(const Captured &captured)
+        : task(captured.options, captured.requested), notes(captured.notes) {}
+
+    RefsTaskOfCall task;
     RefsNotesElsewhere notes;
 };
 
 void *capture() {
     RefsInGdal section;
     try {
-        std::unique_ptr<Captured> captured(new Captured);
-        captured->options.Assign(CPLGetThreadLocalConfigOptions());
-        captured->notes = RefsNotesOfTasks();
-        return captured.release();
+        return new Captured{RefsCallOptions::captured(), RefsRequesting::current(),
+                            RefsNotesOfTasks()};
     } catch (const std::bad_alloc &) {
         return nullptr;
     }
@@ -36,18 +37,12 @@ void *capture() {
 
 void *enter(void *user) {
     RefsInGdal section;
-    const auto *captured = static_cast<const Captured *>(user);
-    auto *entered = new (std::nothrow) Entered{CPLStringList(CPLGetThreadLocalConfigOptions()),
-                                               RefsNotesElsewhere(captured->notes)};
-    if (entered == nullptr) return nullptr;
-    CPLSetThreadLocalConfigOptions(captured->options.List());
-    return entered;
+    return new (std::nothrow) Entered(*static_cast<const Captured *>(user));
 }
 
-void leave(void *user) {
+void leave(void *entered) {
     RefsInGdal section;
-    std::unique_ptr<Entered> entered(static_cast<Entered *>(user));
-    CPLSetThreadLocalConfigOptions(entered->outer.List());
+    delete static_cast<Entered *>(entered);
 }
 
 void release(void *captured) {

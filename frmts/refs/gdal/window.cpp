@@ -141,9 +141,9 @@ std::array<RefsWindow, 2> RefsWindowReader::partsOf(const RefsWindow &window) co
     return parts;
 }
 
-refs_reader *RefsWindowReader::readerOf(const RefsWindow &part) const {
+const RefsArrayReader &RefsWindowReader::readerOf(const RefsWindow &part) const {
     const bool isBehind = static_cast<uint64_t>(part.x + part.width) <= description_.first_column;
-    return isBehind ? readers_.behind.get() : readers_.ahead.get();
+    return isBehind ? *readers_.behind : *readers_.ahead;
 }
 
 bool RefsWindowReader::isTurnedAfter(const RefsWindow &window) const {
@@ -203,7 +203,7 @@ refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, 
     const Region region = regionOf(window, run, spaces);
     const refs_region view = region.view();
     const refs_read_target target = {pixels, region.stride.data(), window.watch};
-    REFS_TRY(refs_reader_read_to(readerOf(window), &view, &target, error));
+    REFS_TRY(readerOf(window).read(view, target, error));
     if (type_.promote != nullptr) {
         const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
         GByte *promoted = buffers.promoted.resize(n * static_cast<size_t>(pixelSize));
@@ -270,7 +270,8 @@ refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) 
     const Progress progress(window);
     RefsWindow watched = window;
     watched.watch = progress.watch();
-    askFor(watched, refs_reader_load);
+    askFor(watched, [](const RefsArrayReader &reader, const refs_region &region,
+                       const refs_progress *watch) { reader.load(region, watch); });
     return progress.isCancelled() ? progress.fail(error) : REFS_OK;
 }
 
@@ -306,7 +307,7 @@ std::array<uint64_t, REFS_MAX_RANK> RefsWindowReader::elementOf(const RefsWindow
 }
 
 void RefsWindowReader::askFor(const RefsWindow &window,
-                              void (*ask)(refs_reader *reader, const refs_region *region,
+                              void (*ask)(const RefsArrayReader &reader, const refs_region &region,
                                           const refs_progress *progress)) const {
     const Spaces noSpaces{};
     int n = 1;
@@ -317,7 +318,7 @@ void RefsWindowReader::askFor(const RefsWindow &window,
         if (part.width == 0) continue;
         const Region region = regionOf(part, run, noSpaces);
         const refs_region view = region.view();
-        ask(readerOf(part), &view, part.watch);
+        ask(readerOf(part), view, part.watch);
     }
 }
 

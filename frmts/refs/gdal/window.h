@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "handles.h"
+#include "array_reader.h"
 #include "longitudes.h"
 #include "mask.h"
 #include "pixel_type.h"
@@ -13,8 +13,8 @@
 /** A reader of an array for one dataset. The parts before and behind the seam of a grid that was
  * turned move on by steps of their own. */
 struct RefsReaders {
-    RefsReaderHandle ahead;
-    RefsReaderHandle behind; ///< null where there is no seam
+    std::unique_ptr<const RefsArrayReader> ahead;
+    std::unique_ptr<const RefsArrayReader> behind; ///< null where there is no seam
 };
 
 /** Which pixels, and where they go: as GDAL's RasterIO has it, at full resolution. */
@@ -75,9 +75,8 @@ class RefsWindowReader {
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
     void advise(const RefsWindow &window) const {
-        askFor(window, [](refs_reader *reader, const refs_region *region, const refs_progress *) {
-            refs_reader_advise(reader, region);
-        });
+        askFor(window, [](const RefsArrayReader &reader, const refs_region &region,
+                          const refs_progress *) { reader.advise(region); });
     }
 
     /** Loads as much of a window as is one region, for it is going to be read in small parts. That
@@ -123,9 +122,9 @@ class RefsWindowReader {
     std::array<RefsWindow, 2> partsOf(const RefsWindow &window) const;
     bool isTurnedAfter(const RefsWindow &window) const;
     void turnRows(const RefsWindow &window, const Run &run, GByte *dst) const;
-    refs_reader *readerOf(const RefsWindow &part) const;
+    const RefsArrayReader &readerOf(const RefsWindow &part) const;
     void askFor(const RefsWindow &window,
-                void (*ask)(refs_reader *reader, const refs_region *region,
+                void (*ask)(const RefsArrayReader &reader, const refs_region &region,
                             const refs_progress *progress)) const;
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
     refs_status readRun(const RefsWindow &window, const Run &run, Buffers &buffers,

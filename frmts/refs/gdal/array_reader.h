@@ -1,0 +1,57 @@
+/* array_reader.h -- an array of a set for one dataset, whoever reads it. */
+#ifndef REFS_ARRAY_READER_H
+#define REFS_ARRAY_READER_H
+
+#include <memory>
+#include <mutex>
+
+#include "archive.h"
+
+/** Reads by the archive that RefsArchive::readAs says. May be used from several threads. */
+class RefsArrayReader {
+  public:
+    /** `meta` is of the set, which is kept open. Readahead keeps within `limits`, or null. Throws
+     * std::bad_alloc. */
+    RefsArrayReader(std::shared_ptr<RefsArchive> archive, refs_array *array,
+                    const refs_region *limits);
+
+    refs_status read(const refs_region &region, const refs_read_target &target,
+                     refs_error *error) const {
+        return use(
+            [&](refs_reader *reader, refs_error *err) {
+                return refs_reader_read_to(reader, &region, &target, err);
+            },
+            error);
+    }
+
+    /** What cannot be loaded is requested again by the read that needs it, and fails there. */
+    void load(const refs_region &region, const refs_progress *progress) const;
+
+    /** Says that a region is going to be read soon. */
+    void advise(const refs_region &region) const;
+
+  private:
+    /** Of an archive that another identity reads by. */
+    struct Other {
+        std::shared_ptr<RefsArchive> archive;
+        RefsReaderHandle reader;
+    };
+    std::shared_ptr<const Other> otherOf(RefsArchive &archive, refs_error *error) const;
+
+    template <class Use> refs_status use(Use use, refs_error *error) const {
+        const auto useOf = [&](RefsArchive &archive, refs_error *err) {
+            if (&archive == archive_.get()) return use(reader_.get(), err);
+            const auto other = otherOf(archive, err);
+            return other != nullptr ? use(other->reader.get(), err) : err->status;
+        };
+        return archive_->readAs(useOf, error);
+    }
+
+    const std::shared_ptr<RefsArchive> archive_;
+    const refs_array_meta *const meta_;
+    const RefsReaderHandle reader_;
+    mutable std::mutex lock_; // guards other_
+    mutable std::shared_ptr<const Other> other_;
+};
+
+#endif
