@@ -258,10 +258,13 @@ class Fetching : public testing::Test {
         ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
     }
-    void TearDown() override {
+    void close() {
         refs_fetcher_free(fetcher);
         refs_http_free(options.http);
+        fetcher = nullptr;
+        options.http = nullptr;
     }
+    void TearDown() override { close(); }
 
     refs_status fetch(const refs_range *ranges, size_t n, bool ahead = false,
                       refs_error *err = nullptr) {
@@ -380,12 +383,68 @@ TEST_F(Fetching, OfAllCallsTakesNoMoreMemoryThanTheProcessMay) {
     }
     server.answerHeld();
     for (auto &call : calls) EXPECT_EQ(call.get(), REFS_OK);
-    EXPECT_LE(most, 2 * options.max_memory_bytes + kCalls * kRangeBytes + 8 * REFS_MIB);
-    refs_fetcher_free(fetcher);
-    refs_http_free(options.http);
-    fetcher = nullptr;
-    options.http = nullptr;
+    EXPECT_LE(most, 2 * options.max_memory_bytes + kRangeBytes + 8 * REFS_MIB);
+    close();
     refs_allocator_set(nullptr);
+}
+
+/* Each call has one range of 24 MiB, of which two fit into the limit. */
+TEST_F(Fetching, BeyondTheLimitTakesTurns) {
+    constexpr size_t kCalls = 14, kRangeBytes = 24 * REFS_MIB;
+    server.files["/d"] = std::string(kRangeBytes, 'x');
+    held = most = 0;
+    refs_allocator_set(&counted);
+    open();
+    const auto call = [&](size_t i) {
+        const std::string location = server.url("/held/d?" + std::to_string(i));
+        const refs_range range = {static_cast<uint32_t>(i), location.c_str(), 0, kRangeBytes, 0,
+                                  REFS_RANGE_REQUIRED};
+        return fetch(&range, 1);
+    };
+    std::vector<std::future<refs_status>> calls;
+    for (size_t i = 0; i < kCalls; i++) calls.push_back(std::async(std::launch::async, call, i));
+    server.awaitHeld(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    server.answerHeld();
+    for (auto &each : calls) EXPECT_EQ(each.get(), REFS_OK);
+    EXPECT_LE(most, options.max_memory_bytes + kRangeBytes + 8 * REFS_MIB);
+    close();
+    refs_allocator_set(nullptr);
+}
+
+namespace {
+
+/** A call that, while it holds its bytes, waits for another one: as a progress callback may. */
+struct Nested {
+    refs_fetcher *fetcher;
+    std::string location;
+    size_t depth;
+    std::launch thread; ///< of the other one
+
+    refs_status run() {
+        const refs_range range = {
+            static_cast<uint32_t>(depth), location.c_str(), 0, 60 * REFS_MIB, 0,
+            REFS_RANGE_REQUIRED};
+        const refs_fetch_client client = {wait, this, nullptr};
+        return refs_fetch(fetcher, &range, 1, &client, nullptr);
+    }
+    static refs_status wait(void *user, size_t, refs_bytes, refs_block *, refs_error *) {
+        const auto *outer = static_cast<Nested *>(user);
+        if (outer->depth == 0) return REFS_OK;
+        Nested inner{outer->fetcher, outer->location + "i", outer->depth - 1, outer->thread};
+        return std::async(outer->thread, [&] { return inner.run(); }).get();
+    }
+};
+
+} // namespace
+
+TEST_F(Fetching, GivesTheTurnToCallsThatAreWaitedFor) {
+    server.files["/d"] = std::string(60 * REFS_MIB, 'x');
+    open();
+    const auto begin = std::chrono::steady_clock::now();
+    for (const std::launch thread : {std::launch::deferred, std::launch::async})
+        EXPECT_EQ((Nested{fetcher, server.url("/d?"), 3, thread}.run()), REFS_OK);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
 TEST_F(Headers, DoNotComeForever) {

@@ -56,8 +56,10 @@ class RefsArchive : public std::enable_shared_from_this<RefsArchive> {
         }
         const std::shared_ptr<RefsArchive> other = openForCall(error);
         if (other == nullptr) return error != nullptr ? error->status : REFS_FORBIDDEN;
+        refs_error problem = REFS_ERROR_INIT;
         const RefsRequesting requesting(other->opener_);
-        return read(*other, error);
+        const refs_status status = read(*other, &problem);
+        return refs_fail(error, status, "%s", problem.message);
     }
 
     /** The same with read(array, error) of an array of the hierarchy. */

@@ -59,14 +59,23 @@ typedef struct refs_waiter {
     size_t memory;       /**< bytes of blocks that are held or reserved; under the lock */
     uint64_t max_memory; /**< of all queues of the process; 0: nothing is counted */
     bool has_freed;      /**< bytes were given back since the caller last waited; under the lock */
+    bool is_refused;     /**< it lacked memory when it last asked; under the lock */
+    const void *thread;  /**< that drives the queue */
 } refs_waiter;
 
 /* -- reservation.c: memory --------------------------------------------------------------------- */
 
 /** Reserves `size` bytes in place of `own` that are reserved for the same block: checks and counts
  * in one step, and never waits. False, and nothing changes, where all queues of the process would
- * hold more than max_memory. A queue that holds nothing else is never refused, so each gets on. */
+ * hold more than max_memory. Of queues that hold nothing else, one at a time is not refused, so
+ * that each gets on. */
 bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size);
+
+/** Notes that something arrives, or workers let go of something: the turn of the queue goes on. */
+void refs_waiter__note_moved(const refs_waiter *waiter);
+
+/** An address that is that of no other thread. */
+const void *refs_fetch__this_thread(void);
 
 /** Gives reserved bytes back: as the `freed` of a block. */
 void refs_waiter__give_back(void *waiter, size_t size);

@@ -172,6 +172,7 @@ refs_status refs_queue_open(refs_fetcher *fetcher, refs_request *first, refs_que
     pthread_mutex_init(&opened->waiter.lock, NULL);
     refs_cond_init(&opened->waiter.moved);
     opened->waiter.max_memory = memory_of(fetcher);
+    opened->waiter.thread = refs_fetch__this_thread();
     refs_status status = n > 0 ? make_room(opened, n, err) : REFS_OK;
     if (status == REFS_OK) sort_requests(opened, first);
     if (status == REFS_OK && opened->n_ranges > 0) status = plan(opened, err);

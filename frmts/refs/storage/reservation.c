@@ -2,15 +2,66 @@
  * in all queues of the process; see fetch_internal.h. */
 #include "fetch_internal.h"
 
+#include "refs/now.h"
+
+/* The limit of the process, where queues have smaller ones of their own. */
+#define PROCESS_BYTES (64 * (uint64_t)REFS_MIB)
+
+/* A queue of which nothing has moved for so long does not keep others waiting: its caller may wait
+ * for them, as a progress callback does, or its server is silent. */
+#define TURN_MS 2000
+
+/* How long to wait before asking again, as nobody tells that another queue has let go of memory. */
+#define ASK_AGAIN_MS 10
+
 /* Bytes that all queues have reserved. */
 static _Atomic uint64_t process_bytes;
 
-/* Reserves `more` bytes within `limit`, or beyond it for a queue that has nothing else. */
-static bool reserve_of_process(uint64_t more, uint64_t others, uint64_t limit) {
+/* The queue that may reserve beyond the limit, until it holds nothing; NULL: none does. */
+static struct {
+    _Atomic(const refs_waiter *) waiter;
+    _Atomic(const void *) thread; /* that drives it */
+    _Atomic uint64_t moved_ms;
+} turn;
+
+static _Thread_local char this_thread;
+
+const void *refs_fetch__this_thread(void) {
+    return &this_thread;
+}
+
+void refs_waiter__note_moved(const refs_waiter *waiter) {
+    if (atomic_load(&turn.waiter) == waiter) atomic_store(&turn.moved_ms, refs_now_ms());
+}
+
+/* A read that the driving thread begins meanwhile has the turn at once: that thread waits for it.
+ */
+static bool take_turn(const refs_waiter *waiter) {
+    const refs_waiter *other = atomic_load(&turn.waiter);
+    const uint64_t now = refs_now_ms();
+    if (other != NULL && other != waiter && atomic_load(&turn.thread) != waiter->thread &&
+        now < atomic_load(&turn.moved_ms) + TURN_MS)
+        return false;
+    atomic_store(&turn.moved_ms, now);
+    if (!atomic_compare_exchange_strong(&turn.waiter, &other, waiter)) return false;
+    atomic_store(&turn.thread, waiter->thread);
+    return true;
+}
+
+static void end_turn(const refs_waiter *waiter) {
+    (void)atomic_compare_exchange_strong(&turn.waiter, &waiter, NULL);
+}
+
+/* Reserves `more` bytes within the limit; beyond it for a queue that has nothing else, within the
+ * limit of the process or in its turn. */
+static bool reserve_of_process(const refs_waiter *waiter, uint64_t more, uint64_t others) {
+    const uint64_t limit = waiter->max_memory;
     uint64_t all = atomic_load(&process_bytes);
     do {
         const bool fits = all < limit && more <= limit - all;
         if (!fits && others > 0) return false;
+        if (!fits && (all > PROCESS_BYTES || more > PROCESS_BYTES - all) && !take_turn(waiter))
+            return false;
     } while (!atomic_compare_exchange_weak(&process_bytes, &all, all + more));
     return true;
 }
@@ -24,12 +75,15 @@ static void return_to_process(uint64_t less) {
 
 void refs_fetch__forget_process_bytes(void) {
     atomic_store(&process_bytes, 0);
+    atomic_store(&turn.waiter, NULL);
 }
 
 /* Gives `size` bytes back; under the lock. */
 static void give_back(refs_waiter *waiter, uint64_t size) {
     waiter->memory -= (size_t)size;
     waiter->has_freed = true;
+    refs_waiter__note_moved(waiter);
+    if (waiter->memory == 0) end_turn(waiter);
     return_to_process(size);
     pthread_cond_broadcast(&waiter->moved);
 }
@@ -38,7 +92,8 @@ bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size) {
     if (waiter->max_memory == 0) return true;
     REFS_LOCKED(&waiter->lock);
     const uint64_t others = waiter->memory - own;
-    const bool fits = size <= own || reserve_of_process(size - own, others, waiter->max_memory);
+    const bool fits = size <= own || reserve_of_process(waiter, size - own, others);
+    waiter->is_refused = !fits;
     if (size < own)
         give_back(waiter, own - size);
     else if (fits)
@@ -55,6 +110,7 @@ void refs_waiter__give_back(void *user, size_t size) {
 
 void refs_waiter__await_freed(refs_waiter *waiter, unsigned timeout_ms) {
     REFS_LOCKED(&waiter->lock);
+    if (waiter->is_refused && timeout_ms > ASK_AGAIN_MS) timeout_ms = ASK_AGAIN_MS;
     if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, timeout_ms);
     waiter->has_freed = false;
 }

@@ -270,6 +270,7 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
         memcpy(refs_block_data(transfer->block) + transfer->block_begin + got, bytes.data,
                bytes.size);
     atomic_store(&transfer->got, got + bytes.size);
+    refs_waiter__note_moved(transfer->waiter);
     if (!whole) tell(transfer, got + bytes.size);
     return REFS_OK;
 }
