@@ -425,6 +425,14 @@ class Combine(Folder):
         for name in "set.json", "files.nc", "new.nca":
             self.assertEqual(read(name, "v").tolist(), [[0, 1, 2], [10, 11, 12]], name)
 
+    def test_names_in_arrays_of_zarr_version_3_are_not_rewritten(self):
+        run("index", self.write("a.nc", times=(0,)), self.write("b.nc", times=(1,)), "-o", "m.nc")
+        run("convert", "m.nc", "-o", "x.icechunk")
+        said = "refs: x.icechunk: /tas: cannot rewrite names of fragments in arrays of Zarr version 3: leave out "
+        for option in ("--relative",), ("--rewrite", f"{self.folder}=>s3://store"):
+            heard = run("convert", "x.icechunk", *option, "-o", "y.icechunk", status=1)
+            self.assertEqual(heard.strip(), said + option[0])
+
     def test_info_names_the_fragment_of_an_element(self):
         for step in range(2):
             with netCDF4.Dataset(f"{step}.nc", "w") as file:

@@ -53,11 +53,14 @@ static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs
     return refs_intern_add(job->strings, refs_buf_text(&text), id, err);
 }
 
-static refs_status fail_v3(const refs_array_meta *meta, refs_error *err) {
+static refs_status fail_v3(const renaming *job, refs_error *err) {
+    const refs_combine_urls *urls = &job->combine->options.urls;
+    const bool is_rewritten = urls->rewrites != NULL && *urls->rewrites != NULL;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: names of fragments in arrays of Zarr version 3 are not rewritten: give "
-                     "them absolute names",
-                     meta->path);
+                     "cannot rewrite names of fragments in arrays of Zarr version 3: %s",
+                     urls->relative_to != NULL ? "leave out --relative"
+                     : is_rewritten            ? "leave out --rewrite"
+                                               : "give them absolute names");
 }
 
 /* Writes strings of fixed length. */
@@ -120,7 +123,7 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
     REFS_SCOPED_BUF padded = REFS_BUF_INIT;
     const size_t size = longest_of(names);
     if (array == NULL) return REFS_OK;
-    if (array->is_v3) return fail_v3(meta, err);
+    if (array->is_v3) return fail_v3(job, err);
     array->rank = rank;
     for (size_t dim = 0; dim < rank; dim++) {
         array->chunk[dim] = array->shape[dim];
@@ -137,7 +140,7 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
     refs_combine_array *array = find_array(job, container);
     REFS_SCOPED_BUF quoted = REFS_BUF_INIT;
     if (array == NULL) return REFS_OK;
-    if (array->is_v3) return fail_v3(container, err);
+    if (array->is_v3) return fail_v3(job, err);
     REFS_TRY(refs_json_write_string(text, &quoted, err));
     REFS_TRY(refs_buf_append(&quoted, "", 1, err));
     const char *const pairs[] = {name, (const char *)quoted.data, NULL};
