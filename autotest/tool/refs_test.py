@@ -1447,7 +1447,7 @@ class Unlike(Folder):
             self.assertIn(f'v: {name} is "{same[name]}" in a.nc and "{other}" in 1.nc', done.stderr)
             self.assertEqual(done.stderr.count(f"v: {name} is"), 1)
 
-    def test_aggregations_of_other_files_are_not_joined(self):
+    def test_aggregations_that_make_no_sense_are_not_joined(self):
         refs = {".zgroup": '{"zarr_format":2}',
                 "v/.zarray": json.dumps({"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<f4",
                                          "compressor": None, "filters": None, "order": "C",
@@ -1457,7 +1457,7 @@ class Unlike(Folder):
         with open("a.json", "w", encoding="utf-8") as file:
             json.dump(refs, file)
         said = run("combine", "a.json", "a.json", "--along", "time", "-o", "b.json", status=1)
-        self.assertIn("is an aggregation of other files", said)
+        self.assertIn("aggregated_data names the variable m (map), which the file lacks", said)
 
 
     def test_attributes_of_the_type_of_their_variable_have_it(self):

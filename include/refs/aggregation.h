@@ -178,6 +178,19 @@ typedef struct refs_partition {
 refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
                                   refs_partition *partition, refs_error *err);
 
+/** The way in which names of an aggregation become locations of files. */
+typedef struct refs_fragment_places {
+    const char *master;                  /**< location of the aggregation's file */
+    const refs_vfs *vfs;                 /**< tells which files are there */
+    const struct refs_set_options *sets; /**< rewrites, and whether remote files name local ones */
+} refs_fragment_places;
+
+/** Appends the location of a file that an aggregation names, with a NUL: where names may be
+ * resolved in several ways, the first at which there is a file, or else the first. Fails where the
+ * aggregation may not name it. */
+refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
+                                    const char *file, refs_buf *location, refs_error *err);
+
 /** Sets *border to the first index after that of `element`, along dimension `dim`, at which a
  * partition begins or ends; to the size of the dimension if there is none. */
 refs_status refs_aggregation_border_behind(const refs_array_meta *meta, size_t dim,

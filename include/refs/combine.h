@@ -27,6 +27,9 @@ extern "C" {
 struct refs_http;
 struct refs_task_context;
 
+/** Masters among the sources (refs_combine_replace_masters). */
+typedef struct refs_combine_masters refs_combine_masters;
+
 /** How local files are named in what is written. */
 typedef struct refs_combine_urls {
     const char *relative_to; /**< an absolute folder to which names are relative; NULL: names are
@@ -134,6 +137,8 @@ typedef struct refs_combine_options {
     size_t n_cut_dims;    /**< the number of dimensions at the end of `dims` that come only from a
                              selection. Along those without a coordinate, all parts have the same
                              indices. 0 for masters */
+    refs_combine_masters *masters; /**< gets those that are added, of which nothing is taken then;
+                                        NULL: they are errors */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \
@@ -141,7 +146,7 @@ typedef struct refs_combine_options {
         sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
             NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
             REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
-            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR, 0       \
+            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR, 0, NULL \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of
@@ -304,6 +309,28 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
  * Nothing if it is the name of one file, or a prefix of a store, which may be a set. */
 refs_status refs_combine_list_files(const refs_names_host *host, const char *location,
                                     refs_buf *names, refs_error *err);
+
+/* -- masters ----------------------------------------------------------------------------------- */
+
+/** An empty list. `sets` are the options that their files are opened with; both must outlive it. */
+refs_status refs_combine_masters_open(const refs_vfs *vfs, const refs_set_options *sets,
+                                      refs_combine_masters **masters, refs_error *err);
+void refs_combine_masters_free(refs_combine_masters *masters);
+
+/** The names of all sources, by their numbers. */
+typedef struct refs_combine_named {
+    const char *const *items;
+    size_t n, n_own; /**< the first n_own are those of what grows: none of them may be a master */
+} refs_combine_named;
+
+/** Appends the names of the sources, each with a NUL, with those of the files of each master that
+ * was found in its place: these are then read again. Appends nothing where no more masters were
+ * found. A master has its own name, the last, where it has steps without a fragment, or variables
+ * that no file has: all but its aggregations is then taken of it. `combine` is what sources were
+ * added to, or NULL if that failed. */
+refs_status refs_combine_replace_masters(refs_combine_masters *masters, const refs_combine *combine,
+                                         const refs_combine_named *names, refs_buf *replaced,
+                                         refs_error *err);
 
 /** Files that are read as one set in memory. */
 typedef struct refs_combine_files {

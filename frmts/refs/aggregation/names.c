@@ -158,3 +158,36 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
     }
     return REFS_OK;
 }
+
+/* -- one location ------------------------------------------------------------------------------ */
+
+/* Whether there is a file; what cannot be known is a failure. */
+static refs_status look(const refs_vfs *vfs, const char *location, bool *is_there,
+                        refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    void *handle = NULL;
+    const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
+    *is_there = status == REFS_OK;
+    if (status == REFS_OK) vfs->close(vfs->self, handle);
+    return status == REFS_OK || status == REFS_NOT_FOUND
+               ? REFS_OK
+               : refs_fail(err, status, "%s", problem.message);
+}
+
+refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
+                                    const char *file, refs_buf *location, refs_error *err) {
+    const refs_agg_names names = {places->master, places->sets->rewrites,
+                                  places->sets->remote_to_local};
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
+    REFS_TRY(refs_aggregation__locate(meta->aggregation, &names, refs_str_from(file), &all, err));
+    refs_str rest = refs_buf_text(&all);
+    const char *name, *first = NULL;
+    bool is_there = false;
+    while (!is_there && refs_str_next_text(&rest, &name)) {
+        if (first == NULL) first = name;
+        if (name == first && rest.size == 0) break;
+        REFS_TRY(look(places->vfs, name, &is_there, err));
+        if (is_there) first = name;
+    }
+    return first != NULL ? refs_buf_append(location, first, strlen(first) + 1, err) : REFS_OK;
+}

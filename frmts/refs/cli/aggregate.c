@@ -34,6 +34,7 @@ typedef struct aggregation {
     tool_names names;
     source *sources; /* of the names */
     refs_combine_options options;
+    refs_set_options sets; /* how the files of masters are opened */
     refs_combine *combine;
     char folder[PATH_MAX]; /* folder of a local master */
     bool is_replacing;     /* whether the output replaces a file that sources may refer to */
@@ -267,6 +268,48 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
     return REFS_OK;
 }
 
+static void forget_sources(aggregation *all) {
+    for (size_t i = 0; all->sources != NULL && i < all->names.n; i++)
+        refs_free(all->sources[i].named);
+    refs_free(all->sources);
+    refs_free(all->filler);
+    refs_combine_free(all->combine);
+    tool_names_clear(&all->names);
+    all->sources = NULL;
+    all->filler = NULL;
+    all->combine = NULL;
+    all->n_fragments = 0;
+}
+
+/* Other names are those of the sources, which are all read again. */
+static refs_status take_names(aggregation *all, const refs_buf *names, refs_error *err) {
+    forget_sources(all);
+    tool_skipped_forget(&all->skipped);
+    const char *name;
+    for (refs_str rest = refs_buf_text(names); refs_str_next_text(&rest, &name);)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(name), err));
+    return REFS_OK;
+}
+
+/* Masters among the sources are read once as they are, and then their files. */
+static refs_status read_sources(aggregation *all, refs_error *err) {
+    REFS_SCOPED_BUF replaced = REFS_BUF_INIT;
+    for (;;) {
+        refs_error problem = REFS_ERROR_INIT;
+        REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
+        const refs_status status = add_sources(all, &problem);
+        const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
+                                          all->n_own};
+        replaced.size = 0;
+        if (tool_go_on(NULL))
+            REFS_TRY(refs_combine_replace_masters(all->options.masters,
+                                                  status == REFS_OK ? all->combine : NULL, &names,
+                                                  &replaced, err));
+        if (replaced.size == 0) return refs_fail(err, status, "%s", problem.message);
+        REFS_TRY(take_names(all, &replaced, err));
+    }
+}
+
 static refs_status add_names(aggregation *all, const tool_names *names, refs_error *err) {
     for (size_t i = 0; i < names->n; i++)
         REFS_TRY(tool_names_add(&all->names, refs_str_from(names->items[i]), err));
@@ -371,8 +414,9 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     set_options(all);
     all->is_replacing =
         !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;
-    REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
-    REFS_TRY(add_sources(all, err));
+    all->sets = tool_set_options(&all->target->session);
+    REFS_TRY(refs_combine_masters_open(all->options.vfs, &all->sets, &all->options.masters, err));
+    REFS_TRY(read_sources(all, err));
     return make_master(all, err);
 }
 
@@ -386,11 +430,8 @@ tool_exit tool_aggregate(const tool_arguments *arguments, tool_target *target) {
     tool_skipped_open(arguments, &all.skipped);
     const refs_status status = aggregate(&all, &err);
     const tool_exit result = tool_skipped_finish(&all.skipped, status, &err);
-    refs_combine_free(all.combine);
-    for (size_t i = 0; all.sources != NULL && i < all.names.n; i++) refs_free(all.sources[i].named);
-    refs_free(all.sources);
-    refs_free(all.filler);
-    tool_names_clear(&all.names);
+    forget_sources(&all);
+    refs_combine_masters_free(all.options.masters);
     pthread_mutex_destroy(&all.lock);
     return result;
 }

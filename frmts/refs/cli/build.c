@@ -64,6 +64,7 @@ typedef struct build {
     size_t first_cut;                   /* the first source of which anything is selected */
     const refs_combine_cut **cut_items; /* their items */
     refs_combine_found_dims found;
+    refs_set_options sets; /* how the files of masters are opened */
     refs_buf message;      /* of a commit */
     char parent[24];       /* of a commit: the snapshot that grows; "": none */
     char folder[PATH_MAX]; /* base of relative names */
@@ -135,6 +136,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     options.inline_bytes = 0;
     options.urls = (refs_combine_urls){NULL, NULL, NULL};
     options.kept = (refs_combine_kept_values){NULL, NULL, NULL};
+    options.masters = NULL;
     writing.sync = REFS_WRITE_UNSYNCED;
     const char *location = part->name;
     refs_status status = resumed_name(all, location, &name, err);
@@ -531,25 +533,29 @@ static refs_status fail_selected_netcdf(const build *all, refs_error *err) {
                      "netCDF masters are whole files: choose a name such as all.json or all.parq");
 }
 
-/* A selection cuts a set along concat dimensions: those of the first source that has any of the
- * selected steps. */
-static refs_status choose_selection(build *all, refs_error *err) {
+static refs_status take_selection(build *all, refs_error *err) {
     refs_name_list *variables = &all->how.variables;
-    refs_error problem = REFS_ERROR_INIT;
-    refs_status status = REFS_OK;
-    size_t first = all->grown != NULL ? 1 : 0;
-    if (!tool_has_selection(variables)) return REFS_OK;
     if (is_aggregation(all->output)) return fail_selected_netcdf(all, err);
-    all->cuts = refs_calloc(all->names.n, sizeof *all->cuts);
-    all->cut_items = refs_calloc(all->names.n, sizeof *all->cut_items);
-    if (all->cuts == NULL || all->cut_items == NULL) return refs_fail_nomem(err);
-    all->options.cuts = all->cut_items;
     all->selection.notes = all->options.notes;
     if (all->arguments->variables.n == 0) all->selection.recorded_by = all->output;
     for (size_t i = 0; i < variables->n; i++)
         if (!refs_name_list_append(&all->selected, variables->items[i]))
             return refs_fail_nomem(err);
-    REFS_TRY(tool_selection_take(variables, &all->selection, err));
+    return tool_selection_take(variables, &all->selection, err);
+}
+
+/* A selection cuts a set along concat dimensions: those of the first source that has any of the
+ * selected steps. */
+static refs_status choose_selection(build *all, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = REFS_OK;
+    size_t first = all->grown != NULL ? 1 : 0;
+    if (tool_has_selection(&all->how.variables)) REFS_TRY(take_selection(all, err));
+    if (all->selection.items == NULL) return REFS_OK;
+    all->cuts = refs_calloc(all->names.n, sizeof *all->cuts);
+    all->cut_items = refs_calloc(all->names.n, sizeof *all->cut_items);
+    if (all->cuts == NULL || all->cut_items == NULL) return refs_fail_nomem(err);
+    all->options.cuts = all->cut_items;
     for (; first < all->names.n; first++) {
         refs_error_clear(&problem);
         status = select_of(all, first, &problem);
@@ -670,6 +676,73 @@ static refs_status combine_all(build *all, refs_error *err) {
     tool_skipped_forget(&all->skipped);
     REFS_TRY(list_dims(all, err));
     return read_all(all, err);
+}
+
+/* -- masters among the sources ------------------------------------------------------------------
+ */
+
+static void forget_names(build *all) {
+    for (size_t i = 0; all->open != NULL && i < all->names.n; i++) refs_set_free(all->open[i]);
+    for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
+    refs_free(all->open);
+    refs_free(all->cuts);
+    refs_free((void *)all->cut_items);
+    refs_free(all->states);
+    refs_buf_clear(&all->found.names);
+    tool_names_clear(&all->names);
+    all->open = NULL;
+    all->cuts = NULL;
+    all->cut_items = NULL;
+    all->states = NULL;
+}
+
+/* Other names are those of the sources, which are all read again. */
+static refs_status take_names(build *all, const refs_buf *names, refs_error *err) {
+    close_source(all, all->only);
+    all->only = NULL;
+    forget_all(all);
+    forget_names(all);
+    tool_skipped_forget(&all->skipped);
+    all->n_compared = 0;
+    all->dims.n = all->own_dims.n = 0;
+    all->options.dims = NULL;
+    all->options.cuts = NULL;
+    all->options.n_cut_dims = 0;
+    all->options.dims_are = REFS_COMBINE_ASKED;
+    const char *name;
+    for (refs_str rest = refs_buf_text(names); refs_str_next_text(&rest, &name);)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(name), err));
+    return REFS_OK;
+}
+
+static refs_status make_kept(build *all, refs_error *err);
+
+static refs_status read_sources(build *all, refs_error *err) {
+    REFS_TRY(choose_dims(all, err));
+    if (all->arguments->resume) {
+        if (all->options.kept.self == NULL) REFS_TRY(make_kept(all, err));
+        REFS_NEW(all->states, all->names.n, err);
+        all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
+    }
+    return combine_all(all, err);
+}
+
+/* Masters are read once as they are, and then their files. */
+static refs_status read_files(build *all, refs_error *err) {
+    REFS_SCOPED_BUF replaced = REFS_BUF_INIT;
+    for (;;) {
+        refs_error problem = REFS_ERROR_INIT;
+        const refs_status status = read_sources(all, &problem);
+        const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
+                                          all->n_own};
+        replaced.size = 0;
+        if (tool_go_on(NULL))
+            REFS_TRY(refs_combine_replace_masters(all->options.masters,
+                                                  status == REFS_OK ? all->combine : NULL, &names,
+                                                  &replaced, err));
+        if (replaced.size == 0) return refs_fail(err, status, "%s", problem.message);
+        REFS_TRY(take_names(all, &replaced, err));
+    }
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
@@ -864,6 +937,8 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.advice = tool_advice;
     all->options.changed = all->session.changed;
     all->options.go_on = tool_go_on;
+    all->sets = tool_set_options(&all->session);
+    REFS_TRY(refs_combine_masters_open(all->session.vfs, &all->sets, &all->options.masters, err));
     if (given->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (is_aggregation(all->output)) all->options.parts_are = REFS_COMBINE_OF_FILES;
     if (all->keeps_chunks) all->options.values = REFS_COMBINE_VALUES_GROW;
@@ -891,13 +966,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(set_options(all, err));
     if (options->format == REFS_WRITE_ICECHUNK) all->options.fills = REFS_COMBINE_FILLS_DECLARED;
     REFS_TRY(leave_out_repeated(all, err));
-    REFS_TRY(choose_dims(all, err));
-    if (all->arguments->resume) {
-        REFS_TRY(make_kept(all, err));
-        REFS_NEW(all->states, all->names.n, err);
-        all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
-    }
-    REFS_TRY(combine_all(all, err));
+    REFS_TRY(read_files(all, err));
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);
@@ -908,25 +977,19 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 static void clear(build *all) {
     forget_all(all);
     close_source(all, all->only);
-    for (size_t i = 0; all->open != NULL && i < all->names.n; i++) refs_set_free(all->open[i]);
-    refs_free(all->open);
+    forget_names(all);
+    refs_combine_masters_free(all->options.masters);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
-    refs_free(all->states);
     tool_kept_close(&all->kept);
     tool_stored_repository_close(&all->stored);
     if (all->target == NULL) tool_session_close(&all->session);
-    for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
-    tool_names_clear(&all->names);
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
     refs_free(all->dims.items);
     refs_free(all->own_dims.items);
-    refs_free(all->cuts);
-    refs_free((void *)all->cut_items);
     tool_selection_clear(&all->selection);
     refs_free((void *)all->selected.items);
-    refs_buf_clear(&all->found.names);
     refs_scan_shared_free(all->scans);
     refs_buf_clear(&all->message);
 }

@@ -369,10 +369,9 @@ static refs_status put_values(aggregating *at, const refs_combine_result *result
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str path, refs_buf *name,
+refs_status refs_combine__name_in_file(const char *group, refs_str path, refs_buf *name,
                                        refs_error *err) {
-    const char *group = combine->options.group != NULL ? combine->options.group : "";
-    size_t size = strlen(group);
+    size_t size = group != NULL ? strlen(group) : 0;
     while (size > 0 && group[size - 1] == '/') size--;
     while (size > 0 && *group == '/') {
         group++;
@@ -429,8 +428,22 @@ refs_status refs_combine__fail_nested(const refs_combine *combine, uint32_t path
                      REFS_STR_ARG(refs_combine__text(combine, path)), member->name);
 }
 
-static refs_status place_members(const aggregating *at, const char *variable, field *of,
-                                 refs_error *err) {
+static refs_status place_fragment(const aggregating *at, size_t number, uint64_t place, field *of,
+                                  refs_error *err) {
+    const refs_combine *combine = at->combine;
+    const refs_combine_member *member = &combine->members[number];
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(
+        refs_combine__name_in_file(member->group != NULL ? member->group : combine->options.group,
+                                   refs_combine__text(combine, of->result->path), &name, err));
+    const refs_partition fragment = {.file = at->urls[number],
+                                     .variable = (const char *)name.data,
+                                     .format = member->format != NULL ? member->format : "NETCDF4"};
+    at->owners[place] = member;
+    return refs_fragment_grid_set(&of->grid, place, &fragment, err);
+}
+
+static refs_status place_members(const aggregating *at, field *of, refs_error *err) {
     const refs_combine *combine = at->combine;
     const refs_combine_result *result = of->result;
     bool differs = false;
@@ -448,12 +461,7 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
                              REFS_STR_ARG(refs_combine__text(combine, result->path)),
                              at->urls[owner - combine->members], at->urls[i]);
         if (owner == NULL) {
-            const refs_partition fragment = {.file = at->urls[i],
-                                             .variable = variable,
-                                             .format = member->format != NULL ? member->format
-                                                                              : "NETCDF4"};
-            at->owners[place] = member;
-            REFS_TRY(refs_fragment_grid_set(&of->grid, place, &fragment, err));
+            REFS_TRY(place_fragment(at, i, place, of, err));
             continue;
         }
         REFS_TRY(check_numbers(at, of, owner, member, err));
@@ -613,13 +621,10 @@ static bool has_gaps(const refs_fragment_grid *grid) {
 static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     refs_combine_result *result = of->result;
     described variable;
-    refs_buf name = REFS_BUF_INIT;
     at->owners = refs_calloc((size_t)of->grid.n, sizeof *at->owners);
     refs_status status = describe(at, result, &variable, err);
     if (status == REFS_OK && at->owners == NULL) status = refs_fail_nomem(err);
-    const refs_str path = refs_combine__text(at->combine, result->path);
-    if (status == REFS_OK) status = refs_combine__name_in_file(at->combine, path, &name, err);
-    if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
+    if (status == REFS_OK) status = place_members(at, of, err);
     if (status == REFS_OK && at->combine->numbers != NULL) result->has_holes = has_gaps(&of->grid);
     if (status == REFS_OK) status = settle_type(at, result, &variable, err);
     if (status == REFS_OK) tell_missing(at, of);
@@ -627,7 +632,6 @@ static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
         status = refs_master_aggregation(at->master, &variable.variable, &of->grid, err);
     refs_free(at->owners);
     at->owners = NULL;
-    refs_buf_clear(&name);
     clear(&variable);
     return status;
 }

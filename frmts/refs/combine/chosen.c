@@ -109,11 +109,16 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         refs_combine__copies(in->combine) ? "" : ": omit this source, or use --skip-errors");
 }
 
-/* Selects all arrays of the group. Variables that describe them may lie in groups above. */
+/* Selects all arrays of the group, or of a file of masters those that are theirs. Variables that
+ * describe them may lie in groups above. */
 static refs_status want_group(refs_part_reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        if (is_in_group(in, meta->path)) REFS_TRY(want(in, meta, err));
+        const refs_str path = refs_part__relative(in, meta->path);
+        if (is_in_group(in, meta->path) &&
+            (in->file == NULL || refs_part__is_of_file(in->file, path)) &&
+            (in->rest == NULL || refs_intern_find(in->rest, path) != REFS_INTERN_NONE))
+            REFS_TRY(want(in, meta, err));
     }
     return REFS_OK;
 }
@@ -138,7 +143,8 @@ refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
         REFS_TRY(want(in, meta, err));
     }
-    if (in->wanted.count == 0 && in->group.size > 1) REFS_TRY(want_group(in, err));
+    const bool are_some = in->group.size > 1 || in->file != NULL || in->rest != NULL;
+    if (in->wanted.count == 0 && are_some) REFS_TRY(want_group(in, err));
     for (uint32_t i = 0; i < in->wanted.count; i++)
         REFS_TRY(want_others(
             in, refs_hierarchy_find_array(in->source.hierarchy, refs_intern_get(&in->wanted, i)),

@@ -252,7 +252,7 @@ static refs_status add(refs_combine *combine, const refs_combine_part *part,
     if (refs_combine__copies(combine)) member->set = part->set;
     refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_combine__read(combine, part, member, &strings, err);
-    if (status == REFS_OK)
+    if (status == REFS_OK && !member->is_replaced)
         status = refs_combine__keep(combine, &strings, member, 1, err);
     else
         refs_combine__member_clear(member);

@@ -199,6 +199,8 @@ typedef struct refs_combine_entry {
 typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
+    bool is_replaced; /**< it is a master, and nothing of it is kept */
+    char *group;      /**< of a file of a master: the selected one; or NULL, that of the options */
     char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
     refs_combine_entry *entries; /**< of a master or an outline */
     size_t n_entries, entry_capacity;
@@ -287,6 +289,20 @@ typedef struct refs_pattern_value {
 refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
+/** A file as masters have it. */
+typedef struct refs_combine_master_file refs_combine_master_file;
+
+/** The file of this location; NULL where no master that was replaced has it. */
+const refs_combine_master_file *refs_combine__find_master_file(const refs_combine_masters *masters,
+                                                               const char *name);
+
+/** Whether masters were found whose files are not sources yet. */
+bool refs_combine__has_masters(const refs_combine_masters *masters);
+
+/** Paths of the variables that are taken of a master whose files are sources in its place; NULL:
+ * this is none. */
+const refs_intern *refs_combine__find_rest(const refs_combine_masters *masters, const char *name);
+
 /** Reads a part. Strings of the member are numbered by `strings`. */
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err);
@@ -296,9 +312,9 @@ void refs_combine__member_clear(refs_combine_member *member);
 refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err);
 
-/** Appends the name of a fragment in its file, from the path of its aggregation: the group of the
- * options may come before it. */
-refs_status refs_combine__name_in_file(const refs_combine *combine, refs_str path, refs_buf *name,
+/** Appends the name of a fragment in its file, from the path of its aggregation and the group that
+ * is selected there, or NULL. */
+refs_status refs_combine__name_in_file(const char *group, refs_str path, refs_buf *name,
                                        refs_error *err);
 
 /** Whether parts are fields: fragments of aggregations. */

@@ -60,11 +60,15 @@ bool refs_part__sees_aggregations(const refs_part_reader *in) {
     return refs_combine__is_of_fields(in->combine) || in->member->role == REFS_COMBINE_IS_MASTER;
 }
 
+/* Whether they are described, to be read or to be left out. */
+static bool describes_aggregations(const refs_part_reader *in) {
+    return refs_part__sees_aggregations(in) || in->rest != NULL;
+}
+
 /* Groups that only hold the instructions of aggregations are not groups of the result. */
 static bool is_of_instructions(const refs_part_reader *in, refs_str folder) {
-    const refs_group_meta *group = refs_part__sees_aggregations(in)
-                                       ? refs_hierarchy_find_group(in->source.hierarchy, folder)
-                                       : NULL;
+    const refs_group_meta *group =
+        describes_aggregations(in) ? refs_hierarchy_find_group(in->source.hierarchy, folder) : NULL;
     return group != NULL && group->is_instruction;
 }
 
@@ -105,6 +109,8 @@ static refs_status add_document(refs_part_reader *in, refs_str key, refs_error *
     const refs_str folder = refs_path_parent(key), name = refs_path_last(key);
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
     if (is_of_fragments(in, folder) || is_of_instructions(in, folder)) return REFS_OK;
+    /* what a master says of itself is not said of the data */
+    if (in->rest != NULL && refs_str_is(name, ".zattrs")) return REFS_OK;
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
                     refs_str_is(name, "zarr.json");
     if (!is_known || refs_hierarchy_find_array(in->source.hierarchy, folder) != NULL)
@@ -234,33 +240,57 @@ static refs_status number_whole(refs_part_reader *in, refs_part_container *of, r
     return refs_part__number_scratch(in, &of->attributes, err);
 }
 
-/* Fails for aggregations of other files: they cannot be combined. */
-static refs_status fail_elsewhere(const refs_part_reader *in, const refs_array_meta *meta,
-                                  refs_error *err) {
+static bool may_be_replaced(const refs_part_reader *in) {
+    return in->rest == NULL && in->member->role == REFS_COMBINE_IS_FRAGMENT &&
+           !refs_combine__copies(in->combine);
+}
+
+/* Whether an array is an aggregation that has to be taken apart. The files of a master may have a
+ * group that the master has not. */
+static bool is_aggregation(const refs_part_reader *in, const refs_array_meta *meta) {
+    return (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes)) &&
+           may_be_replaced(in) &&
+           (in->combine->options.group != NULL || refs_part__is_wanted(in, meta));
+}
+
+static bool has_fragments(const refs_part_reader *in, const refs_array_meta *meta) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++)
         if (refs_combine__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
-            return refs_fail(err, REFS_CORRUPT,
-                             "%s has fragments in the set, but no record of their positions",
-                             meta->path);
-    return refs_fail(err, REFS_UNSUPPORTED, "%s is an aggregation of other files: combine those",
-                     meta->path);
+            return true;
+    return false;
+}
+
+/* The files of a master, which has the aggregation `meta`, are sources in its place. */
+static refs_status replace(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
+    const bool are_nested = refs_part__sees_aggregations(in);
+    if (has_fragments(in, meta))
+        return are_nested
+                   ? refs_part__fail_nested(meta, err)
+                   : refs_fail(err, REFS_CORRUPT,
+                               "%s has fragments in the set, but no record of their positions",
+                               meta->path);
+    if (in->combine->options.masters == NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is an aggregation of other files: combine those", meta->path);
+    in->member->is_replaced = true;
+    return refs_part__list_files(in, err);
 }
 
 static refs_status find_containers(refs_part_reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        if (!refs_aggregation_recognise(meta->attributes) || in->combine->n_dims == 0 ||
-            refs_part__sees_aggregations(in) || !refs_part__is_wanted(in, meta))
-            continue;
+        if (!is_aggregation(in, meta)) continue;
+        if (refs_part__sees_aggregations(in)) return replace(in, meta, err);
         REFS_GROW(in->containers, in->container_capacity, in->n_containers, err);
         refs_part_container *added = &in->containers[in->n_containers];
         *added = (refs_part_container){meta, NULL, REFS_COMBINE_NONE};
         REFS_TRY(refs_set_fragments_decode(in->source.hierarchy, meta, &added->fragments, err));
-        if (added->fragments == NULL) return fail_elsewhere(in, meta, err);
+        if (added->fragments == NULL) return replace(in, meta, err);
         in->n_containers++;
         REFS_TRY(number_whole(in, added, err));
     }
-    return REFS_OK;
+    in->member->is_replaced = may_be_replaced(in) && refs_part__has_known_files(in);
+    return in->member->is_replaced ? refs_part__list_files(in, err) : REFS_OK;
 }
 
 static bool is_container(const refs_part_reader *in, const refs_array_meta *meta) {
@@ -275,7 +305,11 @@ static refs_status read_arrays(refs_part_reader *in, refs_error *err) {
         const refs_part_container *of = refs_part__container_of(in, meta->path);
         REFS_TRY(refs_combine__go_on(in->combine, err));
         if (is_container(in, meta) || !refs_part__is_wanted(in, meta)) continue;
-        if (refs_part__sees_aggregations(in) && meta->is_instruction) continue;
+        if (describes_aggregations(in) && meta->is_instruction) continue;
+        if (in->rest != NULL && meta->aggregation != NULL) {
+            REFS_TRY(refs_part__check_rest(in, meta, err));
+            continue;
+        }
         if (refs_part__sees_aggregations(in) && meta->aggregation != NULL) {
             REFS_TRY(refs_part__read_entry(in, meta, err));
             continue;
@@ -296,6 +330,7 @@ static refs_status read_arrays(refs_part_reader *in, refs_error *err) {
 static refs_status set_group(refs_part_reader *in, refs_error *err) {
     const char *given =
         in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.group;
+    if (in->file != NULL && given == NULL) given = refs_part__group_of_file(in->file);
     refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
@@ -380,6 +415,11 @@ static refs_status read_part(refs_part_reader *in, refs_error *err) {
     REFS_TRY(refs_part__choose(in, err));
     REFS_TRY(refs_part__open_fields(in, err));
     REFS_TRY(find_containers(in, err));
+    if (in->member->is_replaced) return REFS_OK;
+    if (in->file != NULL && in->combine->options.group == NULL)
+        REFS_TRY(refs_str_keep(refs_str_from(refs_part__group_of_file(in->file)),
+                               &in->member->group, err));
+    if (in->file != NULL) REFS_TRY(refs_part__check_sizes(in, in->file, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
@@ -411,6 +451,8 @@ static refs_status read_coordinates(refs_part_reader *in, refs_error *err) {
     REFS_TRY(set_group(in, err));
     REFS_TRY(open_source(in, err));
     REFS_TRY(refs_part__choose(in, err));
+    REFS_TRY(find_containers(in, err));
+    in->member->is_replaced = false; /* its coordinates are those of its files */
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         if (meta->status != REFS_OK || meta->is_instruction || !refs_part__is_wanted(in, meta))
@@ -435,6 +477,8 @@ static refs_status take_how(refs_part_reader *in, refs_error *err) {
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err) {
     refs_part_reader in = {.combine = combine, .part = part, .member = member, .strings = strings};
+    in.file = refs_combine__find_master_file(combine->options.masters, part->name);
+    in.rest = refs_combine__find_rest(combine->options.masters, part->name);
     refs_status status = take_how(&in, err);
     if (status == REFS_OK)
         status = refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err)
@@ -464,6 +508,7 @@ void refs_combine__member_clear(refs_combine_member *member) {
         refs_fragment_grid_clear(&member->entries[i].grid);
     }
     refs_free(member->entries);
+    refs_free(member->group);
     refs_free(member->fragment);
     refs_free(member->format);
     for (size_t concat = 0; concat < REFS_COMBINE_MAX_DIMS; concat++) {

@@ -33,7 +33,7 @@ static refs_status list_fields(refs_part_reader *in, refs_error *err) {
 }
 
 refs_status refs_part__open_fields(refs_part_reader *in, refs_error *err) {
-    if (!refs_part__sees_aggregations(in)) return REFS_OK;
+    if (!refs_part__sees_aggregations(in) && in->rest == NULL) return REFS_OK;
     REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
                                     &in->aggregations, err));
     return refs_combine__is_of_fields(in->combine) ? list_fields(in, err) : REFS_OK;
@@ -142,18 +142,18 @@ typedef struct marking {
     refs_combine_entry *entry;
 } marking;
 
-static bool is_nothing(const marking *at, const refs_partition *partition) {
+bool refs_part__is_nothing(const refs_array_meta *meta, const refs_partition *partition) {
     uint64_t shape[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < at->meta->rank; dim++)
+    for (size_t dim = 0; dim < meta->rank; dim++)
         shape[dim] = partition->end[dim] - partition->begin[dim];
     return refs_str_ends(refs_str_from(partition->file), REFS_CFA_NOT_WRITTEN) ||
-           refs_cfa_is_filler(partition->file, at->meta->path, shape, at->meta->rank);
+           refs_cfa_is_filler(partition->file, meta->path, shape, meta->rank);
 }
 
 static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
     const marking *at = user;
     refs_combine_entry *entry = at->entry;
-    if (is_nothing(at, partition)) return REFS_OK;
+    if (refs_part__is_nothing(at->meta, partition)) return REFS_OK;
     entry->has_fragments = true;
     uint64_t number = 0;
     for (size_t dim = 0; dim < entry->grid.rank; dim++) {
@@ -171,11 +171,6 @@ static refs_status mark_written(void *user, const refs_partition *partition, ref
 refs_status refs_part__read_entry(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_error *err) {
     refs_combine_member *member = in->member;
-    if (member->role == REFS_COMBINE_IS_FRAGMENT)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s is an aggregation, and aggregations cannot be nested: use the files "
-                         "of its fragments",
-                         meta->path);
     REFS_GROW(member->entries, member->entry_capacity, member->n_entries, err);
     REFS_TRY(refs_part__add_array(in, meta, err));
     refs_combine_entry *entry = &member->entries[member->n_entries++];

@@ -282,6 +282,59 @@ static refs_status build(many_files *all, refs_set **set, refs_error *err) {
     return refs_set_builder_finish(built, set, err);
 }
 
+static void clear(many_files *all) {
+    refs_set_builder_free(all->builder);
+    for (size_t i = 0; all->open != NULL && i < all->n; i++) refs_set_free(all->open[i]);
+    refs_free(all->open);
+    refs_combine_sources_free(all->sources);
+    refs_combine_free(all->combine);
+    refs_free(all->dim_list);
+    refs_buf_clear(&all->dims.names);
+    refs_buf_clear(&all->prefix);
+    refs_buf_clear(&all->key);
+}
+
+/* Reads and builds; where some are masters, `replaced` gets the names that are to be read instead,
+ * even if masters could not be combined as they are. */
+static refs_status try_files(many_files *all, refs_buf *replaced, refs_set **set, refs_error *err) {
+    const refs_combine_named names = {all->names, all->n, 0};
+    refs_error problem = REFS_ERROR_INIT;
+    all->dims.along =
+        all->files->along != NULL
+            ? all->files->along
+            : "refs index --along DIM -o SET, and --pattern if file names contain its values";
+    REFS_NEW(all->open, all->n, err);
+    refs_status status = choose_dims(all, &problem);
+    if (status == REFS_OK) status = add_parts(all, &problem);
+    if (status != REFS_CANCELLED)
+        REFS_TRY(refs_combine_replace_masters(
+            all->options.masters, status == REFS_OK ? all->combine : NULL, &names, replaced, err));
+    if (status != REFS_OK && replaced->size == 0)
+        return refs_fail(err, status, "%s", problem.message);
+    return replaced->size == 0 ? build(all, set, err) : REFS_OK;
+}
+
+/* As often as there are masters among the files of masters. */
+static refs_status read_files(const many_files *first, refs_set **set, refs_error *err) {
+    REFS_SCOPED_BUF texts = REFS_BUF_INIT;
+    REFS_SCOPED const char **names = NULL;
+    many_files all = *first;
+    for (;;) {
+        REFS_SCOPED_BUF replaced = REFS_BUF_INIT;
+        const refs_status status = try_files(&all, &replaced, set, err);
+        clear(&all);
+        if (status != REFS_OK || replaced.size == 0) return status;
+        const refs_buf unused = texts;
+        texts = replaced;
+        replaced = unused;
+        refs_free((void *)names);
+        all = *first;
+        names = NULL;
+        REFS_TRY(point_at(&texts, &names, &all.n, err));
+        all.names = names;
+    }
+}
+
 refs_status refs_combine_open_files(const refs_combine_files *files, const char *const *names,
                                     size_t n, refs_set **set, refs_error *err) {
     many_files all = {.files = files,
@@ -291,29 +344,15 @@ refs_status refs_combine_open_files(const refs_combine_files *files, const char 
                       .options = *files->options};
     const bool has_dims = all.options.dims != NULL && all.options.dims[0] != NULL;
     if (files->sets != NULL) all.sets = *files->sets;
-    all.dims.along =
-        files->along != NULL
-            ? files->along
-            : "refs index --along DIM -o SET, and --pattern if file names contain its values";
     if (n == 1 && !has_dims && all.options.pattern == NULL) return open_file(&all, 0, set, err);
     refs_scan_shared *own = NULL;
     refs_status status = all.sets.shared == NULL ? refs_scan_shared_open(&own, err) : REFS_OK;
     if (own != NULL) all.sets.shared = own;
-    all.open = refs_calloc(n, sizeof(refs_set *));
-    if (status == REFS_OK && all.open == NULL) status = refs_fail_nomem(err);
-    if (status == REFS_OK) status = choose_dims(&all, err);
-    if (status == REFS_OK) status = add_parts(&all, err);
-    if (status == REFS_OK) status = build(&all, set, err);
-    refs_set_builder_free(all.builder);
-    for (size_t i = 0; all.open != NULL && i < n; i++) refs_set_free(all.open[i]);
-    refs_free(all.open);
+    if (status == REFS_OK)
+        status = refs_combine_masters_open(files->vfs, &all.sets, &all.options.masters, err);
+    if (status == REFS_OK) status = read_files(&all, set, err);
+    refs_combine_masters_free(all.options.masters);
     refs_scan_shared_free(own);
-    refs_combine_sources_free(all.sources);
-    refs_combine_free(all.combine);
-    refs_free(all.dim_list);
-    refs_buf_clear(&all.dims.names);
-    refs_buf_clear(&all.prefix);
-    refs_buf_clear(&all.key);
     return status;
 }
 

@@ -143,6 +143,10 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
                                    refs_error *err) {
     refs_dim_search all = {.combine = combine, .strings = &combine->strings};
     refs_buf found = REFS_BUF_INIT;
+    dims->are_other = false;
+    if (!refs_combine__is_of_coordinates(combine) &&
+        refs_combine__has_masters(combine->options.masters))
+        return REFS_OK; /* their files will tell */
     refs_combine__sort_members(combine);
     REFS_TRY(refs_combine__name_levels(combine, err));
     REFS_TRY(take_recorded(&all, dims, err));

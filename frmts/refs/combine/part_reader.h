@@ -35,9 +35,11 @@ typedef struct refs_part_reader {
     struct wanted_values *values;
     size_t n_values, value_capacity;
     struct refs_aggregations *aggregations;
-    refs_intern fields;   /**< paths of the arrays that make up fields */
-    size_t most_dims;     /**< of a field */
-    refs_combine_how how; /**< a set was combined */
+    refs_intern fields;                   /**< paths of the arrays that make up fields */
+    size_t most_dims;                     /**< of a field */
+    refs_combine_how how;                 /**< a set was combined */
+    const refs_combine_master_file *file; /**< what masters say of the part; or NULL */
+    const refs_intern *rest;              /**< paths of all that is taken of a master; or NULL */
 } refs_part_reader;
 
 /* -- contents.c ---------------------------------------------------------------------------------
@@ -181,6 +183,36 @@ refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_containe
 
 /** Steps of the fragments along a concat dimension, where no other array states them. */
 void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat);
+
+/** Whether a partition of an aggregation stands for a fragment that was never written. */
+bool refs_part__is_nothing(const refs_array_meta *meta, const struct refs_partition *partition);
+
+/* -- masters.c ----------------------------------------------------------------------------------
+ */
+
+/** Lists the files of a part that is a master, for refs_combine_replace_masters. */
+refs_status refs_part__list_files(refs_part_reader *in, refs_error *err);
+
+/** Whether a part holds all values of files, which are there and as they were. */
+bool refs_part__has_known_files(const refs_part_reader *in);
+
+/** Fails for an aggregation that no file has: its fragments are values. */
+refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_error *err);
+
+/** Fails for an aggregation whose fragments lie in the part itself. */
+refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err);
+
+/** The group of the variables of a file that masters name; "" for the root. */
+const char *refs_part__group_of_file(const refs_combine_master_file *file);
+
+/** Whether a variable of the file is one of its masters; `path` begins in that group. */
+bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
+
+/** REFS_UNSUPPORTED where fragments are not whole variables of the file, REFS_CORRUPT where it has
+ * none of that name. */
+refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
+                                   refs_error *err);
 
 /* -- axes.c -------------------------------------------------------------------------------------
  */

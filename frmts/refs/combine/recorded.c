@@ -90,8 +90,9 @@ static refs_str without_slash(refs_str path) {
 static refs_status is_called_so(table *all, const refs_combine_entry *entry, const char *variable,
                                 bool *is_so, refs_error *err) {
     all->scratch.size = 0;
-    REFS_TRY(refs_combine__name_in_file(
-        all->combine, refs_intern_get(all->strings, entry->array.path), &all->scratch, err));
+    REFS_TRY(refs_combine__name_in_file(all->combine->options.group,
+                                        refs_intern_get(all->strings, entry->array.path),
+                                        &all->scratch, err));
     const refs_str name = refs_str_from((const char *)all->scratch.data);
     *is_so = refs_str_equal(without_slash(name), without_slash(refs_str_from(variable)));
     return REFS_OK;

@@ -1,0 +1,240 @@
+"""Masters as sources: what is combined of them is what is combined of their files, and what netCDF4-python reads of these.
+
+    masters_test.py PROGRAM [test ...]
+"""
+
+import filecmp
+import os
+import shutil
+import unittest
+
+import numpy as np
+from osgeo import gdal
+from properties import Property, take_arguments  # ends without netCDF4
+
+import netCDF4
+
+take_arguments(rounds=1, seed=1)
+
+VERSIONS = ("0.4", "0.5", "1.13")
+OUTPUTS = {"json": (), "nc": (), "nca": ("--format", "cfa")}
+LON = np.arange(40.)
+
+
+def write(name, times, *, variables=("v",), lon=LON, group=None, scale=None, more=False):
+    """A file whose values are those of no other time; with `more`, a small variable, bounds and names of stations."""
+    with netCDF4.Dataset(name, "w") as file:
+        to = file.createGroup(group) if group else file
+        for dim, size in (("time", None if more else len(times)), ("lat", 2), ("lon", len(lon)), ("bnds", 2)):
+            to.createDimension(dim, size)
+        for dim, values, units in (("time", times, "hours since 2000-01-01"), ("lat", (10, 20), "degrees_north"), ("lon", lon, "degrees_east")):
+            axis = to.createVariable(dim, "f8", (dim,))
+            axis.units, axis[:] = units, values
+        for variable in variables:
+            v = to.createVariable(variable, "i2", ("time", "lat", "lon"), fill_value=-999, chunksizes=(1, 2, len(lon)))
+            v.set_auto_maskandscale(False)
+            if scale:
+                v.scale_factor = scale
+            v[:] = 500 * np.array(times)[:, None, None] + np.arange(2)[:, None] * 200 + np.array(lon)
+        if more:
+            to["time"].bounds = "time_bnds"
+            to.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = np.array(times)[:, None] + (0, 1)
+            to.createVariable("flag", "i4", ("time",))[:] = times
+            to.createVariable("station", str, ("lat",))[:] = np.array(["a", "bc"], dtype=object)
+    return name
+
+
+def write_master(name, files, *, length=1, variable="v", more=None):
+    """A master of CF-1.13 as others write it: one fragment of `length` steps in each file, or None for none."""
+    with netCDF4.Dataset(name, "w") as file:
+        file.Conventions = "CF-1.13"
+        for dim, size in (("time", len(files) * length), ("lat", 2), ("lon", len(LON)), ("f_time", len(files)), ("f_one", 1), ("map", 3)):
+            file.createDimension(dim, size)
+        for dim, values, units in (("time", np.arange(len(files) * length), "hours since 2000-01-01"), ("lat", (10, 20), "degrees_north"),
+                                   ("lon", LON, "degrees_east")):
+            axis = file.createVariable(dim, "f8", (dim,))
+            axis.units, axis[:] = units, values
+        v = file.createVariable("v", "i2", (), fill_value=-999)
+        v.aggregated_dimensions = "time lat lon"
+        v.aggregated_data = "map: v_map uris: v_uris identifiers: v_identifiers"
+        sizes = file.createVariable("v_map", "i4", ("map", "f_time"), fill_value=-1)
+        sizes[0, :], sizes[1, 0], sizes[2, 0] = length, 2, len(LON)
+        uris = file.createVariable("v_uris", str, ("f_time", "f_one", "f_one"))
+        for i, uri in enumerate(files):
+            uris[i, 0, 0] = uri or ""
+        file.createVariable("v_identifiers", str, ())[...] = variable
+        if more:
+            more(file)
+    return name
+
+
+def read(name, *, variable="v"):
+    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    return root.OpenMDArray(variable).ReadAsArray()
+
+
+class Masters(Property):
+    def run_refs(self, *arguments):
+        done = self.attempt(*arguments)
+        self.assertEqual(done.returncode, 0, (arguments, done.stderr))
+        return done
+
+    def fail(self, *arguments):
+        done = self.attempt(*arguments)
+        self.assertEqual(done.returncode, 1, arguments)
+        return done.stderr
+
+    def combine(self, output, *names, options=()):
+        self.run_refs("combine", "-q", *names, "-o", output, *options)
+        return output
+
+    def make_masters(self, files, version="1.13"):
+        """Two masters, each of half of the files."""
+        half = len(files) // 2
+        return [self.combine(f"{name}.{version}.nca", *some, options=("--format", "cfa", "--cfa-version", version))
+                for name, some in (("a", files[:half]), ("b", files[half:]))]
+
+    def check_same(self, one, other):
+        done = self.attempt("diff", one, other)
+        self.assertEqual(done.returncode, 0, (one, other, done.stdout, done.stderr))
+
+    def check_values(self, name, files):
+        expected = []
+        for file in files:
+            with netCDF4.Dataset(file) as source:
+                source.set_auto_maskandscale(False)
+                expected.append(source["v"][:])
+        np.testing.assert_array_equal(read(name), np.concatenate(expected))
+
+    def test_each_encoding_to_each_output_is_as_all_files_at_once(self):
+        files = [write(f"f{i}.nc", [2 * i, 2 * i + 1], more=True) for i in range(4)]
+        for end, options in OUTPUTS.items():
+            self.combine(f"all.{end}", *files, options=options)
+            for version in VERSIONS:
+                masters = self.make_masters(files, version)
+                with self.subTest(end=end, version=version):
+                    result = self.combine(f"of.{version}.{end}", *reversed(masters), options=options)
+                    self.assertTrue(filecmp.cmp(result, f"all.{end}", shallow=False) or end == "nca")
+                    self.check_same(result, f"all.{end}")
+                    self.check_values(result, files)
+
+    def test_masters_of_all_encodings_with_files_and_sets(self):
+        files = [write(f"f{i}.nc", [i], scale=(None, .5)[i % 2]) for i in range(7)]
+        masters = [self.combine(f"m{i}.nca", *files[2 * i:2 * i + 2], options=("--format", "cfa", "--cfa-version", version))
+                   for i, version in enumerate(VERSIONS[:2])]
+        indexed = self.combine("i.nc", files[4], files[5])
+        one = self.combine("one.json", "f6.nc", options=("--along", "time"))
+        for output in ("x.json", "x.parq", "x.icechunk"):
+            self.combine(output, one, indexed, *masters)
+            self.combine(f"all.{output}", *files)
+            self.check_same(output, f"all.{output}")
+        self.combine("grown.json", "f0.nc", "f1.nc")
+        self.run_refs("append", "-q", "grown.json", masters[1], indexed, "f6.nc")
+        self.check_same("grown.json", "all.x.json")
+        self.assertIn("already has this source", self.fail("append", "grown.json", masters[1]))
+        self.combine("grown.nca", "f0.nc", options=("--format", "cfa"))
+        self.combine("all.nca", *files[:4], options=("--format", "cfa"))
+        self.run_refs("append", "-q", "grown.nca", self.combine("rest.nc", *files[1:4]))
+        self.check_same("grown.nca", "all.nca")
+
+    def test_tiles_whose_masters_lack_some(self):
+        files = {(i, k): write(f"f{i}{k}.nc", [i], lon=LON + 40 * k) for i in range(2) for k in range(3)}
+        along = ("--along", "time", "--along", "lon")
+        self.combine("all.json", *files.values(), options=along)
+        for name, places in (("a", [(0, 0), (0, 1), (1, 1), (1, 2)]), ("b", [(0, 2), (1, 0)])):
+            self.combine(f"{name}.nc", *(files[place] for place in places), options=along)
+            self.combine(f"{name}.nca", *(files[place] for place in places), options=(*along, "--format", "cfa"))
+        for end in ("nc", "nca"):
+            self.combine(f"{end}.json", f"a.{end}", f"b.{end}")
+            self.check_same(f"{end}.json", "all.json")
+
+    def test_names_are_relative_to_each_master(self):
+        os.makedirs("made/files")
+        files = [write(f"made/files/f{i}.nc", [i]) for i in range(4)]
+        masters = [write_master(f"made/{name}.nca", [f"files/f{i}.nc" for i in numbers]) for name, numbers in (("a", (0, 1)), ("b", (2, 3)))]
+        os.mkdir("new")
+        self.combine("new/x.json", *masters, options=("--relative",))
+        self.combine("new/x.nca", *masters, options=("--format", "cfa"))
+        self.check_values("new/x.json", files)
+        self.check_values("new/x.nca", files)
+        shutil.move("new", "made/new")
+        shutil.move("made", "moved")
+        os.mkdir("made")
+        shutil.move("moved/new", "new")
+        shutil.move("moved/files", "made/files")
+        self.check_values("new/x.json", files)
+
+    def test_masters_of_masters_are_their_files(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        write_master("a.nca", files[:2])
+        write_master("b.nca", files[2:])
+        write_master("top.nca", ["a.nca", "b.nca"], length=2)
+        self.combine("all.json", *files)
+        self.combine("x.json", "top.nca", options=("--along", "time"))
+        self.check_same("x.json", "all.json")
+
+    def test_of_each_file_what_the_masters_have(self):
+        files = [write(f"f{i}.nc", [i], variables=("v", "u", "w")) for i in range(4)]
+        for variable in "uv":
+            self.combine(f"{variable}.nc", *files, options=("--variables", variable))
+        self.combine("uv.json", "u.nc", "v.nc")
+        self.assertEqual(["/u", "/v"], [word for word in self.run_refs("ls", "uv.json").stdout.split() if word in ("/u", "/v", "/w")])
+        self.combine("whole.json", write_master("m.nca", files[:2]), *files)
+        self.assertIn("/w ", self.run_refs("ls", "whole.json").stdout)
+
+    def test_variables_in_a_group(self):
+        files = [write(f"f{i}.nc", [i], group="g") for i in range(4)]
+        for end in ("json", "nc"):
+            self.combine(f"all.{end}", *files, options=("--group", "g"))
+        masters = [self.combine(f"m{i}.nc", *files[2 * i:2 * i + 2], options=("--group", "g")) for i in range(2)]
+        for end in ("json", "nc"):
+            self.check_same(self.combine(f"x.{end}", *masters), f"all.{end}")
+
+    def test_what_a_master_alone_has_is_kept(self):
+        files = [write(f"f{i}.nc", [i], more=True) for i in range(6)]
+        def add(master):
+            master.createVariable("area", "f8", ("lat", "lon"))[:] = np.arange(80).reshape(2, 40)
+            master.createVariable("note", "i4", ("time",))[:] = (7, 8, 9)
+        write_master("a.nca", files[:3], more=add)
+        write_master("b.nca", [*files[3:5], None, files[5]])
+        with netCDF4.Dataset("b.nca", "a") as master:
+            master["time"][:] = (3, 4, 4.5, 5)
+        for end, options in OUTPUTS.items():
+            output = self.combine(f"x.{end}", "a.nca", "b.nca", options=options)
+            self.assertEqual((7, 2, 40), read(output).shape)
+            np.testing.assert_array_equal(read(output)[5], np.full((2, 40), -999))
+            np.testing.assert_array_equal(read(output)[6], read(files[5])[0])
+            np.testing.assert_array_equal(read(output, variable="area"), np.arange(80).reshape(2, 40))
+            self.assertEqual([7, 8, 9], read(output, variable="note")[:3].tolist())
+
+    def test_masters_that_hold_all_values(self):
+        """They are their files as long as these are there and as they were."""
+        files = [write(f"f{i}.nc", [i], lon=LON[:3]) for i in range(4)]
+        masters = [self.combine(f"m{i}.nc", *files[2 * i:2 * i + 2]) for i in range(2)]
+        self.combine("all.json", *files)
+        self.check_same(self.combine("x.json", *masters), "all.json")
+        expected = read("all.json")
+        os.remove("f0.nc")
+        np.testing.assert_array_equal(read(self.combine("y.json", *masters)), expected)
+
+    def test_what_cannot_be_said_is_an_error(self):
+        files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]
+        for problem, master in (("only whole variables", write_master("a.nca", files[:2])),
+                                ("expected variables of this name, found x", write_master("b.nca", files[:2], length=2, variable="x")),
+                                ("gone.nc", write_master("c.nca", ["f0.nc", "gone.nc"], length=2))):
+            for options in ((), ("--format", "cfa")):
+                with self.subTest(problem=problem, options=options):
+                    message = self.fail("combine", master, "f2.nc", "-o", "x.nca" if options else "x.json", *options)
+                    self.assertIn(problem, message)
+                    self.assertFalse(os.path.exists("x.json") or os.path.exists("x.nca"))
+
+    def test_the_driver_combines_masters(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        os.mkdir("m")
+        for name, some in (("a", files[:2]), ("b", files[2:])):
+            write_master(f"m/{name}.nca", [f"../{file}" for file in some])
+        self.check_values("m/*.nca", files)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,623 @@
+/* masters.c -- masters among the sources: the files of their fragments are combined in their place,
+ * and what a master has beyond these as one more source. See refs/combine.h.
+ */
+#include <stdlib.h>
+
+#include "part_reader.h"
+#include "refs/aggregation.h"
+#include "refs/cfa/cfa.h"
+#include "refs/dimensions.h"
+#include "refs/url.h"
+#include "refs/validators.h"
+
+/* The size that a variable has to have in a file: that of its fragment. */
+typedef struct fragment_size {
+    uint32_t path; /* in `arrays` of the master */
+    size_t rank;
+    uint64_t size[REFS_MAX_RANK];
+} fragment_size;
+
+/* A file of a master. */
+typedef struct master_file {
+    char *group;    /* of the variables: "/g", or "" */
+    refs_buf sizes; /* fragment_size */
+} master_file;
+
+typedef struct master {
+    size_t number; /* of the source */
+    char *name;
+    refs_intern files; /* locations */
+    master_file *items;
+    size_t capacity;
+    refs_intern arrays; /* paths of all variables, without a slash before them */
+    refs_intern own;    /* those that have no fragments */
+    refs_intern rest;   /* those of them that are taken of the master itself: that no file has, and
+                           coordinates of steps without a fragment */
+} master;
+
+/* A file, as one of the masters has it. */
+typedef struct file_use {
+    const master *by;
+    const master_file *file;
+} file_use;
+
+struct refs_combine_master_file {
+    file_use *uses;
+    size_t n, capacity;
+    bool is_whole; /* it is a source itself, too */
+};
+
+struct refs_combine_masters {
+    const refs_vfs *vfs;
+    const refs_set_options *sets;
+    refs_intern files; /* without a second name */
+    refs_combine_master_file *items;
+    size_t capacity;
+    refs_intern replaced; /* names of masters, likewise … */
+    const master **by_name;
+    size_t name_capacity;
+    pthread_mutex_t lock; /* guards what follows while sources are read */
+    master **masters;
+    size_t n, n_before, master_capacity; /* the first n_before have been replaced */
+};
+
+refs_status refs_combine_masters_open(const refs_vfs *vfs, const refs_set_options *sets,
+                                      refs_combine_masters **masters, refs_error *err) {
+    *masters = refs_calloc(1, sizeof **masters);
+    if (*masters == NULL) return refs_fail_nomem(err);
+    (*masters)->vfs = vfs;
+    (*masters)->sets = sets;
+    pthread_mutex_init(&(*masters)->lock, NULL);
+    return REFS_OK;
+}
+
+static void free_master(master *one) {
+    for (size_t i = 0; one->items != NULL && i < one->files.count; i++) {
+        refs_free(one->items[i].group);
+        refs_buf_clear(&one->items[i].sizes);
+    }
+    refs_free(one->items);
+    refs_free(one->name);
+    refs_intern_clear(&one->files);
+    refs_intern_clear(&one->arrays);
+    refs_intern_clear(&one->own);
+    refs_intern_clear(&one->rest);
+    refs_free(one);
+}
+
+void refs_combine_masters_free(refs_combine_masters *masters) {
+    if (masters == NULL) return;
+    for (size_t i = 0; i < masters->n; i++) free_master(masters->masters[i]);
+    for (size_t i = 0; masters->items != NULL && i < masters->files.count; i++)
+        refs_free(masters->items[i].uses);
+    refs_free(masters->items);
+    refs_free(masters->masters);
+    refs_free((void *)masters->by_name);
+    refs_intern_clear(&masters->replaced);
+    refs_intern_clear(&masters->files);
+    pthread_mutex_destroy(&masters->lock);
+    refs_free(masters);
+}
+
+/* -- reading a master -------------------------------------------------------------------------- */
+
+/* Elements along a dimension that have a fragment. */
+typedef struct covered {
+    uint64_t begin, end;
+} covered;
+
+/* A dimension of aggregations. */
+typedef struct listed_dim {
+    const refs_array_meta *coordinate; /* or NULL */
+    uint64_t size;
+    refs_buf covered;
+} listed_dim;
+
+typedef struct listing {
+    refs_part_reader *in;
+    const refs_array_meta *meta; /* the aggregation */
+    master *to;
+    refs_intern dims;
+    listed_dim *listed; /* for each of these */
+    size_t capacity;
+} listing;
+
+static refs_str without_slash(refs_str path) {
+    return refs_str_starts(path, "/") ? refs_str_part(path, 1, path.size) : path;
+}
+
+static refs_status note_covered(listing *all, const refs_partition *at, refs_error *err) {
+    for (size_t dim = 0; dim < all->meta->rank; dim++) {
+        const covered steps = {at->begin[dim], at->end[dim]};
+        const uint32_t id = refs_intern_find(&all->dims, refs_str_from(all->meta->dims[dim]));
+        refs_buf *known = &all->listed[id].covered;
+        const covered *last = (const covered *)(const void *)(known->data + known->size) - 1;
+        if (known->size > 0 && last->begin == steps.begin && last->end == steps.end) continue;
+        REFS_TRY(refs_buf_append(known, &steps, sizeof steps, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_dim(listing *all, size_t dim, refs_error *err) {
+    const size_t n = all->dims.count;
+    uint32_t id;
+    REFS_GROW(all->listed, all->capacity, n, err);
+    REFS_TRY(refs_intern_add(&all->dims, refs_str_from(all->meta->dims[dim]), &id, err));
+    if (all->dims.count == n) return REFS_OK;
+    all->listed[n] =
+        (listed_dim){.coordinate = refs_dimension_named(all->in->source.hierarchy, all->meta, dim),
+                     .size = all->meta->shape[dim]};
+    return REFS_OK;
+}
+
+static int by_begin(const void *left, const void *right) {
+    const covered *a = left, *b = right;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static bool has_gap(const listed_dim *dim) {
+    const size_t n = dim->covered.size / sizeof(covered);
+    covered *steps = (covered *)(void *)dim->covered.data;
+    uint64_t end = 0;
+    if (n > 0) qsort(steps, n, sizeof *steps, by_begin);
+    for (size_t i = 0; i < n && steps[i].begin <= end; i++)
+        if (steps[i].end > end) end = steps[i].end;
+    return end < dim->size;
+}
+
+/* Sets *group to the group of a file whose variables are called as those of the master. */
+static refs_status find_group(const listing *all, const char *variable, char **group,
+                              refs_error *err) {
+    const refs_str path = refs_str_from(all->meta->path), own = without_slash(path);
+    const refs_str name = without_slash(refs_str_from(variable));
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    const size_t n = name.size >= own.size ? name.size - own.size : 0;
+    const bool is_so = refs_str_equal(refs_str_part(name, n, name.size), own) &&
+                       (n == 0 || name.data[n - 1] == '/');
+    if (!is_so)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: cannot combine its fragments: expected variables of this name, found "
+                         "%s: combine the files, and rename it there",
+                         all->meta->path, variable);
+    if (n > 1) REFS_TRY(refs_buf_printf(&text, err, "/%.*s", (int)(n - 1), name.data));
+    return refs_str_keep(refs_buf_text(&text), group, err);
+}
+
+static refs_status add_file(listing *all, const char *location, master_file **file,
+                            refs_error *err) {
+    master *to = all->to;
+    const size_t n = to->files.count;
+    uint32_t id;
+    if (!refs_grow((void **)&to->items, &to->capacity, n, sizeof *to->items))
+        return refs_fail_nomem(err);
+    to->items[n] = (master_file){.group = NULL};
+    REFS_TRY(refs_intern_add(&to->files, refs_str_from(location), &id, err));
+    *file = &to->items[id];
+    return REFS_OK;
+}
+
+refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s is an aggregation, and aggregations cannot be nested: use the files of "
+                     "its fragments",
+                     meta->path);
+}
+
+static refs_status add_fragment(listing *all, const refs_partition *at, const char *location,
+                                refs_error *err) {
+    fragment_size size = {.rank = all->meta->rank};
+    REFS_SCOPED char *group = NULL;
+    master_file *file;
+    size.path = refs_intern_find(&all->to->arrays, without_slash(refs_str_from(all->meta->path)));
+    for (size_t dim = 0; dim < size.rank; dim++) size.size[dim] = at->end[dim] - at->begin[dim];
+    REFS_TRY(add_file(all, location, &file, err));
+    REFS_TRY(find_group(all, at->variable, &group, err));
+    if (file->group == NULL) REFS_TRY(refs_str_keep(refs_str_from(group), &file->group, err));
+    if (strcmp(file->group, group) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: cannot combine its fragments: expected variables of one group in "
+                         "%s, found \"%s\" and \"%s\"",
+                         all->meta->path, location, file->group, group);
+    return refs_buf_append(&file->sizes, &size, sizeof size, err);
+}
+
+static refs_fragment_places places_of(const refs_part_reader *in) {
+    const refs_combine_masters *masters = in->combine->options.masters;
+    return (refs_fragment_places){in->part->name, masters->vfs, masters->sets};
+}
+
+static refs_status visit(void *user, const refs_partition *at, refs_error *err) {
+    listing *all = user;
+    const refs_fragment_places places = places_of(all->in);
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(refs_combine__go_on(all->in->combine, err));
+    if (refs_part__is_nothing(all->meta, at)) return REFS_OK;
+    REFS_TRY(note_covered(all, at, err));
+    if (*at->file == '\0') return refs_part__fail_nested(all->meta, err);
+    REFS_TRY(refs_aggregation_locate(all->meta, &places, at->file, &location, err));
+    return add_fragment(all, at, (const char *)location.data, err);
+}
+
+/* The location of a file that a master records. */
+static refs_status locate_source(const refs_part_reader *in, const refs_array_meta *meta,
+                                 const refs_source_state *state, refs_buf *location,
+                                 refs_error *err) {
+    const refs_fragment_places places = places_of(in);
+    const refs_url_context context = {places.master, places.sets->rewrites,
+                                      places.sets->remote_to_local};
+    REFS_SCOPED char *file = refs_str_copy(state->url);
+    if (file == NULL) return refs_fail_nomem(err);
+    if (meta != NULL) return refs_aggregation_locate(meta, &places, file, location, err);
+    REFS_TRY(refs_url_map(state->url, &context, location, err));
+    return refs_buf_append(location, "", 1, err);
+}
+
+/* Small variables lie in a master itself: no fragment names the files that they are of. */
+static refs_status visit_source(void *user, const refs_source_state *state, refs_error *err) {
+    listing *all = user;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    master_file *added;
+    REFS_TRY(locate_source(all->in, all->meta, state, &location, err));
+    return refs_cfa_may_be_filler((const char *)location.data)
+               ? REFS_OK
+               : add_file(all, (const char *)location.data, &added, err);
+}
+
+static refs_status list_array(listing *all, const refs_array_meta *meta, refs_error *err) {
+    const refs_str path = without_slash(refs_str_from(meta->path));
+    uint64_t n_values = 0;
+    uint32_t id;
+    if (meta->is_instruction) return REFS_OK;
+    if (refs_aggregation_recognise(meta->attributes) && meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    REFS_TRY(refs_intern_add(&all->to->arrays, path, &id, err));
+    if (meta->aggregation != NULL) REFS_TRY(refs_aggregation_count_values(meta, &n_values, err));
+    if (meta->aggregation == NULL || n_values > 0)
+        return refs_intern_add(&all->to->own, path, &id, err);
+    all->meta = meta;
+    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(add_dim(all, dim, err));
+    return refs_aggregation_each(meta, visit, all, err);
+}
+
+/* Steps without a fragment are steps all the same. */
+static refs_status list_steps(listing *all, const listed_dim *dim, refs_error *err) {
+    uint32_t id;
+    if (dim->coordinate == NULL || !has_gap(dim)) return REFS_OK;
+    return refs_intern_add(&all->to->rest, without_slash(refs_str_from(dim->coordinate->path)), &id,
+                           err);
+}
+
+static refs_status list_all(listing *all, refs_error *err) {
+    refs_part_reader *in = all->in;
+    const refs_hierarchy *hierarchy = in->source.hierarchy;
+    const refs_source_visitor sources = {visit_source, all};
+    if (in->aggregations == NULL)
+        REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
+                                        &in->aggregations, err));
+    REFS_TRY(refs_str_keep(refs_str_from(in->part->name), &all->to->name, err));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
+        REFS_TRY(list_array(all, refs_hierarchy_array(hierarchy, i), err));
+    for (size_t i = 0; i < all->dims.count; i++) REFS_TRY(list_steps(all, &all->listed[i], err));
+    return refs_sources_read(in->part->set, &sources, err);
+}
+
+/* -- masters that hold all values -------------------------------------------------------------- */
+
+typedef struct checking {
+    const refs_part_reader *in;
+    size_t n;
+    bool are_known; /* all files are there, and as they were */
+} checking;
+
+static refs_status check_source(void *user, const refs_source_state *state, refs_error *err) {
+    checking *all = user;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    refs_vfs_validators now, was = {.size = state->size,
+                                    .has_size = state->size != REFS_SOURCE_UNKNOWN,
+                                    .modified_s = state->modified_s,
+                                    .modified_ns = state->modified_ns};
+    refs_validators_set_etag(&was, state->etag);
+    all->n++;
+    if (!all->are_known) return REFS_OK;
+    REFS_TRY(locate_source(all->in, NULL, state, &location, err));
+    all->are_known = was.has_size &&
+                     refs_vfs_ask(places_of(all->in).vfs, (const char *)location.data, &now) &&
+                     refs_validators_prove_same(&was, &now);
+    return REFS_OK;
+}
+
+bool refs_part__has_known_files(const refs_part_reader *in) {
+    const refs_group_meta *root = refs_hierarchy_group(in->source.hierarchy, 0);
+    checking all = {.in = in, .are_known = true};
+    const refs_source_visitor visitor = {check_source, &all};
+    return in->combine->options.masters != NULL && root != NULL &&
+           refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL &&
+           refs_sources_read(in->part->set, &visitor, NULL) == REFS_OK && all.are_known &&
+           all.n > 0;
+}
+
+/* -- all of a master --------------------------------------------------------------------------- */
+
+/* Owns `one`, also on failure. */
+static refs_status keep(refs_combine_masters *masters, master *one, refs_error *err) {
+    REFS_LOCKED(&masters->lock);
+    bool is_known = false;
+    for (size_t i = masters->n_before; i < masters->n; i++)
+        is_known = is_known || masters->masters[i]->number == one->number;
+    const bool has_room =
+        is_known || refs_grow((void **)&masters->masters, &masters->master_capacity, masters->n,
+                              sizeof *masters->masters);
+    if (has_room && !is_known)
+        masters->masters[masters->n++] = one;
+    else
+        free_master(one);
+    return has_room ? REFS_OK : refs_fail_nomem(err);
+}
+
+refs_status refs_part__list_files(refs_part_reader *in, refs_error *err) {
+    listing all = {.in = in, .to = refs_calloc(1, sizeof *all.to)};
+    if (all.to == NULL) return refs_fail_nomem(err);
+    all.to->number = in->part->number;
+    const refs_status status = list_all(&all, err);
+    for (size_t i = 0; i < all.dims.count; i++) refs_buf_clear(&all.listed[i].covered);
+    refs_free(all.listed);
+    refs_intern_clear(&all.dims);
+    if (status == REFS_OK) return keep(in->combine->options.masters, all.to, err);
+    free_master(all.to);
+    return status;
+}
+
+/* -- reading its files ------------------------------------------------------------------------- */
+
+/* Local files may have several names. */
+static refs_status append_key(const char *name, refs_buf *key, refs_error *err) {
+    const bool is_local = !refs_location_is_remote(refs_str_from(name)) &&
+                          refs_url_authority_begin(refs_str_from(name)) == SIZE_MAX;
+    char *found = is_local ? realpath(name, NULL) : NULL;
+    const char *text = found != NULL ? found : name;
+    const refs_status status = refs_buf_append(key, text, strlen(text) + 1, err);
+    free(found);
+    return status;
+}
+
+/* The number of a name among others; or NONE. */
+static uint32_t find_key(const refs_intern *names, const char *name) {
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    if (names->count == 0 || append_key(name, &key, NULL) != REFS_OK) return REFS_INTERN_NONE;
+    return refs_intern_find(names, refs_str_from((const char *)key.data));
+}
+
+static refs_status add_key(refs_intern *names, const char *name, uint32_t *id, refs_error *err) {
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
+    REFS_TRY(append_key(name, &key, err));
+    return refs_intern_add(names, refs_str_from((const char *)key.data), id, err);
+}
+
+const refs_combine_master_file *refs_combine__find_master_file(const refs_combine_masters *masters,
+                                                               const char *name) {
+    const uint32_t id = masters != NULL ? find_key(&masters->files, name) : REFS_INTERN_NONE;
+    return id != REFS_INTERN_NONE ? &masters->items[id] : NULL;
+}
+
+bool refs_combine__has_masters(const refs_combine_masters *masters) {
+    return masters != NULL && masters->n > masters->n_before;
+}
+
+const refs_intern *refs_combine__find_rest(const refs_combine_masters *masters, const char *name) {
+    const uint32_t id = masters != NULL ? find_key(&masters->replaced, name) : REFS_INTERN_NONE;
+    return id != REFS_INTERN_NONE ? &masters->by_name[id]->rest : NULL;
+}
+
+const char *refs_part__group_of_file(const refs_combine_master_file *file) {
+    for (size_t i = 0; i < file->n; i++)
+        if (file->uses[i].file->group != NULL) return file->uses[i].file->group;
+    return "";
+}
+
+bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) {
+    bool is_of = file->is_whole;
+    for (size_t i = 0; i < file->n && !is_of; i++)
+        is_of = refs_intern_find(&file->uses[i].by->arrays, path) != REFS_INTERN_NONE;
+    return is_of;
+}
+
+refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_error *err) {
+    if (refs_intern_find(in->rest, without_slash(refs_str_from(meta->path))) == REFS_INTERN_NONE)
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: fragments of one value each, which no file has, cannot be combined: leave "
+        "out this variable (--variables)",
+        meta->path);
+}
+
+/* Dimensions of one element may be left out on either side. */
+static bool has_size(const refs_array_meta *meta, const fragment_size *size) {
+    size_t dim = 0;
+    for (size_t i = 0; i < size->rank; i++) {
+        if (size->size[i] == 1) continue;
+        while (dim < meta->rank && meta->shape[dim] == 1) dim++;
+        if (dim == meta->rank || meta->shape[dim++] != size->size[i]) return false;
+    }
+    while (dim < meta->rank && meta->shape[dim] == 1) dim++;
+    return dim == meta->rank;
+}
+
+static refs_status check_size(const refs_part_reader *in, const file_use *use,
+                              const fragment_size *size, refs_error *err) {
+    const refs_str path = refs_intern_get(&use->by->arrays, size->path);
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "%s/%.*s", use->file->group, REFS_STR_ARG(path)));
+    const refs_array_meta *meta =
+        refs_hierarchy_find_array(in->source.hierarchy, without_slash(refs_buf_text(&name)));
+    if (meta == NULL)
+        return refs_fail(err, REFS_CORRUPT, "expected a variable %.*s, a fragment of %s",
+                         (int)name.size, (const char *)name.data, use->by->name);
+    if (meta->status != REFS_OK || refs_aggregation_recognise(meta->attributes) ||
+        has_size(meta, size))
+        return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s has another shape than its fragment in %s, and only whole variables can "
+                     "be combined",
+                     (int)name.size, (const char *)name.data, use->by->name);
+}
+
+refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
+                                   refs_error *err) {
+    for (size_t i = 0; i < file->n; i++) {
+        const refs_buf *sizes = &file->uses[i].file->sizes;
+        const fragment_size *size = (const fragment_size *)(const void *)sizes->data;
+        for (size_t k = 0; k < sizes->size / sizeof *size; k++)
+            REFS_TRY(check_size(in, &file->uses[i], &size[k], err));
+    }
+    return REFS_OK;
+}
+
+/* -- files in the place of masters ------------------------------------------------------------- */
+
+static refs_status use_file(refs_combine_masters *masters, const master *by, uint32_t number,
+                            refs_error *err) {
+    const size_t n = masters->files.count;
+    uint32_t id;
+    if (!refs_grow((void **)&masters->items, &masters->capacity, n, sizeof *masters->items))
+        return refs_fail_nomem(err);
+    masters->items[n] = (refs_combine_master_file){.uses = NULL};
+    REFS_TRY(add_key(&masters->files, refs_intern_get(&by->files, number).data, &id, err));
+    refs_combine_master_file *file = &masters->items[id];
+    REFS_GROW(file->uses, file->capacity, file->n, err);
+    file->uses[file->n++] = (file_use){by, &by->items[number]};
+    return REFS_OK;
+}
+
+typedef struct replacing {
+    refs_combine_masters *masters;
+    const refs_combine_named *names;
+    refs_intern given; /* names that no master has */
+    refs_intern listed;
+    refs_buf *to;
+} replacing;
+
+static refs_status list_name(replacing *all, const char *name, refs_error *err) {
+    const size_t n = all->listed.count;
+    uint32_t id;
+    REFS_TRY(add_key(&all->listed, name, &id, err));
+    return all->listed.count > n ? refs_buf_append(all->to, name, strlen(name) + 1, err) : REFS_OK;
+}
+
+static const master *find_new(const refs_combine_masters *masters, size_t number) {
+    for (size_t i = masters->n_before; i < masters->n; i++)
+        if (masters->masters[i]->number == number) return masters->masters[i];
+    return NULL;
+}
+
+static refs_status list_given(replacing *all, refs_error *err) {
+    for (size_t i = 0; i < all->names->n; i++) {
+        const char *name = all->names->items[i];
+        uint32_t id;
+        if (find_key(&all->masters->files, name) == REFS_INTERN_NONE)
+            REFS_TRY(add_key(&all->given, name, &id, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status list_files(replacing *all, const master *one, refs_error *err) {
+    refs_combine_masters *masters = all->masters;
+    for (uint32_t k = 0; k < one->files.count; k++) {
+        const char *file = refs_intern_get(&one->files, k).data;
+        REFS_TRY(use_file(masters, one, k, err));
+        if (find_key(&all->given, file) != REFS_INTERN_NONE)
+            masters->items[find_key(&masters->files, file)].is_whole = true;
+        if (find_key(&masters->replaced, file) == REFS_INTERN_NONE)
+            REFS_TRY(list_name(all, file, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status note_replaced(refs_combine_masters *masters, const master *one,
+                                 refs_error *err) {
+    const size_t n = masters->replaced.count;
+    uint32_t id;
+    REFS_GROW(masters->by_name, masters->name_capacity, n, err);
+    REFS_TRY(add_key(&masters->replaced, one->name, &id, err));
+    if (masters->replaced.count > n) masters->by_name[id] = one;
+    return REFS_OK;
+}
+
+/* Masters that are sources themselves come last: files are the first that are read. */
+static refs_status list_names(replacing *all, refs_error *err) {
+    refs_combine_masters *masters = all->masters;
+    const refs_combine_named *names = all->names;
+    REFS_TRY(list_given(all, err));
+    for (size_t i = masters->n_before; i < masters->n; i++)
+        REFS_TRY(note_replaced(masters, masters->masters[i], err));
+    for (size_t i = 0; i < names->n; i++) {
+        const master *one = find_new(masters, i);
+        if (one != NULL && i < names->n_own)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: is an aggregation of other files: combine those",
+                             names->items[i]);
+        if (one != NULL)
+            REFS_TRY(list_files(all, one, err));
+        else if (i < names->n_own ||
+                 find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE)
+            REFS_TRY(list_name(all, names->items[i], err));
+    }
+    masters->n_before = masters->n;
+    for (size_t i = 0; i < masters->n; i++)
+        if (masters->masters[i]->rest.count > 0)
+            REFS_TRY(list_name(all, masters->masters[i]->name, err));
+    return REFS_OK;
+}
+
+static bool has_array(const refs_combine *combine, refs_str path) {
+    const uint32_t id = refs_intern_find(&combine->strings, path);
+    size_t concat;
+    if (combine->options.pattern != NULL && refs_combine__is_dim(combine, path, &concat))
+        return true; /* names of files have it */
+    for (size_t i = 0; i < combine->n_members && id != REFS_INTERN_NONE; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        if (refs_combine__find(member, id) != NULL) return true;
+        for (size_t k = 0; k < member->n_left_out; k++)
+            if (member->left_out[k].path == id) return true;
+    }
+    return false;
+}
+
+/* Adds the variables that no file has to those that are taken of a master. */
+static refs_status find_rest(const refs_combine *combine, master *one, bool *are_more,
+                             refs_error *err) {
+    const bool is_some = combine->options.variables != NULL || combine->options.group != NULL;
+    const size_t n = one->rest.count;
+    for (uint32_t i = 0; !is_some && i < one->own.count; i++) {
+        uint32_t id;
+        if (!has_array(combine, refs_intern_get(&one->own, i)))
+            REFS_TRY(refs_intern_add(&one->rest, refs_intern_get(&one->own, i), &id, err));
+    }
+    *are_more = *are_more || one->rest.count > n;
+    return REFS_OK;
+}
+
+/* Whether masters were found, or have more than their files. */
+static refs_status find_more(refs_combine_masters *masters, const refs_combine *combine,
+                             bool *are_more, refs_error *err) {
+    *are_more = refs_combine__has_masters(masters);
+    const bool is_read = combine != NULL && !*are_more;
+    for (size_t i = 0; is_read && i < masters->n; i++)
+        REFS_TRY(find_rest(combine, masters->masters[i], are_more, err));
+    return REFS_OK;
+}
+
+refs_status refs_combine_replace_masters(refs_combine_masters *masters, const refs_combine *combine,
+                                         const refs_combine_named *names, refs_buf *replaced,
+                                         refs_error *err) {
+    replacing all = {.masters = masters, .names = names, .to = replaced};
+    replaced->size = 0;
+    bool are_more;
+    REFS_TRY(find_more(masters, combine, &are_more, err));
+    if (!are_more) return REFS_OK;
+    const refs_status status = list_names(&all, err);
+    refs_intern_clear(&all.given);
+    refs_intern_clear(&all.listed);
+    return status;
+}
