@@ -1137,10 +1137,10 @@ class Times(InFolder):
         """The height of temperature is not that of wind, whose sources call it the same: names are in the order of values."""
         def part(name, time, heights, of, group="", more=()):
             return write(name, array("time", ["time"], np.array([time], "f8"), units="hours since 2020-01-01", standard_name="time"),
-                         *[array(group + height, [], np.float64(value), units="m", standard_name="height", **{k: v for k, v in more})
+                         *[array(os.path.normpath(group + height), [], np.float64(value), units="m", standard_name="height", **{k: v for k, v in more})
                            for height, value in heights.items()],
                          array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
-                         *[array(group + variable, ["time", "y", "x"], np.full((1, 2, 3), time, "<f8"), coordinates=f"time {names}")
+                         *[array(os.path.normpath(group + variable), ["time", "y", "x"], np.full((1, 2, 3), time, "<f8"), coordinates=f"time {names}")
                            for variable, names in of.items()])
 
         def seen(group=""):
@@ -1171,6 +1171,12 @@ class Times(InFolder):
         run("index", part("g0.json", 0, {"height": 2}, {"tas": "height"}, "g/"), part("g1.json", 1, {"height": 10}, {"uas": "height"}, "g/"),
             "--along", "time", "-q", "-o", "all.json")
         self.assertEqual(seen("g/"), {"tas": [("height", 2)], "uas": [("height_2", 10)]})
+        # another group has a height of its own, which stays what it is
+        other = {"../k/wsgs": "height"}
+        run("index", part("g0.json", 0, {"height": 2, "../k/height": 7}, {"tas": "height", **other}, "g/"),
+            part("g1.json", 1, {"height": 10, "../k/height": 7}, {"uas": "height", **other}, "g/"), "--along", "time", "-q", "-o", "all.json")
+        self.assertEqual(seen("g/"), {"tas": [("height", 2)], "uas": [("height_2", 10)]})
+        self.assertEqual(seen("k/"), {"wsgs": [("height", 7)]})
         # a dimension that is named
         run("index", tas[0], uas[0], "--along", "height", "-q", "-o", "all.json")
         self.assertEqual(read("all.json", "height").tolist(), [2, 10])

@@ -125,7 +125,6 @@ static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_co
                                   .missing = REFS_COMBINE_NONE,
                                   .units = REFS_COMBINE_NONE,
                                   .calendar = REFS_COMBINE_NONE,
-                                  .bounds = REFS_COMBINE_NONE,
                                   .digest = REFS_COMBINE_NONE,
                                   .hole_dims = REFS_COMBINE_NONE,
                                   .whole = REFS_COMBINE_NONE,

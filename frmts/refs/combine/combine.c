@@ -164,13 +164,12 @@ static refs_status translate(const translation *strings, uint32_t *id, refs_erro
 
 static refs_status translate_array(const translation *strings, refs_combine_array *array,
                                    refs_error *err) {
-    uint32_t *const ids[] = {&array->path,     &array->name,        &array->named_by,
-                             &array->document, &array->attributes,  &array->layout,
-                             &array->packing,  &array->units,       &array->calendar,
-                             &array->bounds,   &array->values,      &array->prefix,
-                             &array->whole,    &array->range,       &array->flags,
-                             &array->digest,   &array->part_prefix, &array->missing,
-                             &array->invalid,  &array->problem,     &array->hole_dims};
+    uint32_t *const ids[] = {
+        &array->path,       &array->name,    &array->named_by, &array->document,
+        &array->attributes, &array->layout,  &array->packing,  &array->units,
+        &array->calendar,   &array->values,  &array->prefix,   &array->whole,
+        &array->range,      &array->flags,   &array->digest,   &array->part_prefix,
+        &array->missing,    &array->invalid, &array->problem,  &array->hole_dims};
     refs_combine_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));

@@ -110,9 +110,9 @@ typedef struct refs_combine_array {
     uint32_t range;      /**< attributes with the valid range */
     uint32_t
         flags; /**< attributes with the meanings of single values; of a piece, those of the whole */
-    uint32_t units, calendar, bounds; /**< attributes; or NONE */
-    uint32_t hole_dims; /**< along which a set records holes, each with a NUL; or NONE */
-    uint32_t values;    /**< bytes in this machine's order; or NONE */
+    uint32_t units, calendar; /**< attributes; or NONE */
+    uint32_t hole_dims;       /**< along which a set records holes, each with a NUL; or NONE */
+    uint32_t values;          /**< bytes in this machine's order; or NONE */
     uint32_t missing; /**< a byte for each value, or each spot of the digest, 1 where it is missing;
                          or NONE: none is */
     uint32_t invalid; /**< likewise, where it is missing or outside the valid range */
@@ -988,6 +988,10 @@ size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combi
 /** The coordinate whose bounds the array holds, or the array itself. */
 const refs_combine_array *refs_combine__bounded_by(const refs_combine_member *member,
                                                    const refs_combine_array *array);
+
+/** The array with the bounds of a coordinate; or NULL. */
+refs_combine_array *refs_combine__bounds_of(const refs_combine_member *member,
+                                            const refs_combine_array *array);
 
 /** Units in which the values of an array of a member are, its own or those of the coordinate whose
  * bounds it has, or NONE. */

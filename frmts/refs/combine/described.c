@@ -20,11 +20,7 @@ static refs_status describe_meaning(refs_part_reader *in, const refs_array_meta 
         refs_combine__has_whole_range(array, refs_intern_get(in->strings, array->range)))
         REFS_TRY(refs_combine__describe_range(in->strings, NULL, &array->range, err));
     REFS_TRY(refs_part__number_attribute(in, meta, "units", &array->units, err));
-    REFS_TRY(refs_part__number_attribute(in, meta, "calendar", &array->calendar, err));
-    REFS_TRY(refs_part__number_attribute(in, meta, "bounds", &array->bounds, err));
-    return array->bounds != REFS_COMBINE_NONE
-               ? REFS_OK
-               : refs_part__number_attribute(in, meta, "climatology", &array->bounds, err);
+    return refs_part__number_attribute(in, meta, "calendar", &array->calendar, err);
 }
 
 static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
@@ -69,6 +65,14 @@ static bool names(refs_str list, const char *coordinate) {
     return false;
 }
 
+/* Whether the name of a coordinate is that of another array in the group of a variable. */
+static bool is_others(const refs_part_reader *in, const refs_array_meta *variable,
+                      const refs_array_meta *meta) {
+    const refs_array_meta *found =
+        refs_hierarchy_resolve(in->source.hierarchy, variable->group, refs_str_from(meta->name));
+    return found != NULL && found != meta;
+}
+
 static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
     const refs_str name = refs_json_text(refs_json_get(meta->attributes, "standard_name"));
     const refs_cf_units units = refs_cf_units_of(meta->attributes);
@@ -87,17 +91,17 @@ static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
 }
 
 /* Variables mostly name the coordinates that the one before them does. */
-static refs_status list_named_by(refs_part_reader *in, const char *coordinate, uint32_t *named_by,
-                                 refs_error *err) {
+static refs_status list_named_by(refs_part_reader *in, const refs_array_meta *meta,
+                                 uint32_t *named_by, refs_error *err) {
     refs_str before = {"", 0};
     bool is_named = false;
     in->scratch.size = 0;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *variable = refs_hierarchy_array(in->source.hierarchy, i);
         const refs_str list = refs_json_text(refs_json_get(variable->attributes, "coordinates"));
-        if (!refs_str_equal(list, before)) is_named = names(list, coordinate);
+        if (!refs_str_equal(list, before)) is_named = names(list, meta->name);
         before = list;
-        if (!is_named) continue;
+        if (!is_named || is_others(in, variable, meta)) continue;
         const refs_str path = refs_part__relative(in, variable->path);
         REFS_TRY(refs_buf_append_str(&in->scratch, path, err));
         REFS_TRY(refs_buf_append(&in->scratch, "", 1, err));
@@ -111,7 +115,7 @@ static refs_status describe_coordinate(refs_part_reader *in, const refs_array_me
     array->coordinate = coordinate_of(meta);
     array->named_by = REFS_COMBINE_NONE;
     if (array->coordinate != REFS_COMBINE_COORDINATE_OTHER)
-        REFS_TRY(list_named_by(in, meta->name, &array->named_by, err));
+        REFS_TRY(list_named_by(in, meta, &array->named_by, err));
     return refs_part__number_text(in, refs_str_from(meta->name), &array->name, err);
 }
 

@@ -34,23 +34,9 @@ static bool is_level(const refs_combine_array *array) {
            !array->is_piece && !array->are_texts && array->values != REFS_COMBINE_NONE;
 }
 
-static size_t group_size(refs_str path) {
-    return refs_path_folder(path).size;
-}
-
-/* The array with the bounds of a coordinate, in its group; or NULL. */
-static refs_combine_array *bounds_of(const refs_combine *combine, const refs_combine_place *at) {
-    const refs_str path = refs_combine__text(combine, at->array->path),
-                   name = refs_combine__text(combine, at->array->bounds);
-    const size_t group = group_size(path);
-    for (size_t k = 0; k < at->member->n_arrays && name.size > 0; k++) {
-        refs_combine_array *array = &at->member->arrays[k];
-        const refs_str other = refs_combine__text(combine, array->path);
-        if (group_size(other) == group && memcmp(other.data, path.data, group) == 0 &&
-            refs_str_equal(refs_path_last(other), name))
-            return array;
-    }
-    return NULL;
+static bool are_of_one_group(const refs_combine *combine, uint32_t a, uint32_t b) {
+    return refs_str_equal(refs_path_folder(refs_combine__text(combine, a)),
+                          refs_path_folder(refs_combine__text(combine, b)));
 }
 
 static bool has_dim(const refs_combine_array *array, uint32_t path) {
@@ -63,7 +49,7 @@ static bool has_dim(const refs_combine_array *array, uint32_t path) {
 static refs_status find_users(refs_combine *combine, const refs_combine_place *at, uint32_t *users,
                               refs_error *err) {
     REFS_SCOPED_BUF paths = REFS_BUF_INIT;
-    const refs_combine_array *bounds = bounds_of(combine, at);
+    const refs_combine_array *bounds = refs_combine__bounds_of(at->member, at->array);
     *users = at->array->named_by;
     if (at->array->rank == 0) return REFS_OK;
     for (size_t k = 0; k < at->member->n_arrays; k++) {
@@ -79,7 +65,8 @@ static refs_status find_users(refs_combine *combine, const refs_combine_place *a
 /* Numbers a level by what distinguishes it. */
 static refs_status number_level(naming *at, const refs_combine_place *place, uint32_t *users,
                                 uint32_t *id, refs_error *err) {
-    const refs_combine_array *array = place->array, *bounds = bounds_of(at->combine, place);
+    const refs_combine_array *array = place->array,
+                             *bounds = refs_combine__bounds_of(place->member, array);
     REFS_TRY(find_users(at->combine, place, users, err));
     const uint32_t ids[] = {
         array->path,          array->values, array->packing,
@@ -90,7 +77,8 @@ static refs_status number_level(naming *at, const refs_combine_place *place, uin
 
 static refs_status add_level(naming *at, const refs_combine_place *place, refs_error *err) {
     uint32_t users, id;
-    const refs_combine_array *array = place->array, *bounds = bounds_of(at->combine, place);
+    const refs_combine_array *array = place->array,
+                             *bounds = refs_combine__bounds_of(place->member, array);
     REFS_TRY(number_level(at, place, &users, &id, err));
     if (id < at->n) return REFS_OK;
     REFS_GROW(at->levels, at->capacity, at->n, err);
@@ -193,7 +181,8 @@ static refs_status belong_to_variables(const naming *at, const level *levels, si
     bool has_axis = false, has_number = false;
     *do_belong = !is_dim(at->combine, levels->base);
     for (size_t i = 0; i < n && *do_belong; i++) {
-        const refs_str path = refs_combine__text(at->combine, levels[i].array->path);
+        const refs_str group =
+            refs_path_folder(refs_combine__text(at->combine, levels[i].array->path));
         refs_str names = refs_combine__text(at->combine, levels[i].users);
         const char *name;
         has_axis = has_axis || levels[i].array->rank > 0;
@@ -207,8 +196,8 @@ static refs_status belong_to_variables(const naming *at, const level *levels, si
             if (id == firsts.size / sizeof i) REFS_TRY(refs_buf_append(&firsts, &i, sizeof i, err));
             size_t first;
             memcpy(&first, firsts.data + id * sizeof first, sizeof first);
-            *do_belong =
-                !are_apart(&levels[first], &levels[i]) && group_size(variable) == group_size(path);
+            *do_belong = !are_apart(&levels[first], &levels[i]) &&
+                         refs_str_equal(refs_path_folder(variable), group);
         }
     }
     *do_belong = *do_belong && (has_number || !has_axis);
@@ -345,7 +334,7 @@ static refs_status list_renamed(naming *at, const refs_combine_member *member, r
         if (path == array->path) continue;
         REFS_GROW(list->items, list->capacity, list->n, err);
         list->items[list->n++] =
-            (renamed){array, bounds_of(at->combine, &place), array->path, path};
+            (renamed){array, refs_combine__bounds_of(member, array), array->path, path};
     }
     return REFS_OK;
 }
@@ -371,13 +360,13 @@ static refs_status rename_words(refs_combine *combine, const renamed_levels *lis
     REFS_SCOPED_JSON *doc = NULL;
     bool are_other = false;
     if (array->attributes == REFS_COMBINE_NONE) return REFS_OK;
-    const size_t group = group_size(refs_combine__text(combine, array->path));
     REFS_TRY(refs_json_parse(refs_combine__text(combine, array->attributes), &doc, err));
     refs_str words = refs_json_text(refs_json_get(refs_json_root(doc), "coordinates")), word;
     while (refs_str_next_word(&words, REFS_BLANKS, &word)) {
         for (size_t i = 0; i < list->n; i++) {
             const refs_str before = refs_combine__text(combine, list->items[i].before);
-            if (group_size(before) != group || !refs_str_equal(refs_path_last(before), word))
+            if (!are_of_one_group(combine, list->items[i].before, array->path) ||
+                !refs_str_equal(refs_path_last(before), word))
                 continue;
             word = refs_path_last(refs_combine__text(combine, list->items[i].after));
             are_other = true;
@@ -429,8 +418,7 @@ static refs_status rename_bounds(refs_combine *combine, const renamed *one, refs
     const refs_str own = refs_path_last(refs_buf_text(&path));
     REFS_TRY(set_text(combine, &path, &after, err));
     REFS_TRY(set_path(combine, one->bounds, after, err));
-    REFS_TRY(set_text_attribute(combine, one->array, "bounds", own, err));
-    return refs_intern_add(&combine->strings, own, &one->array->bounds, err);
+    return set_text_attribute(combine, one->array, "bounds", own, err);
 }
 
 static refs_status rename_member(naming *at, refs_combine_member *member, refs_error *err) {

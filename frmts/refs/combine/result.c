@@ -551,19 +551,11 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
 
 /* Whether variables lie at this level, or at one with these bounds, which the result has once. */
 static bool is_of_level(const refs_combine *combine, const refs_combine_result *result) {
-    const refs_combine_member *first = &combine->members[result->first];
-    const refs_str own = refs_path_last(refs_combine__text(combine, result->path));
-    for (size_t i = 0; i < first->n_arrays; i++) {
-        const refs_combine_array *level = &first->arrays[i];
-        const bool is_bounds = level->bounds != REFS_COMBINE_NONE &&
-                               refs_str_equal(refs_combine__text(combine, level->bounds), own);
-        if (level->coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
-            (level->named_by != REFS_COMBINE_NONE ||
-             refs_combine__is_own_axis(&combine->strings, level)) &&
-            (is_bounds || level->path == result->path))
-            return true;
-    }
-    return false;
+    const refs_combine_array *level =
+        refs_combine__bounded_by(&combine->members[result->first], result->like);
+    return level->coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
+           (level->named_by != REFS_COMBINE_NONE ||
+            refs_combine__is_own_axis(&combine->strings, level));
 }
 
 /* A pattern names some of the dimensions: others may be meant, too. */

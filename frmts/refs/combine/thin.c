@@ -10,6 +10,13 @@ const refs_combine_array *refs_combine__bounded_by(const refs_combine_member *me
     return array;
 }
 
+refs_combine_array *refs_combine__bounds_of(const refs_combine_member *member,
+                                            const refs_combine_array *array) {
+    for (size_t i = 0; array->number != REFS_COMBINE_NONE && i < member->n_arrays; i++)
+        if (member->arrays[i].bounded == array->number) return &member->arrays[i];
+    return NULL;
+}
+
 /* Bounds have the units and the calendar of their coordinate. */
 uint32_t refs_combine__units_of(const refs_combine_member *member,
                                 const refs_combine_array *array) {
