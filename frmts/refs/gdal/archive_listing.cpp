@@ -15,6 +15,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -136,12 +137,6 @@ bool isWholeTar(VSILFILE *file) {
 
 /* -- any --------------------------------------------------------------------------------------- */
 
-bool isFile(const std::string &name) {
-    VSIStatBufL status;
-    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-           !VSI_ISDIR(status.st_mode);
-}
-
 /** The archive in `rest`, what follows the prefix of a name, and what it is asked for. */
 std::string archiveIn(const std::string &rest, std::string &member) {
     const size_t brace = rest.rfind('}');
@@ -151,7 +146,7 @@ std::string archiveIn(const std::string &rest, std::string &member) {
         member = rest.substr(brace + 1);
         return rest.substr(1, brace - 1);
     }
-    while (end != std::string::npos && end > 0 && !isFile(rest.substr(0, end)))
+    while (end != std::string::npos && end > 0 && !RefsVsiIsFile(rest.substr(0, end)))
         end = rest.rfind('/', end - 1);
     if (end == std::string::npos || end == 0) return rest;
     member = rest.substr(end);
@@ -239,7 +234,7 @@ bool RefsIsProvenAbsent(const std::string &name, int number) {
         if (!STARTS_WITH(name.c_str(), prefix.c_str())) continue;
         std::string member, archive = archiveIn(name.substr(prefix.size()), member);
         VSIStatBufL status;
-        if (!isFile(archive)) return isAbsentFile(archive);
+        if (!RefsVsiIsFile(archive)) return isAbsentFile(archive);
         return isInArchive(prefix) && member.size() > 1 &&
                VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0 &&
                isWhole(prefix, archive);

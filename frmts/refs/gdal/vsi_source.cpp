@@ -276,12 +276,6 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
     });
 }
 
-bool isFile(const std::string &name) {
-    VSIStatBufL status;
-    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
-           !VSI_ISDIR(status.st_mode);
-}
-
 /** The file that an archive is, or the name itself: the size of what an archive holds may only be
  * known once it is unpacked, and its time is not that of the archive. */
 std::string fileBehind(const std::string &name) {
@@ -294,7 +288,7 @@ std::string fileBehind(const std::string &name) {
         if (STARTS_WITH(file.c_str(), "/vsi")) return fileBehind(file);
         for (size_t end = file.size(); end != std::string::npos && end > 0;
              end = file.rfind('/', end - 1))
-            if (isFile(file.substr(0, end))) return file.substr(0, end);
+            if (RefsVsiIsFile(file.substr(0, end))) return file.substr(0, end);
     }
     return name;
 }
@@ -385,6 +379,12 @@ const refs_vfs *RefsVsiSource() {
     static const refs_vfs source = {nullptr, open, size,   read,    readMany, close,  validators,
                                     isLocal, peek, forget, nullptr, list,     nullptr};
     return &source;
+}
+
+bool RefsVsiIsFile(const std::string &name) {
+    VSIStatBufL status;
+    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+           !VSI_ISDIR(status.st_mode);
 }
 
 bool RefsVsiCanRead(const char *location) {

@@ -3,6 +3,7 @@
 #define REFS_VSI_SOURCE_H
 
 #include <cstring>
+#include <string>
 
 #include "refs/vfs.h"
 
@@ -14,6 +15,9 @@ const refs_vfs *RefsVsiSource();
 inline bool RefsIsStandardInput(const char *location) {
     return strstr(location, "/vsistdin") != nullptr;
 }
+
+/** Whether there is such a name, and no folder. */
+bool RefsVsiIsFile(const std::string &name);
 
 /** Whether GDAL can read a byte of a remote file. Says nothing, and keeps no failure in mind. */
 bool RefsVsiCanRead(const char *location);
