@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unpack.h"
+
 #ifdef REFS_HAS_z
 #include <zlib.h>
 #endif
@@ -16,9 +18,6 @@
 
 /* The size of the write buffer. */
 #define BUFFER_BYTES (256 * REFS_KIB)
-
-/* An argument of deflateInit2: the largest window, and a gzip header. */
-#define WINDOW_BITS (15 + 16)
 
 struct refs_output {
     char *path;
@@ -67,22 +66,10 @@ refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err
 /* -- compressing ------------------------------------------------------------------------------- */
 
 #ifdef REFS_HAS_z
-static void *allocate(void *user, unsigned count, unsigned size) {
-    (void)user;
-    return refs_calloc(count, size);
-}
-
-static void release(void *user, void *memory) {
-    (void)user;
-    refs_free(memory);
-}
-
 static refs_status open_deflate(refs_output *output, refs_error *err) {
-    z_stream *stream = refs_calloc(1, sizeof *stream);
+    z_stream *stream = refs_references__zlib_stream();
     if (stream == NULL) return refs_fail_nomem(err);
-    stream->zalloc = allocate;
-    stream->zfree = release;
-    if (deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS, 8,
+    if (deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, REFS_GZIP_WINDOW_BITS, 8,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         refs_free(stream);
         return refs_fail_nomem(err);

@@ -27,6 +27,13 @@ typedef struct refs_packing {
 } refs_packing;
 
 extern const refs_packing refs_references__gzip;
+
+/** An argument of zlib: the largest window, with a header as gzip has. */
+#define REFS_GZIP_WINDOW_BITS (15 + 16)
+
+/** A z_stream that is not begun, whose memory REFS has; NULL without memory. */
+void *refs_references__zlib_stream(void);
+
 extern const refs_packing refs_references__zstd;
 
 /** Whether a document that begins with `head` is compressed. */

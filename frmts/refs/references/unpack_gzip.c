@@ -6,9 +6,6 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* An argument of inflateInit2: the largest window, and a gzip header. */
-#define WINDOW_BITS (15 + 16)
-
 static void *allocate(void *user, unsigned count, unsigned size) {
     (void)user;
     return refs_calloc(count, size);
@@ -19,12 +16,15 @@ static void release(void *user, void *memory) {
     refs_free(memory);
 }
 
-static void *open_stream(void) {
+void *refs_references__zlib_stream(void) {
     z_stream *stream = refs_calloc(1, sizeof *stream);
-    if (stream == NULL) return NULL;
-    stream->zalloc = allocate;
-    stream->zfree = release;
-    if (inflateInit2(stream, WINDOW_BITS) == Z_OK) return stream;
+    if (stream != NULL) *stream = (z_stream){.zalloc = allocate, .zfree = release};
+    return stream;
+}
+
+static void *open_stream(void) {
+    z_stream *stream = refs_references__zlib_stream();
+    if (stream == NULL || inflateInit2(stream, REFS_GZIP_WINDOW_BITS) == Z_OK) return stream;
     refs_free(stream);
     return NULL;
 }
