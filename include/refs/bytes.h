@@ -143,6 +143,10 @@ bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
  * left. */
 bool refs_str_next_text(refs_str *list, const char **text);
 
+/** The number of strings in such a list; whether `text` is one of them. */
+size_t refs_str_count_texts(refs_str list);
+bool refs_str_has_text(refs_str list, refs_str text);
+
 /** Points the elements of `list` to the first `n` of the NUL-ended strings in `texts`. Returns the
  * address after them.
  */
@@ -223,10 +227,11 @@ refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);
 /** Sets the size; added bytes are not initialised. */
 refs_status refs_buf_resize(refs_buf *buf, size_t size, refs_error *err);
 
-/** Append `size` bytes; text; a little-endian number of `size` bytes; printf-style text (a NUL
- * follows it in memory, but does not count). */
+/** Append `size` bytes; text; text and a NUL; a little-endian number of `size` bytes; printf-style
+ * text (a NUL follows it in memory, but does not count). */
 refs_status refs_buf_append(refs_buf *buf, const void *data, size_t size, refs_error *err);
 refs_status refs_buf_append_str(refs_buf *buf, refs_str text, refs_error *err);
+refs_status refs_buf_append_text(refs_buf *buf, refs_str text, refs_error *err);
 refs_status refs_buf_append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err);
 refs_status refs_buf_printf(refs_buf *buf, refs_error *err, const char *format, ...)
     REFS_PRINTF(3, 4);

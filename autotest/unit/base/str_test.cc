@@ -155,3 +155,13 @@ TEST(Str, IsCutIntoLines) {
     EXPECT_EQ(lines("\n\r\n\ra"), "|||a|");
     EXPECT_EQ(lines("\n\r"), "||");
 }
+
+TEST(Str, ListsHaveTextsEachWithANulBehindIt) {
+    const refs_str list = refs_str_view("ab\0\0c", 6);
+    EXPECT_EQ(refs_str_count_texts(list), 3u);
+    EXPECT_EQ(refs_str_count_texts(refs_str_view("", 0)), 0u);
+    for (const char *text : {"ab", "", "c"})
+        EXPECT_TRUE(refs_str_has_text(list, View(text))) << text;
+    for (const char *text : {"a", "b", "abc"}) EXPECT_FALSE(refs_str_has_text(list, View(text)));
+    EXPECT_FALSE(refs_str_has_text(refs_str_view("", 0), View("")));
+}

@@ -317,11 +317,10 @@ static refs_status convert_values(refs_aggregation *aggregation, const uint8_t *
 }
 
 static size_t longest_of(const refs_buf *buf) {
-    size_t longest = 1, size;
-    for (size_t at = 0; at < buf->size; at += size) {
-        size = strlen((const char *)buf->data + at) + 1;
-        if (size > longest) longest = size;
-    }
+    size_t longest = 1;
+    refs_str rest = refs_buf_text(buf);
+    for (const char *text; refs_str_next_text(&rest, &text);)
+        if (strlen(text) + 1 > longest) longest = strlen(text) + 1;
     return longest;
 }
 
@@ -517,7 +516,7 @@ static refs_status write_identifiers(const cfa_job *job, const cf_names *names, 
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
         const char *text = only != NULL ? only : at.variable;
-        REFS_TRY(refs_buf_append(&values, text, strlen(text) + 1, err));
+        REFS_TRY(refs_buf_append_text(&values, refs_str_from(text), err));
     }
     return put_strings(job, &shape, &values, err);
 }

@@ -259,7 +259,7 @@ static refs_status write_strings(const cfa_group *group, const char *name, refs_
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
         const char *text = text_of(&at, name);
-        REFS_TRY(refs_buf_append(&values, text, strlen(text) + 1, err));
+        REFS_TRY(refs_buf_append_text(&values, refs_str_from(text), err));
     }
     return refs_cfa__file_strings(job->file, &shape, refs_buf_view(&values), &place, err);
 }

@@ -143,29 +143,21 @@ static bool selects_name(const refs_renaming *job, size_t number, size_t n) {
     return refs_renaming_selects(job, index);
 }
 
-size_t refs_cfa__count_texts(refs_bytes texts) {
-    size_t n = 0;
-    for (size_t i = 0; i < texts.size; i++) n += texts.data[i] == '\0';
-    return n;
-}
-
 static refs_status rename_variable(refs_renaming *job, const refs_array_meta *meta,
                                    refs_error *err) {
     REFS_SCOPED_BUF strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
-    const size_t n = refs_cfa__count_texts(refs_buf_view(&strings));
+    const size_t n = refs_str_count_texts(refs_buf_text(&strings));
+    const char *name;
     job->has_copies = count_copies(job, n) > 1;
-    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
-        const refs_str name = refs_str_from((const char *)strings.data + at);
-        status = refs_renaming_look(job, name, err);
-        at += name.size + 1;
-    }
-    for (size_t at = 0, i = 0; at < strings.size && status == REFS_OK; i++) {
-        const refs_str name = refs_str_from((const char *)strings.data + at);
+    for (refs_str rest = refs_buf_text(&strings);
+         status == REFS_OK && refs_str_next_text(&rest, &name);)
+        status = refs_renaming_look(job, refs_str_from(name), err);
+    refs_str rest = refs_buf_text(&strings);
+    for (size_t i = 0; status == REFS_OK && refs_str_next_text(&rest, &name); i++) {
         job->is_selected = selects_name(job, i, n);
-        status = refs_renaming_append(job, name, &renamed, err);
+        status = refs_renaming_append(job, refs_str_from(name), &renamed, err);
         if (status == REFS_OK) status = refs_buf_append(&renamed, "", 1, err);
-        at += name.size + 1;
     }
     const size_t rank =
         meta->rank - (refs_aggregation__has_letters(job->aggregation, meta) ? 1 : 0);

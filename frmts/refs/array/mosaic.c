@@ -295,7 +295,7 @@ static refs_status take_piece(mosaic_strings *strings, const refs_piece *piece, 
         const char *text =
             piece->value != NULL ? (const char *)piece->value : strings->array->meta->fill_text;
         if (text == NULL) text = "";
-        REFS_TRY(refs_buf_append(&strings->bytes, text, strlen(text) + 1, err));
+        REFS_TRY(refs_buf_append_text(&strings->bytes, refs_str_from(text), err));
         REFS_TRY(check_size(strings, strings->bytes.size, err));
         place_strings(strings, piece, NULL, one);
         return REFS_OK;
@@ -343,7 +343,7 @@ refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, 
         const char *text = (const char *)found.bytes.data + found.places[i];
         total += strlen(text) + 1;
         status = check_size(&found, total, err);
-        if (status == REFS_OK) status = refs_buf_append(strings, text, strlen(text) + 1, err);
+        if (status == REFS_OK) status = refs_buf_append_text(strings, refs_str_from(text), err);
     }
     refs_buf_clear(&found.bytes);
     refs_free(found.places);

@@ -44,6 +44,11 @@ refs_status refs_buf_append_str(refs_buf *buf, refs_str text, refs_error *err) {
     return refs_buf_append(buf, text.data, text.size, err);
 }
 
+refs_status refs_buf_append_text(refs_buf *buf, refs_str text, refs_error *err) {
+    REFS_TRY(refs_buf_append_str(buf, text, err));
+    return refs_buf_append(buf, "", 1, err);
+}
+
 refs_status refs_buf_append_le(refs_buf *buf, uint64_t number, size_t size, refs_error *err) {
     uint8_t bytes[sizeof number];
     refs_store_le(bytes, size, number);

@@ -66,6 +66,18 @@ bool refs_str_next_text(refs_str *list, const char **text) {
     return true;
 }
 
+size_t refs_str_count_texts(refs_str list) {
+    size_t n = 0;
+    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
+    return n;
+}
+
+bool refs_str_has_text(refs_str list, refs_str text) {
+    for (const char *one; refs_str_next_text(&list, &one);)
+        if (refs_str_is(text, one)) return true;
+    return false;
+}
+
 const char *refs_texts_point(const char *texts, size_t n, const char **list) {
     for (size_t i = 0; i < n; i++, texts += strlen(texts) + 1) list[i] = texts;
     return texts;

@@ -35,7 +35,7 @@ static refs_status append_as_named(const collecting *to, const char *file, refs_
     const char *slash = strrchr(to->name, '/');
     if (!tool_is_remote(file) && *file != '/')
         REFS_TRY(refs_buf_append(name, to->name, (size_t)(slash + 1 - to->name), err));
-    return refs_buf_append(name, file, strlen(file) + 1, err);
+    return refs_buf_append_text(name, refs_str_from(file), err);
 }
 
 /* Names of CF-1.13 are escaped, or should be: as where fragments are read, a file that is called as
@@ -109,7 +109,7 @@ static refs_status note_repeated(collecting *to, const refs_partition *partition
     REFS_TRY(refs_buf_printf(&key, err, "%s\n%s", partition->file, partition->variable));
     REFS_TRY(refs_intern_add(&to->fragments, refs_buf_text(&key), &id, err));
     if (to->fragments.count == n && to->repeated.size == 0)
-        REFS_TRY(refs_buf_append(&to->repeated, partition->file, strlen(partition->file) + 1, err));
+        REFS_TRY(refs_buf_append_text(&to->repeated, refs_str_from(partition->file), err));
     return REFS_OK;
 }
 

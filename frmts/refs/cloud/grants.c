@@ -31,8 +31,7 @@ static refs_status append_name(const refs_object *object, refs_buf *name, refs_e
         REFS_TRY(refs_buf_append(name, "/", 1, err));
         whole = object->listed;
     }
-    REFS_TRY(refs_buf_append_str(name, whole, err));
-    return refs_buf_append(name, "", 1, err);
+    return refs_buf_append_text(name, whole, err);
 }
 
 /* The identity that asks a service, by the settings of its own location and those of all. */

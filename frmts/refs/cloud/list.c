@@ -82,8 +82,7 @@ static refs_status append_question(const listing *all, const char *next, refs_bu
     REFS_TRY(refs_sigv4__escape(all->key, "", location, err));
     REFS_TRY(
         refs_buf_printf(location, err, "#%llu/", (unsigned long long)count_question(all->cloud)));
-    REFS_TRY(refs_buf_append_str(location, all->key, err));
-    return refs_buf_append(location, "", 1, err);
+    return refs_buf_append_text(location, all->key, err);
 }
 
 static refs_status ask(const listing *all, const char *next, refs_list_page *page,

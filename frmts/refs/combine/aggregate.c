@@ -895,7 +895,7 @@ static size_t depth_of(refs_str path) {
 }
 
 /* The part with the lowest number that has an array; or NULL. */
-static const refs_combine_member *find_first(const refs_combine *combine, uint32_t path) {
+static const refs_combine_member *first_with(const refs_combine *combine, uint32_t path) {
     const refs_combine_member *first = NULL;
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
@@ -911,7 +911,7 @@ static void tell_lost(const refs_combine *combine) {
     for (uint32_t i = 0; i < combine->before.count; i++) {
         const refs_str path = refs_intern_get(&combine->before, i);
         const uint32_t id = refs_intern_find(&combine->strings, path);
-        const refs_combine_member *first = id != REFS_INTERN_NONE ? find_first(combine, id) : NULL;
+        const refs_combine_member *first = id != REFS_INTERN_NONE ? first_with(combine, id) : NULL;
         if (first == NULL)
             refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                       "%.*s is left out: only the master has it, none of its sources: add it to a "

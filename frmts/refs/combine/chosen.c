@@ -267,11 +267,13 @@ refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_me
 }
 
 /* Finds where each of `n` strings begins, and where the last one ends. */
-static refs_status find_strings(refs_bytes list, uint64_t n, size_t **begins, refs_error *err) {
+static refs_status find_strings(refs_str list, uint64_t n, size_t **begins, refs_error *err) {
+    const refs_str all = list;
     REFS_NEW(*begins, (size_t)n + 1, err);
-    for (size_t i = 0, at = 0; i < n; i++) {
-        while (at < list.size && list.data[at] != '\0') at++;
-        (*begins)[i + 1] = at < list.size ? ++at : at;
+    for (size_t i = 0; i < n; i++) {
+        const char *text;
+        (void)refs_str_next_text(&list, &text);
+        (*begins)[i + 1] = all.size - list.size;
     }
     return REFS_OK;
 }
@@ -290,7 +292,7 @@ refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_m
     const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
     REFS_SCOPED size_t *begins = NULL; /* of strings of variable length */
     if (meta->dtype.type == REFS_TYPE_OBJECT)
-        REFS_TRY(find_strings(values, n_values, &begins, err));
+        REFS_TRY(find_strings(refs_bytes_text(values), n_values, &begins, err));
     for (uint64_t i = 0; i < total; i++) {
         uint64_t place = 0;
         for (size_t dim = 0; dim < meta->rank; dim++)

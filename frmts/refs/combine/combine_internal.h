@@ -593,9 +593,6 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
 /** Cuts the first string, which has a NUL after it, off a list; missing where the list is empty. */
 refs_value refs_combine__take_text(refs_str *list);
 
-/** The number of strings in such a list. */
-uint64_t refs_combine__count_texts(refs_str list);
-
 /** Appends strings of fixed length, each with a NUL after it. */
 refs_status refs_combine__append_strings(const refs_dtype *dtype, refs_str values,
                                          refs_buf *strings, refs_error *err);

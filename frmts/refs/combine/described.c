@@ -103,8 +103,7 @@ static refs_status list_named_by(refs_part_reader *in, const refs_array_meta *me
         before = list;
         if (!is_named || is_others(in, variable, meta)) continue;
         const refs_str path = refs_part__relative(in, variable->path);
-        REFS_TRY(refs_buf_append_str(&in->scratch, path, err));
-        REFS_TRY(refs_buf_append(&in->scratch, "", 1, err));
+        REFS_TRY(refs_buf_append_text(&in->scratch, path, err));
     }
     return in->scratch.size > 0 ? refs_part__number_scratch(in, named_by, err) : REFS_OK;
 }

@@ -183,13 +183,14 @@ static refs_status compare_with_first(first_places *first, const refs_combine_pl
     const refs_combine *combine = first->combine;
     const bool is_level = at->array->coordinate == REFS_COMBINE_COORDINATE_LEVEL &&
                           !refs_dims__is_axis(combine, at->array);
-    const refs_str variables =
+    refs_str variables =
         is_level ? refs_combine__text(combine, at->array->named_by) : refs_str_view("", 0);
     const size_t n_before = first->n;
+    const char *variable;
     REFS_TRY(compare_with(first, variables, at, found, err));
     if (first->n == n_before) return REFS_OK;
-    for (size_t i = 0; i < variables.size && !found->do_differ; i += strlen(variables.data + i) + 1)
-        REFS_TRY(compare_with(first, refs_str_from(variables.data + i), at, found, err));
+    while (!found->do_differ && refs_str_next_text(&variables, &variable))
+        REFS_TRY(compare_with(first, refs_str_from(variable), at, found, err));
     return REFS_OK;
 }
 

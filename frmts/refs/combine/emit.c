@@ -281,7 +281,7 @@ refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes v
 /* Strings of variable length as one chunk of the codec vlen-utf8. */
 static refs_status put_texts(const emission *at, refs_str list, refs_error *err) {
     REFS_SCOPED_BUF chunk = REFS_BUF_INIT;
-    const uint64_t n = refs_combine__count_texts(list);
+    const uint64_t n = refs_str_count_texts(list);
     REFS_TRY(refs_buf_append_le(&chunk, n, 4, err));
     for (uint64_t i = 0; i < n; i++) {
         const refs_value value = refs_combine__take_text(&list);

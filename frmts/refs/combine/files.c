@@ -152,8 +152,7 @@ static refs_status guess_dims(many_files *all, refs_error *err) {
 
 /* Points at texts, each with a NUL behind it; NULL-ended. */
 static refs_status point_at(const refs_buf *texts, const char ***list, size_t *n, refs_error *err) {
-    *n = 0;
-    for (size_t i = 0; i < texts->size; i++) *n += texts->data[i] == '\0';
+    *n = refs_str_count_texts(refs_buf_text(texts));
     REFS_NEW(*list, *n + 1, err);
     (void)refs_texts_point((const char *)texts->data, *n, *list);
     return REFS_OK;

@@ -221,9 +221,9 @@ static bool may_tell_more(const refs_combine *ends) {
     return n < first->n_arrays || n < last->n_arrays;
 }
 
-static refs_status find_first(refs_combine *coordinates,
-                              const refs_combine_coordinate_sources *sources,
-                              refs_combine_found_dims *dims, refs_error *err) {
+static refs_status find_in_ends(refs_combine *coordinates,
+                                const refs_combine_coordinate_sources *sources,
+                                refs_combine_found_dims *dims, refs_error *err) {
     size_t begin, end;
     refs_error problem = REFS_ERROR_INIT;
     REFS_TRY(add_ends(sources, coordinates, &begin, &end, err));
@@ -245,7 +245,7 @@ refs_status refs_combine_find_dims_first(const refs_combine_options *options,
                                          refs_combine_found_dims *dims, refs_error *err) {
     refs_combine *coordinates = NULL;
     REFS_TRY(open_coordinates(options, &coordinates, err));
-    const refs_status status = find_first(coordinates, sources, dims, err);
+    const refs_status status = find_in_ends(coordinates, sources, dims, err);
     refs_combine_free(coordinates);
     return status;
 }

@@ -55,8 +55,7 @@ static refs_status find_users(refs_combine *combine, const refs_combine_place *a
     for (size_t k = 0; k < at->member->n_arrays; k++) {
         const refs_combine_array *array = &at->member->arrays[k];
         if (array == at->array || array == bounds || !has_dim(array, at->array->path)) continue;
-        REFS_TRY(refs_buf_append_str(&paths, refs_combine__text(combine, array->path), err));
-        REFS_TRY(refs_buf_append(&paths, "", 1, err));
+        REFS_TRY(refs_buf_append_text(&paths, refs_combine__text(combine, array->path), err));
     }
     return paths.size > 0 ? refs_intern_add(&combine->strings, refs_buf_text(&paths), users, err)
                           : REFS_OK;

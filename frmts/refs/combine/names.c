@@ -37,7 +37,7 @@ static refs_name_kind look(void *user, const char *name) {
 
 static refs_status add_name(void *user, int folder, const char *name, refs_error *err) {
     (void)folder;
-    return refs_buf_append(user, name, strlen(name) + 1, err);
+    return refs_buf_append_text(user, refs_str_from(name), err);
 }
 
 static refs_status list(void *user, const char *folder, refs_buf *names, refs_error *err) {
@@ -139,7 +139,7 @@ typedef struct expansion {
 } expansion;
 
 static refs_status add(const expansion *all, const char *name, refs_error *err) {
-    return refs_buf_append(all->names, name, strlen(name) + 1, err);
+    return refs_buf_append_text(all->names, refs_str_from(name), err);
 }
 
 static bool is_folder(refs_name_kind kind) {

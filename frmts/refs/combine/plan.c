@@ -57,7 +57,7 @@ static refs_status check_place(const concat_steps *all, const step *at, refs_err
 /* The number of values of a coordinate; 0 for NULL. */
 static uint64_t count_values(const refs_combine_array *array, refs_str values) {
     if (array == NULL) return 0;
-    if (array->are_texts) return refs_combine__count_texts(values);
+    if (array->are_texts) return refs_str_count_texts(values);
     return values.size / (array->dtype.size > 0 ? array->dtype.size : 1);
 }
 
@@ -848,7 +848,7 @@ static refs_status check_length(const concat_steps *all, const refs_combine_conc
 
 /* The part with the first step: the first by name of those that have it, so that the coordinate has
  * the same metadata whatever the order of the parts. */
-static size_t find_first(const concat_steps *all) {
+static size_t first_by_name(const concat_steps *all) {
     const refs_combine_member *members = all->combine->members;
     size_t first = all->steps[0].member;
     for (size_t i = 1; i < all->n && compare_values(&all->steps[0], &all->steps[i]) == 0; i++)
@@ -870,7 +870,7 @@ static refs_status plan_concat_dim(refs_combine *combine, size_t number,
             qsort(all.steps, all.n, sizeof *all.steps,
                   find_direction(&all) ? descending : ascending);
         if (concat->first == SIZE_MAX)
-            concat->first = all.n > 0 ? find_first(&all) : all.first_plain;
+            concat->first = all.n > 0 ? first_by_name(&all) : all.first_plain;
         combine->counted[number] = concat->first;
         status = place(&all, concat, err);
     }

@@ -217,10 +217,8 @@ static bool is_of_all(const refs_combine *combine, const refs_combine_member *me
     const refs_str along = refs_combine__text(combine, member->along);
     if (refs_combine__is_own_axis(&combine->strings, array)) return false;
     for (size_t dim = 0; dim < array->rank; dim++)
-        for (size_t at = 0; at < along.size; at += strlen(along.data + at) + 1)
-            if (refs_str_is(refs_path_last(refs_combine__text(combine, array->dims[dim])),
-                            along.data + at))
-                return true;
+        if (refs_str_has_text(along, refs_path_last(refs_combine__text(combine, array->dims[dim]))))
+            return true;
     return false;
 }
 

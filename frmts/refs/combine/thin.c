@@ -410,32 +410,26 @@ static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_
 /* Appends the number of each string of a NUL-separated list. */
 static refs_status number_texts(refs_intern *texts, refs_str list, refs_buf *numbers,
                                 refs_error *err) {
-    for (size_t at = 0, end; at < list.size; at = end + 1) {
+    for (const char *text; refs_str_next_text(&list, &text);) {
         uint32_t number;
-        end = at + strlen(list.data + at);
-        REFS_TRY(refs_intern_add(texts, refs_str_part(list, at, end), &number, err));
+        REFS_TRY(refs_intern_add(texts, refs_str_from(text), &number, err));
         REFS_TRY(refs_buf_append(numbers, &number, sizeof number, err));
     }
     return REFS_OK;
 }
 
-/* The strings with these numbers. */
-static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_error *err) {
-    refs_buf list = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t at = 0; at < values->size && status == REFS_OK; at += sizeof(uint32_t)) {
+/* Replaces numbers by the strings that have them. */
+static refs_status replace_by_texts(const refs_intern *texts, refs_buf *values, refs_error *err) {
+    REFS_SCOPED_BUF list = REFS_BUF_INIT;
+    for (size_t at = 0; at < values->size; at += sizeof(uint32_t)) {
         uint32_t number;
         memcpy(&number, values->data + at, sizeof number);
-        status = refs_buf_append_str(&list, refs_intern_get(texts, number), err);
-        if (status == REFS_OK) status = refs_buf_append(&list, "", 1, err);
+        REFS_TRY(refs_buf_append_text(&list, refs_intern_get(texts, number), err));
     }
-    if (status == REFS_OK) {
-        const refs_buf numbers = *values;
-        *values = list;
-        list = numbers;
-    }
-    refs_buf_clear(&list);
-    return status;
+    const refs_buf numbers = *values;
+    *values = list;
+    list = numbers;
+    return REFS_OK;
 }
 
 static refs_status gather_texts(const gathered *to, const refs_combine_place *at, refs_error *err) {
@@ -742,7 +736,7 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
     if (status == REFS_OK) status = gather_all(combine, plan, &to, &units, err);
     if (status == REFS_OK && is_checked && refs_combine__is_of_fields(combine))
         status = fill_rest(combine, result, &to, n, err);
-    if (status == REFS_OK && are_texts) status = put_texts(&texts, &result->values, err);
+    if (status == REFS_OK && are_texts) status = replace_by_texts(&texts, &result->values, err);
     refs_intern_clear(&texts);
     refs_free(to.taken);
     return status;

@@ -48,12 +48,6 @@ refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint
     return value;
 }
 
-uint64_t refs_combine__count_texts(refs_str list) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
-    return n;
-}
-
 refs_value refs_combine__take_text(refs_str *list) {
     const char *text;
     if (!refs_str_next_text(list, &text))

@@ -25,10 +25,7 @@ static void clear_placing(placing *at) {
 
 static bool is_named_by(const refs_combine *combine, const refs_combine_array *array,
                         refs_str variable) {
-    const refs_str names = refs_combine__text(combine, array->named_by);
-    for (size_t i = 0; i < names.size; i += strlen(names.data + i) + 1)
-        if (refs_str_is(variable, names.data + i)) return true;
-    return false;
+    return refs_str_has_text(refs_combine__text(combine, array->named_by), variable);
 }
 
 static bool is_along(const refs_dim_search *all, const refs_combine_place *at) {
@@ -51,9 +48,9 @@ static refs_status list_named(placing *at, refs_error *err) {
             if (is_along(&at->all, &place)) at->is_along[place.array->path] = 1;
             if (place.array->named_by == before) continue;
             before = place.array->named_by;
-            const refs_str names = refs_combine__text(combine, place.array->named_by);
-            for (size_t n = 0; n < names.size; n += strlen(names.data + n) + 1)
-                REFS_TRY(refs_intern_add(&at->variables, refs_str_from(names.data + n), &id, err));
+            refs_str names = refs_combine__text(combine, place.array->named_by);
+            for (const char *name; refs_str_next_text(&names, &name);)
+                REFS_TRY(refs_intern_add(&at->variables, refs_str_from(name), &id, err));
         }
     REFS_NEW(at->places, N_COORDINATES * at->variables.count + 1, err);
     return REFS_OK;
@@ -266,9 +263,9 @@ static refs_status check_coordinates(placing *at, const refs_combine_member *mem
                                      refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_place place = {member, &member->arrays[i]};
-        const refs_str names = refs_combine__text(at->all.combine, place.array->named_by);
-        for (size_t n = 0; n < names.size; n += strlen(names.data + n) + 1)
-            REFS_TRY(check_place(at, refs_str_from(names.data + n), &place, err));
+        refs_str names = refs_combine__text(at->all.combine, place.array->named_by);
+        for (const char *name; refs_str_next_text(&names, &name);)
+            REFS_TRY(check_place(at, refs_str_from(name), &place, err));
     }
     return REFS_OK;
 }
@@ -277,9 +274,9 @@ static refs_status check_variables(placing *at, const refs_combine_member *membe
                                    refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
-        const refs_str names = refs_combine__text(at->all.combine, array->named_by);
-        for (size_t n = 0; n < names.size; n += strlen(names.data + n) + 1)
-            place_of(at, refs_str_from(names.data + n), array->coordinate)->last = member;
+        refs_str names = refs_combine__text(at->all.combine, array->named_by);
+        for (const char *name; refs_str_next_text(&names, &name);)
+            place_of(at, refs_str_from(name), array->coordinate)->last = member;
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_place variable = {member, &member->arrays[i]};

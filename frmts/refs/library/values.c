@@ -94,8 +94,7 @@ typedef struct key_list {
 static refs_status add_key(void *user, refs_str key, refs_error *err) {
     key_list *list = user;
     list->n++;
-    REFS_TRY(refs_buf_append_str(&list->texts, key, err));
-    return refs_buf_append(&list->texts, "", 1, err);
+    return refs_buf_append_text(&list->texts, key, err);
 }
 
 refs_status refs_dataset_list_keys(refs_dataset *dataset, refs_texts **keys, refs_error *err) {

@@ -33,7 +33,7 @@ void ncrefs_tell(const char *about, const refs_error *err) {
     const char *what = err->message[0] != '\0' ? err->message : refs_status_text(err->status);
     if (!is_verbose(isatty(STDERR_FILENO))) return;
     if (refs_buf_printf(&line, NULL, "%s: ", about) == REFS_OK &&
-        refs_buf_append(&line, what, strlen(what) + 1, NULL) == REFS_OK)
+        refs_buf_append_text(&line, refs_str_from(what), NULL) == REFS_OK)
         print_redacted((const char *)line.data);
 }
 

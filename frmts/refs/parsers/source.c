@@ -322,8 +322,7 @@ refs_status refs_source_name_beside(const refs_source *source, const refs_source
     path.size -= strlen(ending->replaced);
     REFS_TRY(refs_buf_append_str(name, path, err));
     REFS_TRY(refs_buf_append_str(name, refs_str_from(ending->ending), err));
-    REFS_TRY(refs_buf_append_str(name, rest, err));
-    return refs_buf_append(name, "", 1, err);
+    return refs_buf_append_text(name, rest, err);
 }
 
 static refs_status read_other(refs_source *source, void *handle, size_t max_bytes,

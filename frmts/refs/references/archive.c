@@ -31,8 +31,7 @@ static refs_status add_name(void *user, refs_str name, refs_error *err) {
     if (found->n++ == MAX_MEMBERS)
         return refs_fail(err, REFS_LIMIT, "the archive has more members than the limit of %d",
                          MAX_MEMBERS);
-    REFS_TRY(refs_buf_append_str(&found->names, name, err));
-    return refs_buf_append(&found->names, "", 1, err);
+    return refs_buf_append_text(&found->names, name, err);
 }
 
 /* `folder` is a path in the archive, "" or with a trailing slash. */
@@ -72,9 +71,9 @@ static bool is_set_name(refs_str name) {
 
 static refs_status add_sets(const refs_set_input *input, const char *folder, const listing *found,
                             refs_named_sets *sets, refs_error *err) {
-    const char *name = (const char *)found->names.data;
-    for (size_t i = 0; i < found->n; i++, name += strlen(name) + 1) {
-        /* An archive with ".zmetadata" at its top is one set. */
+    const char *name;
+    for (refs_str rest = refs_buf_text(&found->names); refs_str_next_text(&rest, &name);) {
+        /* The archive of one set has its files at its top. */
         if (refs_references__is_metadata_file(refs_str_from(name))) {
             sets->urls.size = sets->titles.size = 0;
             return add_member(input, folder, name, sets, err);

@@ -12,12 +12,6 @@ void refs_references__named_clear(refs_named_sets *sets) {
     refs_buf_clear(&sets->titles);
 }
 
-static size_t count(const refs_named_sets *sets) {
-    size_t n = 0;
-    for (size_t i = 0; i < sets->urls.size; i++) n += sets->urls.data[i] == '\0';
-    return n;
-}
-
 /* String number `i` of those in a buffer. */
 static const char *string_at(const refs_buf *strings, size_t i) {
     const char *at = (const char *)strings->data;
@@ -32,9 +26,10 @@ static const refs_buf *titles_of(const refs_named_sets *sets) {
 refs_status refs_references__named_each(const refs_named_sets *sets,
                                         const refs_set_visitor *visitor, size_t *n_sets,
                                         refs_error *err) {
-    const char *title = (const char *)titles_of(sets)->data;
-    *n_sets = count(sets);
-    for (size_t i = 0; i < *n_sets; i++, title += strlen(title) + 1) {
+    refs_str titles = refs_buf_text(titles_of(sets));
+    const char *title;
+    *n_sets = refs_str_count_texts(refs_buf_text(&sets->urls));
+    for (size_t i = 0; refs_str_next_text(&titles, &title); i++) {
         const refs_set_summary summary = {i, refs_str_from(title), NULL};
         REFS_TRY(visitor->visit(visitor->user, &summary, err));
     }
@@ -88,7 +83,7 @@ static refs_status open_one(const refs_set_input *input, const refs_named_sets *
 
 refs_status refs_references__named_open(const refs_set_input *input, const refs_named_sets *sets,
                                         const char *what, refs_set **set, refs_error *err) {
-    const size_t n = count(sets);
+    const size_t n = refs_str_count_texts(refs_buf_text(&sets->urls));
     const int64_t index = input->options->set_index;
     REFS_TRY(check_depth(input, what, err));
     if (index < 0 && n > 1) return fail_between(sets, n, what, err);

@@ -27,8 +27,7 @@ static refs_status add_object(void *user, const refs_listed *listed, refs_error 
     if (listed->is_folder) return REFS_OK;
     REFS_TRY(note_object(at->by, listed, err));
     const size_t before = at->names->size;
-    REFS_TRY(refs_buf_append_str(at->names, listed->url, err));
-    REFS_TRY(refs_buf_append(at->names, "", 1, err));
+    REFS_TRY(refs_buf_append_text(at->names, listed->url, err));
     const char *url = (const char *)at->names->data + before;
     if (!refs_combine_takes_object(at->pattern, url, listed->size)) at->names->size = before;
     return REFS_OK;

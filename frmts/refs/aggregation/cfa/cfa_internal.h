@@ -149,9 +149,6 @@ bool refs_cfa__is_packed(const refs_cfa_variable *variable);
 refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
                              refs_error *err);
 
-/** How many texts there are, each with a NUL behind it. */
-size_t refs_cfa__count_texts(refs_bytes texts);
-
 /** Defines a variable whose values are all there. */
 refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err);

@@ -120,7 +120,7 @@ static char *print_name(refs_str folder, const char *name, unsigned number) {
 }
 
 static refs_status keep_old(cfa_generation *generation, const char *path, refs_error *err) {
-    return refs_buf_append(&generation->old, path, strlen(path) + 1, err);
+    return refs_buf_append_text(&generation->old, refs_str_from(path), err);
 }
 
 /* The first "NAME.gN" that is free; those before it that hold fragments are old. */

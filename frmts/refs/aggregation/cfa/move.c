@@ -182,9 +182,9 @@ static refs_status put_names(const moving_file *file, const char *path, refs_byt
     REFS_TRY(inquire(file, &names, err));
     const bool has_rows = names.type == NC_CHAR && names.rank > 0 && names.n > 0;
     const size_t n = has_rows ? names.n / names.shape[names.rank - 1] : names.n;
-    if (n != refs_cfa__count_texts(renamed) || (names.type == NC_CHAR && !has_rows))
+    if (n != refs_str_count_texts(refs_bytes_text(renamed)) || (names.type == NC_CHAR && !has_rows))
         return refs_fail(err, REFS_CORRUPT, "%s: %s: expected %zu names of fragments, found %zu",
-                         file->shown, path, refs_cfa__count_texts(renamed), n);
+                         file->shown, path, refs_str_count_texts(refs_bytes_text(renamed)), n);
     return has_rows ? put_characters(file, &names, renamed, err)
                     : put_strings(file, &names, renamed, err);
 }

@@ -84,7 +84,7 @@ static refs_status deliver(cfa_files *files, const char *path, const char *name,
     refs_status status = delivery->deliver(delivery->self, path, name, err);
     unlink(path);
     REFS_TRY(status);
-    return refs_buf_append(&files->delivered, name, strlen(name) + 1, err);
+    return refs_buf_append_text(&files->delivered, refs_str_from(name), err);
 }
 
 static void withdraw_all(cfa_files *files) {

@@ -181,7 +181,7 @@ static refs_status name_dim(refs_dmrpp_variable *variable, const char *name, ref
         return refs_buf_printf(&variable->dim_names, err, "phony_dim_%zu%c", variable->rank, '\0');
     variable->has_named_dims = true;
     name = refs_path_leaf(name);
-    return refs_buf_append(&variable->dim_names, name, strlen(name) + 1, err);
+    return refs_buf_append_text(&variable->dim_names, refs_str_from(name), err);
 }
 
 static refs_status add_dim(refs_dmrpp_document *document, const char *const *attributes,

@@ -148,8 +148,7 @@ static refs_status put_text(refs_buf *flex, refs_str text, slot *value, refs_err
     REFS_TRY(align(flex, err));
     REFS_TRY(refs_buf_append_le(flex, text.size, WIDTH, err));
     *value = (slot){flex->size, true, TYPE_STRING};
-    REFS_TRY(refs_buf_append_str(flex, text, err));
-    return refs_buf_append(flex, "", 1, err);
+    return refs_buf_append_text(flex, text, err);
 }
 
 /* A member of an object; `name` first, as qsort compares. */

@@ -147,8 +147,7 @@ static refs_status add_title(const owner *of, refs_str key, refs_error *err) {
         REFS_TRY(refs_buf_append_str(titles, of->id, err));
         REFS_TRY(refs_buf_append(titles, "/", 1, err));
     }
-    REFS_TRY(refs_buf_append_str(titles, key, err));
-    return refs_buf_append(titles, "", 1, err);
+    return refs_buf_append_text(titles, key, err);
 }
 
 /* A name with a NUL is none. The link "store" and an asset may be the same. */
