@@ -155,6 +155,12 @@ refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
 
+/** Takes the first element off what follows the number of elements; false if it is truncated. */
+bool refs_vlen_next(refs_bytes *items, refs_bytes *item);
+
+/** Appends NUL-ended strings as one chunk of "vlen-utf8". */
+refs_status refs_vlen_encode(refs_str texts, refs_buf *encoded, refs_error *err);
+
 /** The most stored bytes that can decode to a chunk: a larger value is not read. Exact if all
  * codecs fix the size. */
 uint64_t refs_chain_max_encoded(const refs_chain *chain);

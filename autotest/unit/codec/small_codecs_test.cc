@@ -77,6 +77,14 @@ TEST(Vlen, HandsItemsOnAsTheyAreFramed) {
     EXPECT_EQ(decode(R"({"id":"vlen-bytes"})", framed, 0).bytes, framed);
 }
 
+TEST(Vlen, FramesTexts) {
+    refs_buf framed = REFS_BUF_INIT;
+    EXPECT_EQ(refs_vlen_encode(refs_str_view("abc\0", 5), &framed, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<const char *>(framed.data), framed.size),
+              bytes("\2\0\0\0\3\0\0\0abc\0\0\0\0"));
+    refs_buf_clear(&framed);
+}
+
 TEST(Vlen, RefusesItemsThatAreCut) {
     const std::string codec = R"({"id":"vlen-utf8"})";
     EXPECT_EQ(decode(codec, bytes("\2\0\0\0\3\0\0\0abc\0\0\0"), 0).message,

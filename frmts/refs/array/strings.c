@@ -49,14 +49,6 @@ static bool place_of(const strings_reading *job, const refs_span *spans, size_t 
     return true;
 }
 
-/* Takes the next text from items that are framed as codec.h says. */
-static bool next_text(refs_bytes *items, refs_bytes *text) {
-    if (items->size < 4 || refs_load_le32(items->data) > items->size - 4) return false;
-    *text = refs_bytes_view(items->data + 4, refs_load_le32(items->data));
-    *items = refs_bytes_view(text->data + text->size, items->size - 4 - text->size);
-    return true;
-}
-
 static refs_status take_items(strings_reading *job, const refs_span *spans, refs_bytes items,
                               refs_error *err) {
     size_t n = job->array->chunk_elements;
@@ -66,7 +58,7 @@ static refs_status take_items(strings_reading *job, const refs_span *spans, refs
     for (size_t i = 0; i < n; i++) {
         refs_bytes text;
         size_t element;
-        if (!next_text(&items, &text))
+        if (!refs_vlen_next(&items, &text))
             return refs_fail(err, REFS_CORRUPT, "string %zu of %zu is truncated", i, n);
         if (place_of(job, spans, i, &element))
             REFS_TRY(add_piece(job, &job->pieces[element], text, err));

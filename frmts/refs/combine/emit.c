@@ -1,6 +1,7 @@
 /* emit.c -- writes the combined set to the sink: documents first, then one array after the other.
  */
 #include "combine_internal.h"
+#include "refs/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,13 +282,7 @@ refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes v
 /* Strings of variable length as one chunk of the codec vlen-utf8. */
 static refs_status put_texts(const emission *at, refs_str list, refs_error *err) {
     REFS_SCOPED_BUF chunk = REFS_BUF_INIT;
-    const uint64_t n = refs_str_count_texts(list);
-    REFS_TRY(refs_buf_append_le(&chunk, n, 4, err));
-    for (uint64_t i = 0; i < n; i++) {
-        const refs_value value = refs_combine__take_text(&list);
-        REFS_TRY(refs_buf_append_le(&chunk, value.text.size, 4, err));
-        REFS_TRY(refs_buf_append_str(&chunk, value.text, err));
-    }
+    REFS_TRY(refs_vlen_encode(list, &chunk, err));
     return refs_combine__put_values(at->sink, refs_buf_view(&chunk), chunk.size, err);
 }
 

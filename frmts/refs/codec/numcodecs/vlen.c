@@ -1,19 +1,22 @@
 /* vlen.c -- see vlen.h. */
 #include "vlen.h"
 
+bool refs_vlen_next(refs_bytes *items, refs_bytes *item) {
+    if (items->size < 4 || refs_load_le32(items->data) > items->size - 4) return false;
+    *item = refs_bytes_view(items->data + 4, refs_load_le32(items->data));
+    *items = refs_bytes_view(item->data + item->size, items->size - 4 - item->size);
+    return true;
+}
+
 static refs_status check_framing(refs_bytes encoded, refs_error *err) {
     if (encoded.size < 4)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a count", encoded.size);
-    uint32_t n = refs_load_le32(encoded.data);
-    size_t at = 4;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t left = encoded.size - at;
-        size_t size = left >= 4 ? refs_load_le32(encoded.data + at) : 0;
-        if (left < 4 || size > left - 4)
+    const uint32_t n = refs_load_le32(encoded.data);
+    refs_bytes items = refs_bytes_view(encoded.data + 4, encoded.size - 4), item;
+    for (uint32_t i = 0; i < n; i++)
+        if (!refs_vlen_next(&items, &item))
             return refs_fail(err, REFS_CORRUPT, "item %u of %u is truncated at byte %zu of %zu",
-                             (unsigned)i, (unsigned)n, at, encoded.size);
-        at += 4 + size;
-    }
+                             (unsigned)i, (unsigned)n, encoded.size - items.size, encoded.size);
     return REFS_OK;
 }
 
