@@ -309,6 +309,18 @@ static inline void refs_store_be(uint8_t *p, size_t size, uint64_t number) {
     for (; size-- > 0; number >>= 8) p[size] = (uint8_t)number;
 }
 
+/** The same in this machine's order. */
+static inline uint64_t refs_load_native(const uint8_t *p, size_t size) {
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? refs_load_le(p, size)
+                                                     : refs_load_be(p, size);
+}
+static inline void refs_store_native(uint8_t *p, size_t size, uint64_t number) {
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        refs_store_le(p, size, number);
+    else
+        refs_store_be(p, size, number);
+}
+
 static inline unsigned refs_load_le16(const uint8_t *p) {
     return (unsigned)p[0] | (unsigned)p[1] << 8;
 }

@@ -76,6 +76,10 @@ bool refs_dtype_to_doubles(const refs_dtype *dtype, const uint8_t *elements, siz
 bool refs_dtype_to_integers(const refs_dtype *dtype, const uint8_t *elements, size_t n,
                             int64_t *numbers);
 
+/** Integers as elements of integers in this machine's byte order: their lowest bytes. */
+void refs_dtype_from_integers(const refs_dtype *dtype, const int64_t *numbers, size_t n,
+                              uint8_t *elements);
+
 /** One element as a double; 0 for strings and opaque types. */
 double refs_dtype_number(const refs_dtype *dtype, const uint8_t *element);
 

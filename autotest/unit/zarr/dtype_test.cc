@@ -1,6 +1,7 @@
 /* dtype_test.cc -- NumPy's type strings. */
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 #include "refs/zarr.h"
@@ -138,6 +139,19 @@ TEST(Dtype, IsEqualInAnyByteOrder) {
     EXPECT_FALSE(equal("<i4", "<u4"));
     EXPECT_FALSE(equal("<i4", "<i2"));
     EXPECT_FALSE(equal("<i4", "<f4"));
+}
+
+TEST(Dtype, HasIntegersThatComeBack) {
+    const int64_t numbers[] = {-128, 0, 127, -1};
+    for (const char *text : {"|i1", "<i2", "<i4", "<i8"}) {
+        refs_dtype dtype = {};
+        uint8_t elements[sizeof numbers];
+        int64_t back[4] = {};
+        ASSERT_EQ(refs_dtype_parse(refs_str_from(text), &dtype, nullptr), REFS_OK) << text;
+        refs_dtype_from_integers(&dtype, numbers, 4, elements);
+        EXPECT_TRUE(refs_dtype_to_integers(&dtype, elements, 4, back));
+        EXPECT_EQ(memcmp(numbers, back, sizeof back), 0) << text;
+    }
 }
 
 } // namespace

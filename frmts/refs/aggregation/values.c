@@ -293,22 +293,6 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     return fail_text(values, text, err);
 }
 
-/* Rounding by packing is allowed; a value outside the type is an error. */
-#define TO_INTEGER(type, low, high)                                                                \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        double number = numbers[i], whole = rint(number);                                          \
-        type element = 0;                                                                          \
-        if (!is_missing[i]) {                                                                      \
-            if (!(whole >= (low) && whole <= (high)) ||                                            \
-                fabs(number - whole) >                                                             \
-                    tolerance * fmax(1, fabs(whole)) + precision * fabs(number + zero))            \
-                return fail_value(values, number, err);                                            \
-            element = (type)whole;                                                                 \
-        }                                                                                          \
-        memcpy((uint8_t *)dst + i * sizeof element, &element, sizeof element);                     \
-    }                                                                                              \
-    return REFS_OK
-
 /* Rounds numbers that are in the unit and packing of the container. */
 typedef struct converted {
     const double *numbers;
@@ -323,31 +307,34 @@ static double precision_of(const refs_agg_values *values) {
     return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;
 }
 
+/* The doubles that the integers of a type lie between. */
+static void find_limits(const refs_dtype *dtype, double *low, double *high) {
+    const bool is_signed = dtype->type == REFS_TYPE_INT;
+    const int bits = (int)(8 * dtype->size) - is_signed;
+    *low = is_signed ? -ldexp(1, bits) : 0;
+    *high = bits > DBL_MANT_DIG ? nextafter(ldexp(1, bits), 0) : ldexp(1, bits) - 1;
+}
+
+/* Rounding by packing is allowed; a value outside the type is an error. */
 static refs_status store_integers(const refs_agg_values *values, const converted *from, void *dst,
                                   refs_error *err) {
-    const double *numbers = from->numbers;
-    const bool *is_missing = from->is_missing;
-    const size_t n = from->n;
+    int64_t integers[BLOCK];
     const double tolerance = values->is_linear ? 1e-6 : 0, precision = precision_of(values),
                  zero = values->is_linear ? values->to_offset / values->to_scale : 0;
-    switch (values->to.size + (values->to.type == REFS_TYPE_INT ? 0 : 100)) {
-    case 1:
-        TO_INTEGER(int8_t, INT8_MIN, INT8_MAX);
-    case 2:
-        TO_INTEGER(int16_t, INT16_MIN, INT16_MAX);
-    case 4:
-        TO_INTEGER(int32_t, INT32_MIN, INT32_MAX);
-    case 8:
-        TO_INTEGER(int64_t, -0x1p63, 0x1.fffffffffffffp62);
-    case 101:
-        TO_INTEGER(uint8_t, 0, UINT8_MAX);
-    case 102:
-        TO_INTEGER(uint16_t, 0, UINT16_MAX);
-    case 104:
-        TO_INTEGER(uint32_t, 0, UINT32_MAX);
-    default:
-        TO_INTEGER(uint64_t, 0, 0x1.fffffffffffffp63);
+    double low, high;
+    find_limits(&values->to, &low, &high);
+    for (size_t i = 0; i < from->n; i++) {
+        const double number = from->numbers[i], whole = rint(number);
+        integers[i] = 0;
+        if (from->is_missing[i]) continue;
+        if (!(whole >= low && whole <= high) ||
+            fabs(number - whole) >
+                tolerance * fmax(1, fabs(whole)) + precision * fabs(number + zero))
+            return fail_value(values, number, err);
+        integers[i] = whole < 0 ? (int64_t)whole : (int64_t)(uint64_t)whole;
     }
+    refs_dtype_from_integers(&values->to, integers, from->n, dst);
+    return REFS_OK;
 }
 
 static bool is_too_large(double number) {
@@ -429,7 +416,6 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
     int64_t numbers[BLOCK];
     double rounded[BLOCK];
     bool is_missing[BLOCK];
-    size_t size = values->to.size;
     (void)refs_dtype_to_integers(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
     if (values->has_range) {
@@ -437,25 +423,10 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
         find_invalid(values, src, rounded, n, is_missing);
     }
     if (values->are_times) REFS_TRY(count_integers(values, is_missing, numbers, n, err));
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = (uint64_t)numbers[i];
-        uint8_t *to = (uint8_t *)dst + i * size;
+    for (size_t i = 0; i < n; i++)
         if (!is_missing[i] && !fits_integer(values, numbers[i]))
             return fail_integer(values, numbers[i], err);
-        switch (size) {
-        case 1:
-            *to = (uint8_t)bits;
-            break;
-        case 2:
-            memcpy(to, &(uint16_t){(uint16_t)bits}, 2);
-            break;
-        case 4:
-            memcpy(to, &(uint32_t){(uint32_t)bits}, 4);
-            break;
-        default:
-            memcpy(to, &bits, 8);
-        }
-    }
+    refs_dtype_from_integers(&values->to, numbers, n, dst);
     store_missing(values, is_missing, n, dst);
     return REFS_OK;
 }

@@ -76,26 +76,19 @@ static refs_status convert_integer(const refs_cf_conversion *by, int64_t *value,
     return REFS_OK;
 }
 
-static refs_status apply_integer(const refs_cf_conversion *by, size_t size, uint8_t *at,
+static refs_status apply_integer(const refs_cf_conversion *by, const refs_dtype *dtype, uint8_t *at,
                                  refs_error *err) {
     int64_t value;
-    int32_t narrow;
-    if (size == 8) {
-        memcpy(&value, at, 8);
-    } else {
-        memcpy(&narrow, at, 4);
-        value = narrow;
-    }
+    (void)refs_dtype_to_integers(dtype, at, 1, &value);
     REFS_TRY(convert_integer(by, &value, err));
-    narrow = (int32_t)value;
-    if (size == 4 && narrow != value) return fail_type(err);
-    memcpy(at, size == 8 ? (const void *)&value : &narrow, size);
+    if (dtype->size == 4 && (int32_t)value != value) return fail_type(err);
+    refs_store_native(at, dtype->size, (uint64_t)value);
     return REFS_OK;
 }
 
 static refs_status apply_one(const refs_cf_conversion *by, const refs_dtype *dtype, uint8_t *at,
                              refs_error *err) {
-    if (dtype->type == REFS_TYPE_INT) return apply_integer(by, dtype->size, at, err);
+    if (dtype->type == REFS_TYPE_INT) return apply_integer(by, dtype, at, err);
     return dtype->size == 8 ? apply_double(by, at, err) : apply_float(by, at, err);
 }
 

@@ -168,10 +168,7 @@ static bool put_float(const number *of, size_t size, uint8_t *dst) {
 
 static bool put_integer(const number *of, size_t size, uint8_t *dst) {
     const int64_t most = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
-    memcpy(dst, &of->integer, size); /* little-endian; swapped below */
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    memcpy(dst, (const uint8_t *)&of->integer + 8 - size, size);
-#endif
+    refs_store_native(dst, size, (uint64_t)of->integer);
     return of->integer <= most && of->integer >= -most - 1 &&
            (of->positive <= INT64_MAX || of->integer < 0);
 }
@@ -179,10 +176,7 @@ static bool put_integer(const number *of, size_t size, uint8_t *dst) {
 static bool put_positive(const number *of, size_t size, uint8_t *dst) {
     const uint64_t most = size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * size)) - 1;
     const uint64_t bits = of->integer < 0 ? (uint64_t)of->integer : of->positive;
-    memcpy(dst, &bits, size);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    memcpy(dst, (const uint8_t *)&bits + 8 - size, size);
-#endif
+    refs_store_native(dst, size, bits);
     return of->integer < 0 ? of->integer >= -(int64_t)(most / 2) - 1 : of->positive <= most;
 }
 

@@ -63,6 +63,27 @@ bool refs_dtype_to_doubles(const refs_dtype *dtype, const uint8_t *elements, siz
     }
 }
 
+#define STORE(type)                                                                                \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        const type element = (type)numbers[i];                                                     \
+        memcpy(elements + i * sizeof element, &element, sizeof element);                           \
+    }                                                                                              \
+    return
+
+void refs_dtype_from_integers(const refs_dtype *dtype, const int64_t *numbers, size_t n,
+                              uint8_t *elements) {
+    switch (dtype->size) {
+    case 1:
+        STORE(uint8_t);
+    case 2:
+        STORE(uint16_t);
+    case 4:
+        STORE(uint32_t);
+    default:
+        STORE(uint64_t);
+    }
+}
+
 double refs_dtype_number(const refs_dtype *dtype, const uint8_t *element) {
     double number = 0;
     (void)refs_dtype_to_doubles(dtype, element, 1, &number);

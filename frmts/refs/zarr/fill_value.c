@@ -16,13 +16,6 @@ static refs_status valid_if(bool valid) {
 
 /* -- elements from bits ------------------------------------------------------------------------ */
 
-static void put_bits(uint64_t bits, size_t size, uint8_t *fill) {
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-        refs_store_le(fill, size, bits);
-    else
-        refs_store_be(fill, size, bits);
-}
-
 static void put_float(double number, size_t size, uint8_t *fill) {
     float narrow = (float)number;
     uint16_t half = refs_half_from_double(number);
@@ -43,7 +36,7 @@ static bool parse_hex(refs_str text, size_t size, uint8_t *fill) {
         unsigned value = (unsigned)(digit - digits);
         bits = bits << 4 | (value < 16 ? value : value - 6);
     }
-    put_bits(bits, size, fill);
+    refs_store_native(fill, size, bits);
     return true;
 }
 
@@ -60,7 +53,7 @@ static refs_status parse_base64_number(refs_str text, const refs_dtype *dtype, u
     REFS_TRY(decode_base64(text, &bytes));
     REFS_TRY(valid_if(bytes.size == dtype->size));
     for (size_t at = 0; at < bytes.size; at += unit)
-        put_bits(refs_load_le(bytes.data + at, unit), unit, fill + at);
+        refs_store_native(fill + at, unit, refs_load_le(bytes.data + at, unit));
     return REFS_OK;
 }
 
@@ -101,14 +94,14 @@ static refs_status parse_integer(const refs_json *value, const refs_dtype *dtype
     } else if (!refs_json_u64(value, &bits) || bits > UINT64_MAX >> n_unused) {
         return REFS_INVALID;
     }
-    put_bits(bits, dtype->size, fill);
+    refs_store_native(fill, dtype->size, bits);
     return REFS_OK;
 }
 
 static refs_status parse_ticks(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
     bool not_a_time = refs_json_is_string(value) && refs_str_is(refs_json_text(value), "NaT");
     if (!not_a_time) return parse_integer(value, dtype, fill);
-    put_bits((uint64_t)INT64_MIN, dtype->size, fill);
+    refs_store_native(fill, dtype->size, (uint64_t)INT64_MIN);
     return REFS_OK;
 }
 

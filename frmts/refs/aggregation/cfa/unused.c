@@ -19,26 +19,6 @@ const uint8_t *refs_cfa__nan(const refs_dtype *dtype) {
     return dtype->size == sizeof single ? (const uint8_t *)&single : (const uint8_t *)&number;
 }
 
-static uint64_t load(const uint8_t *element, size_t size) {
-    uint16_t two;
-    uint32_t four;
-    uint64_t eight;
-    if (size == sizeof two) return memcpy(&two, element, sizeof two), two;
-    if (size == sizeof four) return memcpy(&four, element, sizeof four), four;
-    return memcpy(&eight, element, sizeof eight), eight;
-}
-
-static void store(uint64_t bits, size_t size, uint8_t *element) {
-    const uint16_t two = (uint16_t)bits;
-    const uint32_t four = (uint32_t)bits;
-    if (size == sizeof two)
-        memcpy(element, &two, sizeof two);
-    else if (size == sizeof four)
-        memcpy(element, &four, sizeof four);
-    else
-        memcpy(element, &bits, sizeof bits);
-}
-
 /* The greatest finite value of the type, from which candidates go down. */
 static uint64_t top_of(const refs_dtype *dtype) {
     if (dtype->type == REFS_TYPE_FLOAT)
@@ -55,7 +35,7 @@ void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_see
     const uint64_t top = top_of(&variable->dtype), mask = UINT64_MAX >> (64 - 8 * size);
     const bool is_float = variable->dtype.type == REFS_TYPE_FLOAT;
     for (size_t at = 0; at + size <= values.size; at += size) {
-        const uint64_t bits = load(values.data + at, size), below = (top - bits) & mask;
+        const uint64_t bits = refs_load_native(values.data + at, size), below = (top - bits) & mask;
         seen->has_nan = seen->has_nan || (is_float && (bits & mask >> 1) > top + 1);
         seen->has_default = seen->has_default || memcmp(values.data + at, fill, size) == 0;
         if (below < CFA_CANDIDATES) seen->is_used[below / 8] |= (uint8_t)(1 << below % 8);
@@ -73,7 +53,7 @@ static bool store_invalid(const refs_cfa_variable *variable, uint8_t *fill) {
     const uint64_t top = top_of(&as), bottom = is_signed ? top + 1 : 0;
     const bool is_above = !refs_cf_range_has(&valid, top, (double)top),
                is_below = !refs_cf_range_has(&valid, bottom, is_signed ? -(double)top - 1 : 0);
-    if (is_above || is_below) store(is_above ? top : top + 1, as.size, fill);
+    if (is_above || is_below) refs_store_native(fill, as.size, is_above ? top : top + 1);
     return is_above || is_below;
 }
 
@@ -101,7 +81,7 @@ static bool name_missing(const cfa_seen *seen, refs_cfa_variable *variable, uint
     }
     for (uint64_t below = 0; below < CFA_CANDIDATES; below++) {
         if (seen->is_used[below / 8] >> below % 8 & 1) continue;
-        store(top_of(&variable->dtype) - below, variable->dtype.size, fill);
+        refs_store_native(fill, variable->dtype.size, top_of(&variable->dtype) - below);
         variable->fill = fill;
         return true;
     }
