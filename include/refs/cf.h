@@ -180,6 +180,9 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 /** The same as JSON text. NULL for bytes, too, as all of them are values. */
 const char *refs_cf_default_fill_text(const refs_dtype *dtype);
 
+/** The number of netCDF's type (netcdf.h) for elements of this one; 0 (NC_NAT) if there is none. */
+int refs_cf_netcdf_type(const refs_dtype *dtype);
+
 /** The missing value of 64-bit integers among which netCDF's default fill value may be a value: the
  * integer next to the default. False, and NULL, for other types. */
 bool refs_cf_spare_fill(const refs_dtype *dtype, uint8_t *fill);

@@ -86,17 +86,15 @@ static refs_status add_dims(const refs_cf__input *input, const refs_array_meta *
 
 /* -- NETCDF_DIM_ items ------------------------------------------------------------------------- */
 
-/* The numbers of netCDF's types (netcdf.h). */
-static int netcdf_type(const refs_dtype *dtype) {
+int refs_cf_netcdf_type(const refs_dtype *dtype) {
     static const int of_int[] = {1, 3, 4, 10}, of_uint[] = {7, 8, 9, 11};
     size_t log = dtype->size >= 8 ? 3 : dtype->size >= 4 ? 2 : dtype->size >= 2 ? 1 : 0;
     switch (dtype->type) {
+    case REFS_TYPE_BOOL:
     case REFS_TYPE_INT:
         return of_int[log];
     case REFS_TYPE_UINT:
         return of_uint[log];
-    case REFS_TYPE_BOOL:
-        return 7;
     case REFS_TYPE_FLOAT:
         return dtype->size == 8 ? 6 : 5;
     case REFS_TYPE_DATETIME:
@@ -104,8 +102,11 @@ static int netcdf_type(const refs_dtype *dtype) {
         return 10;
     case REFS_TYPE_BYTES:
         return dtype->size == 1 ? 2 : 12;
-    default:
+    case REFS_TYPE_UNICODE:
+    case REFS_TYPE_OBJECT:
         return 12;
+    default:
+        return 0;
     }
 }
 
@@ -132,7 +133,7 @@ static refs_status add_band_axis(const refs_cf_band_axis *axis, refs_cf_items *i
     if (axis->coordinate == NULL) return REFS_OK;
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&text, err, "{%llu,%d}", (unsigned long long)axis->n,
-                             netcdf_type(&axis->coordinate->dtype)));
+                             refs_cf_netcdf_type(&axis->coordinate->dtype)));
     REFS_TRY(add_dim_item(axis, "_DEF", &text, items, err));
     text.size = 0;
     if (axis->values != NULL || axis->labels != NULL) {

@@ -2,13 +2,7 @@
 #include <stdio.h>
 
 #include "ncrefs.h"
-
-static nc_type integer_type(const refs_dtype *dtype) {
-    static const nc_type of_signed[] = {NC_BYTE, NC_SHORT, NC_INT, NC_INT64};
-    static const nc_type of_unsigned[] = {NC_UBYTE, NC_USHORT, NC_UINT, NC_UINT64};
-    size_t at = dtype->size == 8 ? 3 : dtype->size / 2;
-    return dtype->type == REFS_TYPE_INT ? of_signed[at] : of_unsigned[at];
-}
+#include "refs/cf.h"
 
 const ncrefs_type *ncrefs_find_type(const ncrefs_types *types, nc_type type) {
     size_t at = (size_t)(type - NC_FIRSTUSERTYPEID);
@@ -35,32 +29,8 @@ static refs_status user_type(ncrefs_types *types, const refs_dtype *dtype, nc_ty
 
 refs_status ncrefs_type_of(ncrefs_types *types, const refs_array_meta *meta, nc_type *type,
                            refs_error *err) {
-    const refs_dtype *dtype = &meta->dtype;
-    switch (dtype->type) {
-    case REFS_TYPE_BOOL:
-        *type = NC_BYTE;
-        return REFS_OK;
-    case REFS_TYPE_INT:
-    case REFS_TYPE_UINT:
-        *type = integer_type(dtype);
-        return REFS_OK;
-    case REFS_TYPE_FLOAT:
-        *type = dtype->size == 8 ? NC_DOUBLE : NC_FLOAT;
-        return REFS_OK;
-    case REFS_TYPE_DATETIME:
-    case REFS_TYPE_TIMEDELTA:
-        *type = NC_INT64;
-        return REFS_OK;
-    case REFS_TYPE_BYTES:
-        *type = dtype->size == 1 ? NC_CHAR : NC_STRING;
-        return REFS_OK;
-    case REFS_TYPE_UNICODE:
-    case REFS_TYPE_OBJECT:
-        *type = NC_STRING;
-        return REFS_OK;
-    default:
-        return user_type(types, dtype, type, err);
-    }
+    *type = refs_cf_netcdf_type(&meta->dtype);
+    return *type != NC_NAT ? REFS_OK : user_type(types, &meta->dtype, type, err);
 }
 
 size_t ncrefs_size_of(const ncrefs_types *types, nc_type type) {

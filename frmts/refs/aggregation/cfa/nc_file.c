@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cfa/nc_internal.h"
+#include "refs/cf.h"
 #include "refs/file_name.h"
 #include "refs/half.h"
 #include "refs/staged.h"
@@ -102,44 +103,15 @@ static refs_status check(const nc_file *file, int code, const char *name, refs_e
 
 /* -- types ------------------------------------------------------------------------------------- */
 
-static nc_type integer_type(const refs_dtype *dtype) {
-    bool is_signed = dtype->type != REFS_TYPE_UINT;
-    switch (dtype->size) {
-    case 1:
-        return is_signed ? NC_BYTE : NC_UBYTE;
-    case 2:
-        return is_signed ? NC_SHORT : NC_USHORT;
-    case 4:
-        return is_signed ? NC_INT : NC_UINT;
-    default:
-        return is_signed ? NC_INT64 : NC_UINT64;
-    }
-}
-
 refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_dtype *dtype,
                               nc_type *type, refs_error *err) {
     char text[16];
     refs_dtype_format(dtype, text, sizeof text);
-    switch (dtype->type) {
-    case REFS_TYPE_BOOL:
-    case REFS_TYPE_INT:
-    case REFS_TYPE_UINT:
-    case REFS_TYPE_DATETIME:
-    case REFS_TYPE_TIMEDELTA:
-        *type = integer_type(dtype);
-        break;
-    case REFS_TYPE_FLOAT:
-        *type = dtype->size == 8 ? NC_DOUBLE : NC_FLOAT;
-        break;
-    case REFS_TYPE_BYTES:
-    case REFS_TYPE_UNICODE:
-    case REFS_TYPE_OBJECT:
-        *type = dtype->type == REFS_TYPE_BYTES && dtype->size == 1 ? NC_CHAR : NC_STRING;
-        return REFS_OK;
-    default:
+    *type = refs_cf_netcdf_type(dtype);
+    if (*type == NC_NAT)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has the type %s, which netCDF lacks",
                          file->shown, name, *text != '\0' ? text : "(opaque)");
-    }
+    if (*type == NC_STRING) return REFS_OK; /* characters, in netCDF-3 */
     if (file->format == REFS_CFA_NETCDF4 || *type <= NC_DOUBLE) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s has the type %s, which netCDF-3 lacks: write netCDF-4", file->shown,
