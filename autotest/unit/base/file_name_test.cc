@@ -1,6 +1,7 @@
 // file_name_test.cc -- which names depend on a folder, and which do not.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "refs/file_name.h"
@@ -93,6 +94,18 @@ TEST(FileName, HasAFolderAndALastPart) {
         EXPECT_TRUE(refs_str_is(refs_file_name_folder(name), part[1])) << part[0];
         EXPECT_TRUE(refs_str_is(refs_path_last(name), part[2])) << part[0];
     }
+}
+
+TEST(FileName, IsAbsoluteBehindTheFolderOfTheProcess) {
+    const auto absolute = [](const char *path) {
+        refs_buf made = REFS_BUF_INIT;
+        EXPECT_EQ(refs_file_name_absolute(refs_str_from(path), &made, nullptr), REFS_OK);
+        const std::string text(reinterpret_cast<const char *>(made.data), made.size);
+        refs_buf_clear(&made);
+        return text;
+    };
+    EXPECT_EQ(absolute("/a/b.nc"), "/a/b.nc");
+    EXPECT_EQ(absolute("b.nc"), std::filesystem::current_path().string() + "/b.nc");
 }
 
 } // namespace

@@ -276,6 +276,20 @@ TEST_F(Watch, ExpectsNothingOfWhatAnotherHasForgotten) {
     EXPECT_TRUE(IsCurrent());
 }
 
+TEST_F(Watch, AsksForRelativeNamesAsTheyAreIfTheProcessStays) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder_);
+    Renew(refs_vfs_posix());
+    refs_watch_stay(watch_.get());
+    refs_vfs_validators known;
+    const refs_status here = vfs_->validators(vfs_->self, "file", &known, nullptr);
+    fs::current_path("/");
+    const refs_status elsewhere = vfs_->validators(vfs_->self, "file", &known, nullptr);
+    fs::current_path(before);
+    EXPECT_EQ(here, REFS_OK);
+    EXPECT_NE(elsewhere, REFS_OK);
+}
+
 TEST_F(Watch, AsksForRelativeNamesWhereTheyWere) {
     const fs::path before = fs::current_path();
     fs::current_path(folder_);

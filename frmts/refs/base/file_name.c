@@ -1,6 +1,9 @@
 /* file_name.c -- see file_name.h. */
 #include "file_name.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 #include "percent.h"
 #include "refs/url.h"
 
@@ -48,6 +51,16 @@ bool refs_file_name_is_relative(refs_str name) {
     return !refs_str_starts(name, "/") && !refs_url_take_file(&path) &&
            !refs_file_name_split(name, &scheme, &rest) &&
            refs_url_without_caches(name).size == name.size;
+}
+
+refs_status refs_file_name_absolute(refs_str path, refs_buf *absolute, refs_error *err) {
+    char folder[PATH_MAX];
+    if (!refs_str_starts(path, "/")) {
+        if (getcwd(folder, sizeof folder) == NULL)
+            return refs_fail(err, REFS_IO, "the working directory has no name");
+        REFS_TRY(refs_buf_printf(absolute, err, "%s/", folder));
+    }
+    return refs_buf_append_str(absolute, path, err);
 }
 
 const char *refs_file_name_relative_mark(refs_str path) {

@@ -34,6 +34,9 @@ refs_str refs_file_name_folder(refs_str path);
  * "file:" URLs are absolute). */
 bool refs_file_name_is_relative(refs_str name);
 
+/** Appends a path; if it is relative, after the working directory. */
+refs_status refs_file_name_absolute(refs_str path, refs_buf *absolute, refs_error *err);
+
 /** The prefix with which a relative path is read back as one: "./" if its first component has a
  * colon ("file:/x.nc", in a folder called "file:"; RFC 3986, section 4.2), else "". */
 const char *refs_file_name_relative_mark(refs_str path);

@@ -398,6 +398,11 @@ static struct timespec clock_of_files(void) {
     return now;
 }
 
+void refs_watch_stay(refs_watch *watch) {
+    refs_free(watch->folder);
+    watch->folder = NULL;
+}
+
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err) {
     refs_watch *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);

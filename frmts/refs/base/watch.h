@@ -31,6 +31,9 @@ typedef struct refs_watch refs_watch;
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err);
 void refs_watch_free(refs_watch *watch);
 
+/** Declares that the process never changes its working directory: getcwd is not called again. */
+void refs_watch_stay(refs_watch *watch);
+
 /** The functions of the watched vfs. Opening and reading fail with REFS_CHANGED if a location has
  * another size or time than when it was first opened. Before a location is first opened,
  * refs_vfs.forget drops cached content of it. */

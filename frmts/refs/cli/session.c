@@ -118,6 +118,7 @@ refs_status tool_session_open(const tool_arguments *arguments, tool_session *ses
     const refs_http_options requests = refs_cloud_http_options(session->cloud);
     REFS_TRY(refs_http_open(refs_cloud_functions(session->cloud), &requests, &session->http, err));
     REFS_TRY(refs_watch_open(refs_vfs_posix(), &session->watch, err));
+    refs_watch_stay(session->watch);
     REFS_TRY(
         refs_file_pool_open(refs_watch_functions(session->watch), 0, &session->file_pool, err));
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),

@@ -1,8 +1,6 @@
 /* urls.c -- what files are called in the set that is written. */
 #include "combine_internal.h"
-
-#include <limits.h>
-#include <unistd.h>
+#include "refs/file_name.h"
 
 /* Appends a path without "." and ".." in it. */
 static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
@@ -24,17 +22,9 @@ static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
 }
 
 static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err) {
-    char folder[PATH_MAX];
     REFS_SCOPED_BUF whole = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    if (!refs_str_starts(path, "/")) {
-        if (getcwd(folder, sizeof folder) == NULL)
-            return refs_fail(err, REFS_IO, "the working directory has no name");
-        status = refs_buf_printf(&whole, err, "%s/", folder);
-    }
-    if (status == REFS_OK) status = refs_buf_append_str(&whole, path, err);
-    if (status == REFS_OK) status = append_plain(refs_buf_text(&whole), url, err);
-    return status;
+    REFS_TRY(refs_file_name_absolute(path, &whole, err));
+    return append_plain(refs_buf_text(&whole), url, err);
 }
 
 /* The name as seen from `folder`; both are absolute and plain. */

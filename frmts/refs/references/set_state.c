@@ -2,12 +2,12 @@
 #include "set_state.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "metadata_file.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/lookup3.h"
@@ -37,11 +37,9 @@ static bool is_local(const refs_vfs *vfs, const char *folder) {
 
 /* Makes the name of a local folder absolute. */
 static refs_status name_folder(refs_str folder, char **name, refs_error *err) {
-    char now[PATH_MAX];
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    if (!refs_str_starts(folder, "/") && getcwd(now, sizeof now) != NULL)
-        REFS_TRY(refs_buf_printf(&text, err, "%s/", now));
-    REFS_TRY(refs_buf_append_str(&text, folder, err));
+    if (refs_file_name_absolute(folder, &text, NULL) != REFS_OK)
+        return refs_str_keep(folder, name, err);
     if ((*name = refs_buf_take_text(&text)) == NULL) return refs_fail_nomem(err);
     return REFS_OK;
 }
