@@ -1,4 +1,4 @@
-/* sending.c -- files that are written for object stores. */
+/* sending.c -- files, and repositories, that are written for object stores. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +51,46 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
     return refs_str_keep(refs_str_from(name), &sending->path, err);
 }
 
+/* Notes what an object is. */
+static refs_status look(tool_sending *sending, const char *location, refs_error *err) {
+    REFS_TRY(refs_cloud_validator(sending->session->cloud, location, &sending->was, err));
+    return refs_cloud_check_validator(&sending->was, location, err);
+}
+
+static refs_status put(const tool_sending *sending, const char *path, const char *location,
+                       refs_error *err) {
+    REFS_TRY(tool_check_interrupted(err));
+    return refs_cloud_upload(sending->session->cloud, path, location, err);
+}
+
+/* Whether the object is the file: an attempt may have been carried out and its answer lost, and the
+ * next one finds the object changed. */
+static bool has_arrived(const tool_sending *sending, const char *path, const char *location) {
+    REFS_SCOPED_BUF sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
+    const bool is_read =
+        refs_vfs_read_whole(refs_vfs_posix(), path, MAX_FETCHED_BYTES, &sent, NULL) == REFS_OK &&
+        refs_vfs_read_whole(sending->session->vfs, location, sent.size, &found, NULL) == REFS_OK;
+    return is_read && sent.size == found.size &&
+           (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
+}
+
+/* Sends a file in place of an object that is still as `look` noted it. */
+static refs_status replace(const tool_sending *sending, const char *path, const char *location,
+                           refs_error *err) {
+    const refs_replacement replacement = {path, location, sending->was};
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = refs_cloud_replace(sending->session->cloud, &replacement, &problem);
+    if (status == REFS_OK || (status == REFS_INVALID && has_arrived(sending, path, location)))
+        return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
 refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     sending->is_guarded = true;
-    REFS_TRY(refs_cloud_validator(sending->session->cloud, sending->location, &sending->was, err));
-    return refs_cloud_check_validator(&sending->was, sending->location, err);
+    return look(sending, sending->location, err);
 }
 
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
@@ -70,12 +105,10 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
 static refs_status send_file(const tool_sending *sending, const char *path, refs_error *err) {
     const char *slash = strrchr(sending->location, '/');
     const char *within = path + strlen(sending->folder);
-    refs_cloud *cloud = sending->session->cloud;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    REFS_TRY(tool_check_interrupted(err));
     REFS_TRY(refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
                              sending->location, within));
-    return refs_cloud_upload(cloud, path, (const char *)location.data, err);
+    return put(sending, path, (const char *)location.data, err);
 }
 
 /* A folder of fragments. */
@@ -106,32 +139,12 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     return refs_folder_each(from.path, &visitor, err);
 }
 
-/* Whether the object is the file: an attempt may have been carried out and its answer lost, and the
- * next one finds the object changed. */
-static bool has_arrived(const tool_sending *sending) {
-    REFS_SCOPED_BUF sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
-    const bool is_read = refs_vfs_read_whole(refs_vfs_posix(), sending->path, MAX_FETCHED_BYTES,
-                                             &sent, NULL) == REFS_OK &&
-                         refs_vfs_read_whole(sending->session->vfs, sending->location, sent.size,
-                                             &found, NULL) == REFS_OK;
-    return is_read && sent.size == found.size &&
-           (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
-}
-
-static refs_status replace_object(const tool_sending *sending, refs_error *err) {
-    const refs_replacement replacement = {sending->path, sending->location, sending->was};
-    refs_error problem = REFS_ERROR_INIT;
-    const refs_status status = refs_cloud_replace(sending->session->cloud, &replacement, &problem);
-    if (status == REFS_OK || (status == REFS_INVALID && has_arrived(sending))) return REFS_OK;
-    return refs_fail(err, status, "%s", problem.message);
-}
-
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     tool_sending each = *sending;
     const refs_folder_visitor visitor = {send_folder, &each};
     REFS_TRY(refs_folder_each(sending->folder, &visitor, err));
-    return sending->is_guarded ? replace_object(sending, err)
+    return sending->is_guarded ? replace(sending, sending->path, sending->location, err)
                                : send_file(sending, sending->path, err);
 }
 
@@ -140,4 +153,57 @@ void tool_sending_close(tool_sending *sending) {
     refs_free(sending->path);
     refs_free(sending->location);
     memset(sending, 0, sizeof *sending);
+}
+
+/* -- repositories ------------------------------------------------------------------------------ */
+
+static refs_status append_object(const tool_stored_repository *stored, const char *name,
+                                 refs_buf *location, refs_error *err) {
+    return refs_buf_printf(location, err, "%s/%s", stored->sending.location, name);
+}
+
+/* Concurrent writers of a repository are detected by conditional writes alone. */
+static refs_status look_at_object(void *self, const char *name, refs_error *err) {
+    tool_stored_repository *stored = self;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(append_object(stored, name, &location, err));
+    return look(&stored->sending, (const char *)location.data, err);
+}
+
+static refs_status put_object(void *self, const char *path, const char *name, refs_error *err) {
+    const tool_stored_repository *stored = self;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(append_object(stored, name, &location, err));
+    return put(&stored->sending, path, (const char *)location.data, err);
+}
+
+static refs_status replace_object(void *self, const char *path, const char *name, refs_error *err) {
+    const tool_stored_repository *stored = self;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_TRY(append_object(stored, name, &location, err));
+    return replace(&stored->sending, path, (const char *)location.data, err);
+}
+
+static void remove_object(void *self, const char *name) {
+    const tool_stored_repository *stored = self;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    if (append_object(stored, name, &location, NULL) == REFS_OK)
+        (void)refs_cloud_remove(stored->sending.session->cloud, (const char *)location.data, NULL);
+}
+
+refs_status tool_stored_repository_open(const tool_session *session, const char *name,
+                                        tool_stored_repository *stored, refs_error *err) {
+    REFS_TRY(tool_sending_open(session, name, &stored->sending, err));
+    stored->store = (refs_write_store){.vfs = session->vfs,
+                                       .location = stored->sending.location,
+                                       .self = stored,
+                                       .look = look_at_object,
+                                       .put = put_object,
+                                       .replace = replace_object,
+                                       .remove = remove_object};
+    return REFS_OK;
+}
+
+void tool_stored_repository_close(tool_stored_repository *stored) {
+    tool_sending_close(&stored->sending);
 }

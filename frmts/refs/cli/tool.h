@@ -227,9 +227,6 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
 void tool_sending_close(tool_sending *sending);
 
-/* -- stored_repository.c --------------------------------------------------------------------------
- */
-
 /** An Icechunk repository in an object store, as those who change it see it. Zeroed is none. It
  * stays where it is while `store` is used. */
 typedef struct tool_stored_repository {
