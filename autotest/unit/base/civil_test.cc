@@ -35,3 +35,11 @@ TEST(Civil, KnowsWhichDatesThereAre) {
     EXPECT_FALSE(refs_is_civil_date(1999, 0, 1));
     EXPECT_FALSE(refs_is_civil_date(1999, 1, 0));
 }
+
+TEST(Civil, DatesArePrintedInUtc) {
+    char text[REFS_UTC_TEXT];
+    refs_print_utc(1577836800, text);
+    EXPECT_STREQ(text, "2020-01-01T00:00:00Z");
+    refs_print_utc(INT64_MAX, text);
+    EXPECT_STREQ(text, "9223372036854775807");
+}

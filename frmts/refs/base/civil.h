@@ -16,6 +16,11 @@ extern "C" {
  * may lie outside the month; `year` within 10^15 of 0. */
 int64_t refs_days_from_civil(int64_t year, int month, int64_t day);
 
+#define REFS_UTC_TEXT 32
+
+/** Prints seconds since 1970 as "2020-01-01T00:00:00Z"; as a number if there is no such date. */
+void refs_print_utc(int64_t seconds, char text[REFS_UTC_TEXT]);
+
 /** Whether the date exists in the proleptic Gregorian calendar. */
 bool refs_is_civil_date(int64_t year, int64_t month, int64_t day);
 

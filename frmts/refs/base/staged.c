@@ -183,9 +183,7 @@ static bool rename_with(const char *from, const char *to, unsigned flags) {
 /* Syncs the folder, so that the new name is on disk, too. */
 static void sync_folder_of(const char *path) {
     REFS_SCOPED char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(path)));
-    const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (opened >= 0) (void)fsync(opened);
-    if (opened >= 0) close(opened);
+    if (folder != NULL) (void)refs_staged_sync_folder(folder, NULL);
 }
 
 /* Without RENAME_EXCHANGE, the old folder is moved away first: rename(2) only replaces empty

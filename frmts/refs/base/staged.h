@@ -90,6 +90,9 @@ bool refs_staged_is_private(const refs_staged *staged);
 /** Sets permissions and owner, and syncs to disk unless it is temporary. */
 refs_status refs_staged_settle(const refs_staged *staged, refs_error *err);
 
+/** Has the names of files in a folder on the disk, too. */
+refs_status refs_staged_sync_folder(const char *path, refs_error *err);
+
 /** Settles what was written, and replaces the old result with it, atomically if the system can. */
 refs_status refs_staged_move(refs_staged *staged, refs_error *err);
 

@@ -71,6 +71,14 @@ static bool sync_file(int file) {
     return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
 }
 
+refs_status refs_staged_sync_folder(const char *path, refs_error *err) {
+    const int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_done = opened >= 0 && sync_file(opened);
+    const refs_status status = is_done ? REFS_OK : refs_staged_fail(path, err);
+    if (opened >= 0) close(opened);
+    return status;
+}
+
 static bool give_and_sync(int file, const refs_staged_owner *owner, const refs_staged *staged) {
     const bool is_done = give(file, owner) && (staged->is_temporary || sync_file(file));
     const int why = errno;

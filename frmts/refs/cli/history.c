@@ -1,8 +1,8 @@
 /* history.c -- what `info` shows of a set that keeps its history: branches, tags, snapshots. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "refs/civil.h"
 #include "tool.h"
 
 void tool_print_json_text(refs_str text) {
@@ -18,19 +18,12 @@ typedef struct printing {
     bool is_open;
 } printing;
 
-static void format_time(int64_t microseconds, char text[32]) {
-    const time_t seconds = (time_t)(microseconds / 1000000);
-    struct tm date;
-    if (gmtime_r(&seconds, &date) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &date) == 0)
-        snprintf(text, 32, "%lld us", (long long)microseconds);
-}
-
 static void print_line(const refs_set_version_entry *entry) {
     static const char *const words[] = {"branch", "tag", "tag", "snapshot", "feature", "status"};
-    char when[32];
+    char when[REFS_UTC_TEXT];
     printf("%s ", words[entry->kind]);
     if (entry->kind == REFS_VERSION_SNAPSHOT) {
-        format_time(entry->written_us, when);
+        refs_print_utc(entry->written_us / 1000000, when);
         printf("%s %s%s ", entry->snapshot, when, entry->is_current ? " *" : "");
         tool_print_json_text(entry->message);
         printf("\n");
@@ -45,8 +38,8 @@ static void print_line(const refs_set_version_entry *entry) {
 }
 
 static void print_snapshot_json(const refs_set_version_entry *entry) {
-    char when[32];
-    format_time(entry->written_us, when);
+    char when[REFS_UTC_TEXT];
+    refs_print_utc(entry->written_us / 1000000, when);
     printf("{\"id\":\"%s\",\"parent\":", entry->snapshot);
     printf(entry->parent[0] != '\0' ? "\"%s\"" : "null%s", entry->parent);
     printf(",\"written\":\"%s\",\"current\":%s,\"message\":", when,

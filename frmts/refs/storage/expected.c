@@ -4,16 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "refs/civil.h"
 #include "refs/validators.h"
-
-static void format_time(int64_t seconds, char text[32]) {
-    const time_t when = (time_t)seconds;
-    struct tm date;
-    if (gmtime_r(&when, &date) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &date) == 0)
-        snprintf(text, 32, "%" PRId64, seconds);
-}
 
 /* Microseconds in the place of the Z. */
 static void format_fraction(uint32_t ns, char text[32]) {
@@ -33,8 +26,8 @@ static refs_vfs_validators validators_of(const refs_expected *expected) {
 static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators *known, char *text,
                        size_t size) {
     char now[32], then[32];
-    format_time(known->modified_s, now);
-    format_time(was->modified_s, then);
+    refs_print_utc(known->modified_s, now);
+    refs_print_utc(was->modified_s, then);
     if (was->modified_s == known->modified_s) format_fraction(known->modified_ns, now);
     if (was->modified_s == known->modified_s) format_fraction(was->modified_ns, then);
     snprintf(text, size, "it was modified at %s, before at %s", now, then);
@@ -43,8 +36,8 @@ static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators
 static void tell_later(const refs_expected *expected, const refs_vfs_validators *known, char *text,
                        size_t size) {
     char now[32], latest[32];
-    format_time(known->modified_s, now);
-    format_time(expected->not_after_s, latest);
+    refs_print_utc(known->modified_s, now);
+    refs_print_utc(expected->not_after_s, latest);
     snprintf(text, size, "it was modified at %s, after %s", now, latest);
 }
 

@@ -132,14 +132,6 @@ typedef struct moving {
     const char *from, *to;
 } moving;
 
-static refs_status sync_folder(const char *path, refs_error *err) {
-    const int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool is_done = opened >= 0 && (fsync(opened) == 0 || errno == EINVAL || errno == ENOTSUP);
-    const refs_status status = is_done ? REFS_OK : refs_staged_fail(path, err);
-    if (opened >= 0) close(opened);
-    return status;
-}
-
 static refs_status move_file(void *user, int folder, const char *name, refs_error *err) {
     const moving *at = user;
     REFS_SCOPED_BUF to = REFS_BUF_INIT;
@@ -154,7 +146,7 @@ static refs_status move_folder(const char *from, const char *to, refs_error *err
     if (mkdir(to, 0777) != 0 && errno != EEXIST) return refs_staged_fail(to, err);
     do REFS_TRY(refs_folder_each(from, &visitor, err));
     while (rmdir(from) != 0 && errno == ENOTEMPTY);
-    return sync_folder(to, err);
+    return refs_staged_sync_folder(to, err);
 }
 
 /* Moves the folders of the commit; "repo" is replaced later. */
@@ -181,7 +173,7 @@ static refs_status move_all(const char *folder, const char *repository, const ch
     const refs_folder_visitor visitor = {move_one, &at};
     REFS_TRY(refs_folder_each(folder, &visitor, err));
     REFS_TRY(move_info(folder, info, err));
-    return sync_folder(repository, err);
+    return refs_staged_sync_folder(repository, err);
 }
 
 /* Whether the info is unchanged since it was read, and the locked file still has its name: Icechunk
