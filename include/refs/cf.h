@@ -254,6 +254,15 @@ refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
  * and nothing written, if anything in it is not a number. */
 bool refs_cf_attribute_number(const refs_json *attributes, const char *name, double *number);
 
+/** The attributes scale_factor and add_offset, 1 and 0 where there are none; whether there are. */
+bool refs_cf_scale_of(const refs_json *attributes, double *scale, double *offset);
+
+#define REFS_CF_TICK_UNITS 40
+
+/** Units of CF for times of NumPy, "hours since 1970-01-01" or "hours"; false, and nothing written,
+ * for other types, and for ticks that are no single unit of CF from nanoseconds to days. */
+bool refs_cf_tick_units(const refs_dtype *dtype, char text[REFS_CF_TICK_UNITS]);
+
 /** A dimension of the array that becomes bands: everything but x and y. */
 typedef struct refs_cf_band_axis {
     size_t dim;       /**< dimension of the array */

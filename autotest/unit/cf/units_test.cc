@@ -431,4 +431,21 @@ TEST(Units, CountSinceAnInstant) {
             << units;
 }
 
+TEST(Units, OfTicksAreThoseOfCf) {
+    const auto units = [](refs_type type, const char *unit, int64_t step) {
+        refs_dtype dtype = {type, 8, false, "", step};
+        snprintf(dtype.unit, sizeof dtype.unit, "%s", unit);
+        char text[REFS_CF_TICK_UNITS];
+        return std::string(refs_cf_tick_units(&dtype, text) ? text : "none");
+    };
+    EXPECT_EQ(units(REFS_TYPE_DATETIME, "h", 1), "hours since 1970-01-01");
+    EXPECT_EQ(units(REFS_TYPE_TIMEDELTA, "ns", 1), "nanoseconds");
+    EXPECT_EQ(units(REFS_TYPE_TIMEDELTA, "D", 1), "days");
+    EXPECT_EQ(units(REFS_TYPE_TIMEDELTA, "D", 2), "none");
+    EXPECT_EQ(units(REFS_TYPE_DATETIME, "M", 1), "none");
+    EXPECT_EQ(units(REFS_TYPE_DATETIME, "W", 1), "none");
+    EXPECT_EQ(units(REFS_TYPE_DATETIME, "ps", 1), "none");
+    EXPECT_EQ(units(REFS_TYPE_INT, "h", 1), "none");
+}
+
 } // namespace

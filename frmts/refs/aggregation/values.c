@@ -54,9 +54,8 @@ typedef struct packing {
 } packing;
 
 static packing packing_of(const refs_json *attributes) {
-    packing packed = {1, 0};
-    (void)refs_cf_attribute_number(attributes, "scale_factor", &packed.scale);
-    (void)refs_cf_attribute_number(attributes, "add_offset", &packed.offset);
+    packing packed;
+    (void)refs_cf_scale_of(attributes, &packed.scale, &packed.offset);
     return packed;
 }
 

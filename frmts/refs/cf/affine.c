@@ -60,11 +60,10 @@ static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *c
 
 /* Unpacks coordinates (CF 8.1); returns whether they were packed. */
 static bool unpack(const refs_array_meta *variable, double *values, size_t n) {
-    double scale = 1, offset = 0;
-    bool scaled = refs_cf__number(variable->attributes, "scale_factor", &scale);
-    bool moved = refs_cf__number(variable->attributes, "add_offset", &offset);
-    for (size_t i = 0; i < n && (scaled || moved); i++) values[i] = offset + values[i] * scale;
-    return scaled || moved;
+    double scale, offset;
+    const bool is_packed = refs_cf_scale_of(variable->attributes, &scale, &offset);
+    for (size_t i = 0; i < n && is_packed; i++) values[i] = offset + values[i] * scale;
+    return is_packed;
 }
 
 /* Finds the first and the last coordinate from the values. actual_range may have more digits, or be

@@ -45,6 +45,14 @@ bool refs_cf_attribute_number(const refs_json *attributes, const char *name, dou
     return true;
 }
 
+bool refs_cf_scale_of(const refs_json *attributes, double *scale, double *offset) {
+    *scale = 1;
+    *offset = 0;
+    const bool is_scaled = refs_cf_attribute_number(attributes, "scale_factor", scale),
+               is_moved = refs_cf_attribute_number(attributes, "add_offset", offset);
+    return is_scaled || is_moved;
+}
+
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
     return refs_cf__text(attributes, name);
 }

@@ -527,7 +527,7 @@ typedef struct refs_cf__clock {
 /** The seconds in a unit of time with the same length in all calendars, "h" or "hours", or in a
  * unit of datetime64 and timedelta64; false for any other unit. */
 bool refs_cf__unit_seconds(refs_str name, double *seconds);
-bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds);
+bool refs_cf__tick_seconds(const refs_dtype *dtype, double *seconds);
 
 /** Parses units and calendar; false if they are not of time. */
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);

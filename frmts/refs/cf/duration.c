@@ -88,7 +88,7 @@ bool refs_cf__parse_duration(refs_str text, double *seconds) {
 bool refs_cf__duration_unit(const refs_array_meta *coordinate, double *seconds) {
     if (coordinate == NULL) return false;
     if (coordinate->dtype.type == REFS_TYPE_TIMEDELTA)
-        return refs_cf__numpy_unit_seconds(&coordinate->dtype, seconds);
+        return refs_cf__tick_seconds(&coordinate->dtype, seconds);
     return refs_cf__unit_seconds(refs_str_trim(refs_cf__text(coordinate->attributes, "units"), " "),
                                  seconds);
 }

@@ -558,12 +558,11 @@ static bool is_ordered(const refs_cf_range *range) {
 
 bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
                          refs_cf_range *stored) {
-    double scale = 1, offset = 0;
+    double scale, offset;
     valid_range range;
     if (!read_valid_range(array, &range)) return false;
     if (range.unpacked) {
-        (void)refs_cf__number(array->attributes, "scale_factor", &scale);
-        (void)refs_cf__number(array->attributes, "add_offset", &offset);
+        (void)refs_cf_scale_of(array->attributes, &scale, &offset);
         if (!(range.low <= range.high) || scale == 0) return false;
         pack_range(scale, offset, &range);
     } else {

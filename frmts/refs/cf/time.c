@@ -40,12 +40,6 @@ static const time_unit cf_units[] = {
     {"week", 604800},
 };
 
-/* NumPy's codes; "M" (month) and "Y" have no fixed length. */
-static const time_unit numpy_units[] = {
-    {"as", 1e-18}, {"fs", 1e-15}, {"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},  {"ms", 1e-3},
-    {"s", 1},      {"m", 60},     {"h", 3600},   {"D", 86400}, {"W", 604800},
-};
-
 static const time_unit units_of_360_days[] = {{"month", 30 * 86400}, {"year", 360 * 86400}};
 static const time_unit units_of_365_days[] = {{"year", 365 * 86400}, {"common_year", 365 * 86400}};
 static const time_unit units_of_366_days[] = {{"year", 366 * 86400}};
@@ -179,20 +173,11 @@ bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__cl
     return fabs(ticks->origin_seconds) < max_days * 86400;
 }
 
-bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds) {
-    for (size_t i = 0; i < sizeof numpy_units / sizeof numpy_units[0]; i++) {
-        if (strcmp(dtype->unit, numpy_units[i].name) != 0) continue;
-        *seconds = numpy_units[i].seconds * (double)dtype->step;
-        return *seconds > 0;
-    }
-    return false;
-}
-
 static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {
     ticks->calendar = REFS_CF__GREGORIAN;
     ticks->numpy = true;
     ticks->origin_day = refs_cf__day_of_date(ticks->calendar, (refs_cf__date){1970, 1, 1});
-    return refs_cf__numpy_unit_seconds(dtype, &ticks->unit_seconds);
+    return refs_cf__tick_seconds(dtype, &ticks->unit_seconds);
 }
 
 bool refs_cf_clock_of_ticks(const refs_dtype *dtype, refs_cf_clock *clock) {
@@ -200,7 +185,7 @@ bool refs_cf_clock_of_ticks(const refs_dtype *dtype, refs_cf_clock *clock) {
     const bool is_known = dtype->type == REFS_TYPE_DATETIME
                               ? read_numpy_clock(dtype, &ticks)
                               : dtype->type == REFS_TYPE_TIMEDELTA &&
-                                    refs_cf__numpy_unit_seconds(dtype, &ticks.unit_seconds);
+                                    refs_cf__tick_seconds(dtype, &ticks.unit_seconds);
     return is_known && refs_cf__clock_from(&ticks, clock);
 }
 
@@ -209,8 +194,7 @@ bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
     if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL) return false;
     const refs_dtype *dtype = &axis->coordinate->dtype;
     const refs_json *attributes = axis->coordinate->attributes;
-    refs_cf__number(attributes, "scale_factor", &ticks->scale);
-    refs_cf__number(attributes, "add_offset", &ticks->offset);
+    (void)refs_cf_scale_of(attributes, &ticks->scale, &ticks->offset);
     return dtype->type == REFS_TYPE_DATETIME
                ? read_numpy_clock(dtype, ticks)
                : refs_cf__read_clock_of(axis->units, axis->calendar, ticks);

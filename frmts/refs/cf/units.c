@@ -1,6 +1,8 @@
 /* units.c -- units of axes, as files spell them. */
 #include "cf_internal.h"
 
+#include <stdio.h>
+
 typedef struct unit_name {
     const char *name;
     double factor;
@@ -61,22 +63,59 @@ bool refs_cf_counts_since(refs_str units) {
 
 /* -- ticks of NumPy ---------------------------------------------------------------------------- */
 
-static const char *const tick_names[][2] = {
-    {"Y", "years"},         {"M", "months"},       {"W", "weeks"},        {"D", "days"},
-    {"h", "hours"},         {"m", "minutes"},      {"s", "seconds"},      {"ms", "milliseconds"},
-    {"us", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"}, {"fs", "femtoseconds"},
-    {"as", "attoseconds"},
+/* The codes; months and years have no fixed length. */
+static const struct {
+    const char *code, *name;
+    double seconds;
+} tick_units[] = {
+    {"Y", "years", 0},
+    {"M", "months", 0},
+    {"W", "weeks", 604800},
+    {"D", "days", 86400},
+    {"h", "hours", 3600},
+    {"m", "minutes", 60},
+    {"s", "seconds", 1},
+    {"ms", "milliseconds", 1e-3},
+    {"us", "microseconds", 1e-6},
+    {"ns", "nanoseconds", 1e-9},
+    {"ps", "picoseconds", 1e-12},
+    {"fs", "femtoseconds", 1e-15},
+    {"as", "attoseconds", 1e-18},
 };
+enum { N_TICK_UNITS = sizeof tick_units / sizeof tick_units[0] };
+
+/* N_TICK_UNITS: there are no ticks. */
+static size_t find_tick_unit(const refs_dtype *dtype) {
+    const bool has_ticks = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+    size_t i = has_ticks ? 0 : N_TICK_UNITS;
+    while (i < N_TICK_UNITS && strcmp(dtype->unit, tick_units[i].code) != 0) i++;
+    return i;
+}
+
+static const char *since(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_DATETIME ? " since 1970-01-01" : "";
+}
 
 refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err) {
-    const char *since = dtype->type == REFS_TYPE_DATETIME ? " since 1970-01-01" : "";
-    bool has_ticks = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
-    for (size_t i = 0; i < sizeof tick_names / sizeof tick_names[0] && has_ticks; i++) {
-        if (strcmp(dtype->unit, tick_names[i][0]) != 0) continue;
-        if (dtype->step > 1) REFS_TRY(refs_buf_printf(text, err, "%lld ", (long long)dtype->step));
-        return refs_buf_printf(text, err, "%s%s", tick_names[i][1], since);
-    }
-    return REFS_OK;
+    const size_t i = find_tick_unit(dtype);
+    if (i == N_TICK_UNITS) return REFS_OK;
+    if (dtype->step > 1) REFS_TRY(refs_buf_printf(text, err, "%lld ", (long long)dtype->step));
+    return refs_buf_printf(text, err, "%s%s", tick_units[i].name, since(dtype));
+}
+
+bool refs_cf_tick_units(const refs_dtype *dtype, char text[REFS_CF_TICK_UNITS]) {
+    const size_t i = find_tick_unit(dtype);
+    if (i == N_TICK_UNITS || dtype->step != 1 || tick_units[i].seconds < 1e-9 ||
+        tick_units[i].seconds > 86400)
+        return false;
+    (void)snprintf(text, REFS_CF_TICK_UNITS, "%s%s", tick_units[i].name, since(dtype));
+    return true;
+}
+
+bool refs_cf__tick_seconds(const refs_dtype *dtype, double *seconds) {
+    const size_t i = find_tick_unit(dtype);
+    if (i < N_TICK_UNITS) *seconds = tick_units[i].seconds * (double)dtype->step;
+    return i<N_TICK_UNITS && * seconds> 0;
 }
 
 refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err) {

@@ -140,9 +140,8 @@ const char *refs_combine__print_value(const refs_value *value, char text[REFS_VA
 }
 
 refs_combine_unpacking refs_combine__unpacking_of(const refs_array_meta *meta) {
-    refs_combine_unpacking unpacking = {1, 0, refs_cf_is_declared_unsigned(meta)};
-    (void)refs_cf_attribute_number(meta->attributes, "scale_factor", &unpacking.scale);
-    (void)refs_cf_attribute_number(meta->attributes, "add_offset", &unpacking.offset);
+    refs_combine_unpacking unpacking = {.is_unsigned = refs_cf_is_declared_unsigned(meta)};
+    (void)refs_cf_scale_of(meta->attributes, &unpacking.scale, &unpacking.offset);
     return unpacking;
 }
 

@@ -20,7 +20,7 @@ char *ncrefs_plain_name(const char *path, bool *is_asked) {
     bool is_mode = mark != SIZE_MAX && refs_str_starts(fragment, "#mode=");
     *is_asked = is_mode && strstr(fragment.data, "udf") != NULL;
     if (*is_asked) name = refs_str_part(name, 0, mark);
-    if (refs_str_starts(name, "file://")) name = refs_str_part(name, 7, name.size);
+    (void)refs_url_take_file(&name);
     return refs_str_copy(name);
 }
 

@@ -310,25 +310,12 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
                          err);
 }
 
-static const char *name_of_unit(const char *unit) {
-    static const char *const names[][2] = {
-        {"ns", "nanoseconds"}, {"us", "microseconds"}, {"ms", "milliseconds"}, {"s", "seconds"},
-        {"m", "minutes"},      {"h", "hours"},         {"D", "days"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(unit, names[i][0]) == 0) return names[i][1];
-    return NULL;
-}
-
 /* Adds the units of NumPy's times, which are part of their type. */
 static refs_status add_unit(ncrefs_variable *variable, refs_error *err) {
-    const refs_dtype *dtype = &variable->meta->dtype;
-    const char *unit = name_of_unit(dtype->unit);
-    const bool is_time = dtype->type == REFS_TYPE_DATETIME;
-    char text[64];
-    if ((!is_time && dtype->type != REFS_TYPE_TIMEDELTA) || unit == NULL || dtype->step != 1 ||
-        ncrefs_find_attribute(&variable->attributes, "units") != NULL)
+    char text[REFS_CF_TICK_UNITS];
+    if (ncrefs_find_attribute(&variable->attributes, "units") != NULL ||
+        !refs_cf_tick_units(&variable->meta->dtype, text))
         return REFS_OK;
-    snprintf(text, sizeof text, "%s%s", unit, is_time ? " since 1970-01-01" : "");
     const ncrefs_attribute made = {"units", NC_CHAR, strlen(text), text};
     return ncrefs_add_at(&variable->attributes, 0, &made, err);
 }
