@@ -147,6 +147,10 @@ bool refs_str_next_text(refs_str *list, const char **text);
 size_t refs_str_count_texts(refs_str list);
 bool refs_str_has_text(refs_str list, refs_str text);
 
+/** Sets `begins` to the offset of each of `n` strings, and of the end of the last one: `n` + 1
+ * numbers, which are the size of the list if it has fewer strings. */
+void refs_str_find_texts(refs_str list, size_t n, size_t *begins);
+
 /** Points the elements of `list` to the first `n` of the NUL-ended strings in `texts`. Returns the
  * address after them.
  */

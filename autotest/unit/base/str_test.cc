@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "refs/utf8.h"
 #include "text.h"
@@ -164,4 +165,7 @@ TEST(Str, ListsHaveTextsEachWithANulBehindIt) {
         EXPECT_TRUE(refs_str_has_text(list, View(text))) << text;
     for (const char *text : {"a", "b", "abc"}) EXPECT_FALSE(refs_str_has_text(list, View(text)));
     EXPECT_FALSE(refs_str_has_text(refs_str_view("", 0), View("")));
+    size_t begins[5];
+    refs_str_find_texts(list, 4, begins);
+    EXPECT_EQ(std::vector<size_t>(begins, begins + 5), (std::vector<size_t>{0, 3, 4, 6, 6}));
 }

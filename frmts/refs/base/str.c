@@ -78,6 +78,15 @@ bool refs_str_has_text(refs_str list, refs_str text) {
     return false;
 }
 
+void refs_str_find_texts(refs_str list, size_t n, size_t *begins) {
+    const size_t size = list.size;
+    const char *text;
+    for (size_t i = 0; i <= n; i++) {
+        begins[i] = size - list.size;
+        (void)refs_str_next_text(&list, &text);
+    }
+}
+
 const char *refs_texts_point(const char *texts, size_t n, const char **list) {
     for (size_t i = 0; i < n; i++, texts += strlen(texts) + 1) list[i] = texts;
     return texts;

@@ -266,18 +266,6 @@ refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_me
     return REFS_OK;
 }
 
-/* Finds where each of `n` strings begins, and where the last one ends. */
-static refs_status find_strings(refs_str list, uint64_t n, size_t **begins, refs_error *err) {
-    const refs_str all = list;
-    REFS_NEW(*begins, (size_t)n + 1, err);
-    for (size_t i = 0; i < n; i++) {
-        const char *text;
-        (void)refs_str_next_text(&list, &text);
-        (*begins)[i + 1] = all.size - list.size;
-    }
-    return REFS_OK;
-}
-
 refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_bytes values, refs_buf *kept, refs_error *err) {
     uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
@@ -291,8 +279,10 @@ refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_m
     }
     const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
     REFS_SCOPED size_t *begins = NULL; /* of strings of variable length */
-    if (meta->dtype.type == REFS_TYPE_OBJECT)
-        REFS_TRY(find_strings(refs_bytes_text(values), n_values, &begins, err));
+    if (meta->dtype.type == REFS_TYPE_OBJECT) {
+        REFS_NEW(begins, (size_t)n_values + 1, err);
+        refs_str_find_texts(refs_bytes_text(values), (size_t)n_values, begins);
+    }
     for (uint64_t i = 0; i < total; i++) {
         uint64_t place = 0;
         for (size_t dim = 0; dim < meta->rank; dim++)

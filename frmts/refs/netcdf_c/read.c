@@ -171,11 +171,7 @@ static refs_status read_all_strings(ncrefs_variable *variable, refs_error *err) 
     REFS_TRY(refs_array_read_strings(variable->array, n, &variable->strings, err));
     size_t *places = refs_calloc((size_t)n + 1, sizeof *places);
     if (places == NULL) return refs_fail_nomem(err);
-    const char *text = (const char *)variable->strings.data;
-    for (size_t i = 0, at = 0; i < n; i++) {
-        places[i] = at;
-        at += strlen(text + at) + 1;
-    }
+    refs_str_find_texts(refs_buf_text(&variable->strings), (size_t)n, places);
     variable->string_at = places;
     return REFS_OK;
 }

@@ -148,10 +148,11 @@ static refs_status keep_wide(const moving_file *file, const names_variable *name
 static refs_status put_characters(const moving_file *file, const names_variable *names,
                                   refs_bytes renamed, refs_error *err) {
     const size_t had = names->shape[names->rank - 1];
-    const char *text = (const char *)renamed.data;
+    refs_str rest = refs_bytes_text(renamed);
+    const char *text;
     size_t longest = 0;
     cfa_widened made = {.id = names->id, .n_rows = names->n / had, .rows = REFS_BUF_INIT};
-    for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
+    while (refs_str_next_text(&rest, &text))
         if (strlen(text) > longest) longest = strlen(text);
     made.width = longest <= had ? had : refs_cfa__widened_width(longest);
     size_t bytes;
@@ -160,8 +161,8 @@ static refs_status put_characters(const moving_file *file, const names_variable 
                          file->shown, MAX_NAMES);
     REFS_TRY(refs_buf_resize(&made.rows, bytes, err));
     memset(made.rows.data, 0, bytes);
-    text = (const char *)renamed.data;
-    for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
+    rest = refs_bytes_text(renamed);
+    for (size_t i = 0; refs_str_next_text(&rest, &text); i++)
         memcpy(made.rows.data + i * made.width, text, strlen(text));
     refs_status status =
         made.width > had
