@@ -553,7 +553,7 @@ static bool compare_lists(comparison *at, const refs_array_meta *meta, const lis
 
 static void list_references(const contents *of, const refs_array_meta *meta, listing *list) {
     uint64_t n[REFS_MAX_RANK];
-    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     const refs_chunk_visitor visitor = {list_reference, list};
     if (refs_set_each_chunk(of->set.set, &keys, &visitor, NULL) != REFS_OK) list->n = 0;
 }
@@ -601,7 +601,7 @@ static bool find_others(comparison *at) {
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
         if (meta->status != REFS_OK || meta->aggregation != NULL) continue;
-        keys[n_keys] = tool_keys(meta, grids[n_keys]);
+        keys[n_keys] = refs_array_meta_keys(meta, grids[n_keys]);
         n_keys++;
     }
     at->what[0] = '\0';

@@ -12,6 +12,7 @@
 #define REFS_ARRAY_H
 
 #include "refs/bytes.h"
+#include "refs/refset.h"
 #include "refs/zarr.h"
 
 #ifdef __cplusplus
@@ -22,6 +23,22 @@ struct refs_piece_list;
 struct refs_pool;
 struct refs_store;
 struct refs_store_part;
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+/** The number of chunk keys of an array along each dimension, those of shards if it has such: all
+ * keys lie below it. `n` has room for REFS_MAX_RANK. */
+void refs_array_meta_n_keys(const refs_array_meta *array, uint64_t *n);
+
+/** The keys of an array's chunks, which borrow from `array` and `n`. */
+refs_chunk_keys refs_array_meta_keys(const refs_array_meta *array, uint64_t *n);
+
+/** The index of the chunk that holds an element along a dimension. */
+uint64_t refs_array_meta_chunk_of(const refs_array_meta *array, size_t dim, uint64_t element);
+
+/** The elements of a chunk along a dimension: false where it lies outside the array. */
+bool refs_array_meta_interval(const refs_array_meta *array, size_t dim, uint64_t chunk,
+                              uint64_t *start, uint64_t *length);
 
 /* -- the chunk cache --------------------------------------------------------------------------- */
 

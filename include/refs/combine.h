@@ -385,11 +385,6 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n);
  * "-", by which programs mean standard output. */
 refs_status refs_combine_check_output(const char *output, refs_error *err);
 
-struct refs_array_meta;
-
-/** The bounds of an array's chunk keys along each dimension. */
-void refs_combine_n_keys(const struct refs_array_meta *array, uint64_t *n);
-
 /** Concat dimensions that are found, not named by the user. */
 typedef struct refs_combine_found_dims {
     const char *const *recorded; /**< the dimensions of the set to be appended to, NULL-ended; or

@@ -359,6 +359,9 @@ typedef struct refs_source_state {
 /** The state of the source at `url` whose validators are `now`; borrows both. */
 refs_source_state refs_source_state_of(refs_str url, const refs_vfs_validators *now);
 
+/** The reverse: what a source that is still in that state has. */
+refs_vfs_validators refs_source_validators(const refs_source_state *state);
+
 /** Receives states of sources, which are borrowed for the call. */
 typedef struct refs_source_visitor {
     refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);

@@ -156,11 +156,6 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
     return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", meta->path);
 }
 
-refs_chunk_keys refs_aggregation__keys(const refs_array_meta *meta, uint64_t n[REFS_MAX_RANK]) {
-    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
-    return (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
-}
-
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
 refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
                                            refs_error *err) {
@@ -179,7 +174,7 @@ static refs_status check_variable(const refs_aggregation *aggregation, const ref
                                   uint64_t elements, refs_error *err) {
     const refs_set *set = refs_store_set(refs_hierarchy_store(aggregation->hierarchy));
     uint64_t n[REFS_MAX_RANK], stored;
-    const refs_chunk_keys keys = refs_aggregation__keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     if (elements <= MAX_EMPTY_ELEMENTS) return REFS_OK;
     REFS_TRY(refs_set_count_chunks(set, &keys, &stored, err));
     for (size_t dim = 0; dim < meta->rank; dim++)

@@ -119,9 +119,6 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
 refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
                                            refs_error *err);
 
-/** The keys of the chunks of an array, of which `n` gets the counts. */
-refs_chunk_keys refs_aggregation__keys(const refs_array_meta *meta, uint64_t n[REFS_MAX_RANK]);
-
 /** Aggregation number `i`, or NULL. */
 refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);
 

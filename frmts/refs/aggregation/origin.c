@@ -32,7 +32,7 @@ static refs_status visit_chunk(void *user, const uint64_t *index, const refs_ref
 static refs_status search_chunks(search *job, const refs_array_meta *meta, refs_error *err) {
     const refs_chunk_visitor visitor = {visit_chunk, job};
     uint64_t n[REFS_MAX_RANK];
-    const refs_chunk_keys keys = refs_aggregation__keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     REFS_TRY(refs_aggregation__check_elements(meta, err));

@@ -58,8 +58,7 @@ bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_l
         meta->shard != NULL || meta->first_chunk != NULL || !refs_set_is_whole(set) ||
         refs_set_size(set) > cut->n_chunks) /* a walk may look at each key */
         return false;
-    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
-    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     sparse_walk at = {cut, list, cut->n_chunks / CHUNKS_PER_VISIT};
     if (refs_set_each_chunk(set, &keys, &(refs_chunk_visitor){visit, &at}, NULL) == REFS_OK)
         return true;

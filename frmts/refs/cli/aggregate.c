@@ -86,13 +86,6 @@ static refs_status name_source(const aggregation *all, const char *name, char **
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
-/* A placeholder fragment has one array and nothing else. */
-static bool is_filler(const tool_arrays *arrays, const char *name) {
-    const refs_cfa_array *array = arrays->source.arrays;
-    return arrays->source.n_arrays == 1 &&
-           refs_cfa_is_filler(name, array->variable.path, array->shape, array->variable.rank);
-}
-
 /* A placeholder fragment is no source: the new master has its own. */
 static refs_status note_filler(aggregation *all, const char *name, refs_error *err) {
     REFS_LOCKED(&all->lock);
@@ -111,7 +104,7 @@ static refs_status open_arrays(aggregation *all, size_t number, open_source *ope
                                refs_error *err) {
     const char *name = all->names.items[number];
     REFS_TRY(tool_arrays_open_part(&all->target->session, name, &opened->arrays, err));
-    opened->is_filler = is_filler(&opened->arrays, name);
+    opened->is_filler = refs_cfa_description_is_filler(&opened->arrays.described, name);
     return all->is_replacing ? tool_check_references(all->arguments->output, TOOL_REPLACED_FILE,
                                                      &opened->arrays, err)
                              : REFS_OK;

@@ -190,12 +190,8 @@ typedef struct keeping {
 
 static refs_status add_kept_state(void *user, const refs_source_state *state, refs_error *err) {
     const keeping *at = user;
-    refs_vfs_validators was = {.size = state->size,
-                               .has_size = state->size != REFS_SOURCE_UNKNOWN,
-                               .modified_s = state->modified_s,
-                               .modified_ns = state->modified_ns};
+    const refs_vfs_validators was = refs_source_validators(state);
     if (refs_str_is(state->url, at->location)) return REFS_OK;
-    refs_validators_set_etag(&was, state->etag);
     REFS_SCOPED char *location = refs_str_copy(state->url);
     return location != NULL ? refs_combine_sources_add_state(at->sources, location, &was, err)
                             : refs_fail_nomem(err);

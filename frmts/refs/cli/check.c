@@ -59,7 +59,7 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
             REFS_TRY(tool_findings_add(&at->findings, path, found, err));
             continue;
         }
-        const refs_chunk_keys keys = tool_keys(from.array, n);
+        const refs_chunk_keys keys = refs_array_meta_keys(from.array, n);
         refs_error problem = REFS_ERROR_INIT;
         const refs_status status = refs_set_each_chunk(at->set.set, &keys, &visitor, &problem);
         const tool_found found = {TOOL_PROBLEM, status, problem.message};

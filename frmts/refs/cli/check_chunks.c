@@ -23,34 +23,11 @@ typedef struct stored_array {
     uint64_t n_keys[REFS_MAX_RANK];
 } stored_array;
 
-/* The elements of the chunk at `chunk` along a dimension: false where it lies outside the array. */
-static bool elements_of(const refs_array_meta *meta, size_t dim, uint64_t chunk, uint64_t *start,
-                        uint64_t *length) {
-    *start = 0;
-    if (meta->edges == NULL) {
-        if (!refs_mul_u64(chunk, meta->chunk[dim], start) || *start >= meta->shape[dim])
-            return false;
-        const uint64_t left = meta->shape[dim] - *start;
-        *length = left < meta->chunk[dim] ? left : meta->chunk[dim];
-        return true;
-    }
-    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) {
-        const refs_chunk_run *run = &meta->edges[dim].runs[i];
-        if (chunk < run->count) {
-            *start += chunk * run->size;
-            *length = run->size;
-            return *length > 0 && *start < meta->shape[dim];
-        }
-        chunk -= run->count;
-        *start += run->count * run->size;
-    }
-    return false;
-}
-
 static bool region_of(const refs_array_meta *meta, const uint64_t *chunk, uint64_t *start,
                       uint64_t *length) {
     for (size_t dim = 0; dim < meta->rank; dim++)
-        if (!elements_of(meta, dim, chunk[dim], &start[dim], &length[dim])) return false;
+        if (!refs_array_meta_interval(meta, dim, chunk[dim], &start[dim], &length[dim]))
+            return false;
     return true;
 }
 
@@ -154,7 +131,7 @@ static refs_status decode_strings(stored_array *in, refs_error *err) {
 
 static refs_status count_chunks(stored_array *in, refs_error *err) {
     const refs_array_context context = {.store = in->at->set.store};
-    const refs_chunk_keys keys = tool_keys(in->meta, in->n_keys);
+    const refs_chunk_keys keys = refs_array_meta_keys(in->meta, in->n_keys);
     const refs_chunk_visitor counter = {count_key, in};
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = refs_array_open(&context, in->meta, &in->array, &problem);
@@ -175,7 +152,7 @@ static refs_status decode_chunks(stored_array *in, refs_error *err) {
     const refs_chunk_visitor decoder = {queue_key, in};
     if (in->array == NULL) return REFS_OK;
     if (in->meta->dtype.type == REFS_TYPE_OBJECT) return decode_strings(in, err);
-    const refs_chunk_keys keys = tool_keys(in->meta, in->n_keys);
+    const refs_chunk_keys keys = refs_array_meta_keys(in->meta, in->n_keys);
     return refs_set_each_chunk(in->at->set.set, &keys, &decoder, err);
 }
 

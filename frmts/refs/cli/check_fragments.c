@@ -12,7 +12,7 @@ typedef struct inspecting {
 
 static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
     inspecting *in = user;
-    const refs_array_meta *meta = in->arrays->metas[in->i];
+    const refs_array_meta *meta = in->arrays->described.metas[in->i];
     tool_read read = {.meta = meta,
                       .array = in->arrays->arrays[in->i],
                       .start = partition->begin,
@@ -35,7 +35,7 @@ static refs_status inspect(void *user, const refs_partition *partition, refs_err
 }
 
 static refs_status inspect_array(inspecting *in, tool_arrays *arrays, refs_error *err) {
-    const refs_array_meta *meta = arrays->metas[in->i];
+    const refs_array_meta *meta = arrays->described.metas[in->i];
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = tool_arrays_open_array(arrays, in->i, &problem);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
@@ -57,8 +57,9 @@ refs_status tool_check_fragments(tool_checking *at, refs_error *err) {
     if (!has_fragments(at)) return REFS_OK;
     REFS_TRY(tool_arrays_open_whole(at->session, at->arguments->names.items[0], &arrays, err));
     refs_status status = REFS_OK;
-    for (in.i = 0; in.i < arrays.source.n_arrays && status == REFS_OK; in.i++)
-        if (arrays.metas[in.i]->aggregation != NULL) status = inspect_array(&in, &arrays, err);
+    for (in.i = 0; in.i < arrays.described.source.n_arrays && status == REFS_OK; in.i++)
+        if (arrays.described.metas[in.i]->aggregation != NULL)
+            status = inspect_array(&in, &arrays, err);
     if (status == REFS_OK) status = tool_reads_finish(&in.reads, err);
     tool_reads_clear(&in.reads);
     tool_arrays_close(&arrays);

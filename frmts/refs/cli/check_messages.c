@@ -446,7 +446,7 @@ static refs_status compare(const tool_messages *messages, refs_scan *scan, const
 static refs_status print_key(const tool_message *message, refs_buf *text, refs_error *err) {
     const refs_array_meta *meta = message->messages->meta;
     uint64_t n[REFS_MAX_RANK], key[REFS_MAX_RANK];
-    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     for (size_t dim = 0; dim < meta->rank; dim++)
         key[dim] = message->start[dim] / meta->chunk[dim] +
                    (meta->first_chunk != NULL ? meta->first_chunk[dim] : 0);

@@ -142,7 +142,7 @@ static refs_status find_stored(const tool_set *set, refs_str path, const refs_ar
         !refs_array_meta_elements(meta, &elements) ||
         elements > MAX_COMPARED_BYTES / meta->dtype.size)
         return REFS_OK;
-    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
     if (!has_references) *found = meta;
     return REFS_OK;
@@ -287,7 +287,7 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
         if (at->array->status != REFS_OK ||
             refs_intern_find(&at->by_value, refs_str_from(at->array->path)) != REFS_INTERN_NONE)
             continue;
-        const refs_chunk_keys keys = tool_keys(at->array, n);
+        const refs_chunk_keys keys = refs_array_meta_keys(at->array, n);
         at->keys = &keys;
         REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
         if (!at->is_quiet && !at->is_json && at->n_of_array > MAX_LISTED)
@@ -325,7 +325,7 @@ static refs_status compare_others(comparison *at, refs_error *err) {
     for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(set->hierarchy, i);
         if (meta->status != REFS_OK) continue;
-        keys[n] = tool_keys(meta, grids[n]);
+        keys[n] = refs_array_meta_keys(meta, grids[n]);
         n++;
     }
     at->n_of_array = 0;

@@ -21,7 +21,6 @@ typedef struct collecting {
     refs_intern fragments; /* of that aggregation: file and variable */
     refs_buf repeated;     /* a file that has one of them at two places, or nothing */
     bool has_sources;      /* the master records what it is made of */
-    bool has_own;          /* it has values itself that are no coordinates */
 } collecting;
 
 /* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc", with a NUL. */
@@ -125,13 +124,6 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
                     err);
 }
 
-static void record_state(const refs_source_state *state, refs_vfs_validators *was) {
-    if (state->size == REFS_SOURCE_UNKNOWN) return;
-    *was = (refs_vfs_validators){
-        .size = state->size, .modified_s = state->modified_s, .modified_ns = state->modified_ns};
-    refs_validators_set_etag(was, state->etag);
-}
-
 /* Small variables, and coordinates that no fragment has, lie in a master itself: no partition names
  * the files that they are of. */
 static refs_status collect_named_source(const collecting *to, const refs_source_state *state,
@@ -145,7 +137,8 @@ static refs_status collect_named_source(const collecting *to, const refs_source_
     const bool may_be_filler = number != SIZE_MAX;
     if (!may_be_filler) REFS_TRY(add_named(to, &master->files, file, named, err));
     REFS_TRY(tool_names_find(&master->files, named, &number, err));
-    if (number != SIZE_MAX) record_state(state, &master->recorded[number].was);
+    if (number != SIZE_MAX && state->size != REFS_SOURCE_UNKNOWN)
+        master->recorded[number].was = refs_source_validators(state);
     return REFS_OK;
 }
 
@@ -157,41 +150,17 @@ static refs_status collect_source(void *user, const refs_source_state *state, re
     return collect_named_source(to, state, file, err);
 }
 
-/* Notes an array whose values the master has itself. */
-static void note_own(collecting *to, const refs_cfa_variable *variable) {
-    const char *name = strrchr(variable->path, '/') + 1;
-    const bool is_coordinate = variable->rank == 1 && strcmp(variable->dims[0], name) == 0;
-    to->has_own = to->has_own || !is_coordinate;
-}
-
 static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
-    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        const refs_array_meta *meta = arrays->metas[i];
-        const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
-        if (meta->aggregation == NULL) {
-            note_own(to, variable);
-            continue;
-        }
+    for (size_t i = 0; i < arrays->described.source.n_arrays; i++) {
+        const refs_array_meta *meta = arrays->described.metas[i];
+        const refs_cfa_variable *variable = &arrays->described.source.arrays[i].variable;
+        if (meta->aggregation == NULL) continue;
         to->path = variable->path;
         to->rank = meta->rank;
         refs_intern_clear(&to->fragments);
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));
     }
     return REFS_OK;
-}
-
-/* Whether it has aggregations without an element: dimensions of records without records. */
-static bool is_empty(const tool_arrays *arrays) {
-    bool has_empty = false;
-    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        const refs_cfa_array *array = &arrays->source.arrays[i];
-        size_t d = 0;
-        if (!refs_cfa_is_field(&arrays->source, i)) continue;
-        while (d < array->variable.rank && array->shape[d] > 0) d++;
-        if (d == array->variable.rank) return false;
-        has_empty = true;
-    }
-    return has_empty;
 }
 
 static refs_status check_repeated(const collecting *to, refs_error *err) {
@@ -201,8 +170,10 @@ static refs_status check_repeated(const collecting *to, refs_error *err) {
 }
 
 /* Values of its own are put together again of those of its files, if these are known. */
-static refs_status check_own(const collecting *to, refs_error *err) {
-    if (to->master->how.size == 0 || to->has_sources || !to->has_own) return REFS_OK;
+static refs_status check_own(const collecting *to, const refs_cfa_description *described,
+                             refs_error *err) {
+    if (to->master->how.size == 0 || to->has_sources || !refs_cfa_description_has_own(described))
+        return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
         "%s: cannot append: it holds values itself, and has no record (" REFS_SOURCES_ATTRIBUTE
@@ -225,7 +196,9 @@ static refs_status read_master(tool_target *target, refs_error *err) {
     REFS_TRY(status);
     const refs_source_visitor visitor = {collect_source, &to};
     REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
-    if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return check_own(&to, err);
+    if (master->files.n + master->fillers.n > 0 ||
+        refs_cfa_description_is_empty(&arrays->described))
+        return check_own(&to, &arrays->described, err);
     return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", target->name);
 }
 
@@ -245,7 +218,7 @@ refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_e
     *kind = TOOL_SET;
     REFS_TRY(tool_sending_guard(&target->sending, err));
     REFS_TRY(tool_arrays_open(&target->session, target->name, &target->before, err));
-    if (may_be_set && !tool_is_master_of(target->before.set.hierarchy)) return REFS_OK;
+    if (may_be_set && !refs_is_master(target->before.set.hierarchy)) return REFS_OK;
     REFS_TRY(read_master(target, err));
     *kind = target->master.how.size > 0 ? TOOL_INDEXED : TOOL_FRAGMENTS;
     return REFS_OK;

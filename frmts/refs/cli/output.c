@@ -15,29 +15,11 @@
 #include "refs/file_name.h"
 #include "refs/same_file.h"
 
-static bool has_aggregations(const refs_hierarchy *hierarchy) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
-        if (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes)) return true;
-    }
-    return false;
-}
-
-/* A master whose values are all in it. */
-static bool is_combined(const refs_hierarchy *hierarchy) {
-    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
-    return root != NULL && refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL;
-}
-
 /* A folder or a pattern may stand for many files, which are no master. */
 static bool may_be_one_file(const char *name) {
     struct stat info;
     return refs_file_name_has_url(refs_str_from(name)) ||
            (stat(name, &info) == 0 && S_ISREG(info.st_mode));
-}
-
-bool tool_is_master_of(const refs_hierarchy *hierarchy) {
-    return has_aggregations(hierarchy) || is_combined(hierarchy);
 }
 
 bool tool_is_master(const char *name) {
@@ -46,7 +28,7 @@ bool tool_is_master(const char *name) {
     tool_set set = {NULL, NULL, NULL};
     bool is_master = tool_session_open(NULL, &session, NULL) == REFS_OK &&
                      tool_set_open(&session, name, &set, NULL) == REFS_OK &&
-                     tool_is_master_of(set.hierarchy);
+                     refs_is_master(set.hierarchy);
     tool_set_close(&set);
     tool_session_close(&session);
     return is_master;
@@ -116,21 +98,13 @@ static bool is_at(const char *path, const struct stat *place) {
            status.st_ino == place->st_ino;
 }
 
-/* "STEM" or "NAME.g1": folders of the output's fragments, see cfa/generation.h. */
-static bool is_folder_of_fragments(const output_search *search, const char *name) {
-    const char *own = refs_path_leaf(search->output), *dot = strrchr(own, '.');
-    const size_t n = strlen(own), n_stem = dot != NULL ? (size_t)(dot - own) : n;
-    return (strlen(name) == n_stem && strncmp(name, own, n_stem) == 0) ||
-           (strncmp(name, own, n) == 0 && strncmp(name + n, ".g", 2) == 0);
-}
-
 static bool is_replaced(const output_search *search, char *location) {
     if (search->has_file && is_at(location, &search->file)) return true;
     char *slash = strrchr(location, '/');
     if (search->replaced != TOOL_REPLACED_WITH_FRAGMENTS || slash == NULL) return false;
     *slash = '\0';
     slash = strrchr(location, '/');
-    if (!is_folder_of_fragments(search, refs_path_leaf(location))) return false;
+    if (!refs_cfa_is_folder_of(search->output, refs_path_leaf(location))) return false;
     if (slash != NULL) slash[slash == location] = '\0';
     return is_at(slash != NULL ? location : ".", &search->folder);
 }
@@ -186,7 +160,7 @@ static refs_status check_chunks(output_search *search, const refs_set *set,
                                 const refs_array_meta *meta, refs_error *err) {
     const refs_chunk_visitor visitor = {check_ref, search};
     uint64_t n[REFS_MAX_RANK];
-    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     return refs_set_is_whole(set) ? REFS_OK : refs_set_each_chunk(set, &keys, &visitor, err);
 }
 

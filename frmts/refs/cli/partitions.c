@@ -193,8 +193,8 @@ static refs_status fail_not_there(const tool_arguments *arguments, const tool_ar
     const refs_name_list *wanted = &arguments->variables;
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
     size_t n = 0;
-    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        const refs_array_meta *array = arrays->metas[i];
+    for (size_t i = 0; i < arrays->described.source.n_arrays; i++) {
+        const refs_array_meta *array = arrays->described.metas[i];
         if (is_of_partitions && array->aggregation == NULL) continue;
         if (n++ < MAX_TOLD)
             REFS_TRY(refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path));
@@ -222,8 +222,8 @@ static refs_status show(const tool_arguments *arguments, const tool_arrays *arra
     if (arguments->json) tool_print_json_text(refs_str_from(arguments->names.items[0]));
     if (arguments->metadata) show_attributes(global, "", arguments->json);
     if (arguments->json) printf(",\"arrays\":[");
-    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        const refs_array_meta *array = arrays->metas[i];
+    for (size_t i = 0; i < arrays->described.source.n_arrays; i++) {
+        const refs_array_meta *array = arrays->described.metas[i];
         if (!tool_selects(arguments, array) || (is_of_partitions && array->aggregation == NULL))
             continue;
         if (arguments->json) printf(n > 0 ? ",\n" : "\n");
@@ -240,8 +240,8 @@ static refs_status check_arrays(const tool_arguments *arguments, const tool_arra
     const char *which = arguments->partition;
     const bool is_one = which != NULL && strcmp(which, "all") != 0;
     size_t n = 0;
-    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        partition_listing all = {.array = arrays->metas[i]};
+    for (size_t i = 0; i < arrays->described.source.n_arrays; i++) {
+        partition_listing all = {.array = arrays->described.metas[i]};
         if (all.array->aggregation == NULL || !tool_selects(arguments, all.array)) continue;
         n++;
         if (is_one && read_wanted(which, &all)) REFS_TRY(check_wanted(&all, err));

@@ -3,21 +3,8 @@
 #include <string.h>
 
 #include "refs/aggregation.h"
+#include "refs/array.h"
 #include "tool.h"
-
-/* The index of the chunk that holds an element along a dimension. */
-static uint64_t chunk_of(const refs_array_meta *meta, size_t dim, uint64_t element) {
-    uint64_t chunk = 0;
-    if (meta->edges == NULL) return element / meta->chunk[dim];
-    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) {
-        const refs_chunk_run *run = &meta->edges[dim].runs[i];
-        if (run->size == 0 || element / run->size < run->count)
-            return chunk + (run->size > 0 ? element / run->size : 0);
-        chunk += run->count;
-        element -= run->count * run->size;
-    }
-    return chunk;
-}
 
 /* Most arrays that a message names. */
 #define MAX_NAMED 20
@@ -92,7 +79,8 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
     const refs_array_meta *meta = array_of(set, wanted);
     if (meta == NULL) return tool_fail_key(set, refs_str_view(wanted, strcspn(wanted, "[")), err);
     REFS_TRY(read_element(meta, wanted, index, err));
-    for (size_t dim = 0; dim < meta->rank; dim++) index[dim] = chunk_of(meta, dim, index[dim]);
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        index[dim] = refs_array_meta_chunk_of(meta, dim, index[dim]);
     return refs_chunk_key(meta, index, key, err);
 }
 

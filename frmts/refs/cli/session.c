@@ -257,13 +257,6 @@ void tool_set_close(tool_set *set) {
     memset(set, 0, sizeof *set);
 }
 
-refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
-    refs_combine_n_keys(array, n);
-    const refs_chunk_keys keys = {refs_str_from(array->key_prefix), array->separator, array->rank,
-                                  n};
-    return keys;
-}
-
 bool tool_is_own_file(const refs_set *set, refs_str location) {
     refs_str own = refs_str_from(refs_set_location(set));
     while (own.size > 0 && own.data[own.size - 1] == '/') own.size--;

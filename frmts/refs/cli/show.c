@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "refs/aggregation.h"
+#include "refs/array.h"
 #include "refs/intern.h"
 #include "tool.h"
 
@@ -87,7 +88,7 @@ static refs_status count_fragments(const refs_array_meta *array, totals *all, re
 static refs_status count(const tool_set *set, const refs_array_meta *array, totals *all,
                          refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
-    const refs_chunk_keys keys = tool_keys(array, n);
+    const refs_chunk_keys keys = refs_array_meta_keys(array, n);
     const refs_chunk_visitor visitor = {count_one, all};
     *all = (totals){.set = set->set, .own = all->own};
     if (array->aggregation != NULL) return count_fragments(array, all, err);

@@ -102,7 +102,7 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
 
 static uint64_t count_declared(const refs_array_meta *meta) {
     uint64_t n[REFS_MAX_RANK], declared = 1;
-    (void)tool_keys(meta, n);
+    refs_array_meta_n_keys(meta, n);
     for (size_t d = 0; d < meta->rank; d++)
         if (!refs_mul_u64(declared, meta->edges != NULL ? n[d] : refs_array_meta_n_chunks(meta, d),
                           &declared))
@@ -121,8 +121,8 @@ static uint64_t bytes_of(const refs_array_meta *meta) {
 static refs_status find_n_stored(const tool_arrays *arrays, size_t i, uint64_t *stored,
                                  refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
-    const refs_array_meta *meta = arrays->metas[i];
-    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_array_meta *meta = arrays->described.metas[i];
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     REFS_TRY(refs_set_count_chunks(arrays->set.set, &keys, stored, err));
     if (meta->shard != NULL && !refs_mul_u64(*stored, meta->shard->n_inner, stored))
         *stored = UINT64_MAX;
@@ -136,9 +136,10 @@ static bool is_stored_enough(uint64_t declared, uint64_t stored) {
 
 static refs_status check_fragments(void *self, size_t i, uint64_t n, refs_error *err) {
     const tool_arrays *arrays = self;
-    const refs_array_meta *meta = arrays->metas[i];
+    const refs_array_meta *meta = arrays->described.metas[i];
     uint64_t stored = 0;
-    if (n <= MAX_ZERO_FRAGMENTS || meta->aggregation != NULL || tool_arrays_fills_gaps(arrays, i))
+    if (n <= MAX_ZERO_FRAGMENTS || meta->aggregation != NULL ||
+        refs_cfa_description_fills_gaps(&arrays->described, i))
         return REFS_OK;
     REFS_TRY(find_n_stored(arrays, i, &stored, err));
     const uint64_t declared = count_declared(meta);
@@ -154,10 +155,10 @@ static refs_status check_fragments(void *self, size_t i, uint64_t n, refs_error 
 /* All elements are in the result, also those of chunks that are only declared. */
 static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
     uint64_t stored = 0;
-    const refs_array_meta *meta = arrays->metas[i];
+    const refs_array_meta *meta = arrays->described.metas[i];
     if (meta->aggregation != NULL && meta->edges == NULL) return REFS_OK;
     const uint64_t declared = count_declared(meta), bytes = bytes_of(meta);
-    const bool has_fill = tool_arrays_fills_gaps(arrays, i);
+    const bool has_fill = refs_cfa_description_fills_gaps(&arrays->described, i);
     const uint64_t max_bytes = has_fill ? MAX_NAMED_BYTES : MAX_ZERO_BYTES;
     if (declared <= MAX_EMPTY_CHUNKS && bytes <= max_bytes) return REFS_OK;
     REFS_TRY(find_n_stored(arrays, i, &stored, err));
@@ -187,13 +188,13 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
     refs_status status =
         tool_check_references(arguments->output, TOOL_REPLACED_WITH_FRAGMENTS, &arrays, err);
-    arrays.source.check_fragments = check_fragments;
-    for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
+    arrays.described.source.check_fragments = check_fragments;
+    for (size_t i = 0; i < arrays.described.source.n_arrays && status == REFS_OK; i++)
         status = check_declared(&arrays, i, err);
     if (status == REFS_OK && !arguments->quiet)
         status = tool_arrays_tell_others(&arrays, arguments->names.items[0], err);
     if (status == REFS_OK)
-        status = write_arrays(session, arguments->output, &arrays.source, &options, err);
+        status = write_arrays(session, arguments->output, &arrays.described.source, &options, err);
     tool_arrays_close(&arrays);
     return status;
 }

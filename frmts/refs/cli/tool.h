@@ -136,9 +136,6 @@ void tool_print_json_text(refs_str text);
  * nothing of a set without one. */
 refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
 
-/** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
-refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
-
 /* -- names.c --------------------------------------------------------------------------------------
  */
 
@@ -168,8 +165,6 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
 
 /** Whether a local file is the master of aggregations. */
 bool tool_is_master(const char *name);
-/** The same of what is open. */
-bool tool_is_master_of(const refs_hierarchy *hierarchy);
 
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);

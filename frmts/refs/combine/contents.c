@@ -393,9 +393,7 @@ static refs_status find_others(refs_part_reader *in, refs_error *err) {
     for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         if (meta->status != REFS_OK) continue;
-        refs_combine_n_keys(meta, grids[n]);
-        keys[n] = (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank,
-                                    grids[n]};
+        keys[n] = refs_array_meta_keys(meta, grids[n]);
         n++;
     }
     if (status == REFS_OK) status = refs_set_each_other(in->part->set, keys, n, &visitor, err);

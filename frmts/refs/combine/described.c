@@ -23,21 +23,6 @@ static refs_status describe_meaning(refs_part_reader *in, const refs_array_meta 
     return refs_part__number_attribute(in, meta, "calendar", &array->calendar, err);
 }
 
-static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
-    uint64_t n = 0;
-    if (meta->edges == NULL) return refs_array_meta_n_chunks(meta, dim);
-    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) n += meta->edges[dim].runs[i].count;
-    return n;
-}
-
-void refs_combine_n_keys(const refs_array_meta *meta, uint64_t *n) {
-    for (size_t dim = 0; dim < meta->rank; dim++) {
-        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
-        n[dim] = (n_chunks(meta, dim) + per_key - 1) / per_key;
-        if (meta->first_chunk != NULL) n[dim] += meta->first_chunk[dim];
-    }
-}
-
 /* Whether netCDF-4 hides the name of a coordinate behind a prefix, since the file has a dimension
  * of that name without it: along that dimension of the result it is the coordinate. */
 static bool is_renamed(const refs_part_reader *in, const refs_array_meta *meta) {
@@ -132,7 +117,7 @@ static refs_status set_shape(refs_part_reader *in, const refs_array_meta *meta,
         REFS_TRY(
             refs_part__number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
     }
-    refs_combine_n_keys(meta, array->n);
+    refs_array_meta_n_keys(meta, array->n);
     REFS_TRY(refs_part__cut_shape(in, meta, array, err));
     const bool was_v3 = meta->zarr_format == 3 && !array->is_v3;
     array->separator = was_v3 ? '.' : meta->separator;

@@ -72,7 +72,7 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
 /* Keys of the part, group included. */
 static refs_chunk_keys keys_of(const refs_part_reader *in, const refs_array_meta *meta,
                                const refs_combine_array *array, uint64_t n[REFS_MAX_RANK]) {
-    refs_combine_n_keys(meta, n);
+    refs_array_meta_n_keys(meta, n);
     return (refs_chunk_keys){refs_intern_get(in->strings, array->part_prefix), meta->separator,
                              array->rank, n};
 }

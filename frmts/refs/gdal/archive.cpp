@@ -416,9 +416,7 @@ refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, re
 refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
                                    refs_error *error) const {
     std::array<uint64_t, REFS_MAX_RANK> n{}, chunk{};
-    refs_combine_n_keys(meta, n.data());
-    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank,
-                                  n.data()};
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, n.data());
     RefsBuffer key;
     REFS_TRY(refs_set_first_chunk(set(), &keys, chunk.data(), error));
     REFS_TRY(refs_chunk_keys_append(&keys, chunk.data(), &key, error));

@@ -2,6 +2,7 @@
 #include "refs/index_again.h"
 #include "refs/json.h"
 #include "refs/refset.h"
+#include "refs/validators.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
 
@@ -22,6 +23,15 @@ static refs_status check_list(const refs_json *list, const char *key, const char
 refs_source_state refs_source_state_of(refs_str url, const refs_vfs_validators *now) {
     return (refs_source_state){url, now->size, now->modified_s, refs_str_from(now->etag),
                                now->modified_ns};
+}
+
+refs_vfs_validators refs_source_validators(const refs_source_state *state) {
+    refs_vfs_validators was = {.size = state->size,
+                               .has_size = state->size != REFS_SOURCE_UNKNOWN,
+                               .modified_s = state->modified_s,
+                               .modified_ns = state->modified_ns};
+    refs_validators_set_etag(&was, state->etag);
+    return was;
 }
 
 static refs_status show(const refs_json *list, const refs_source_visitor *visitor,

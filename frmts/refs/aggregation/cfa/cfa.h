@@ -138,6 +138,12 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
  * that have this shape: a file of somebody else may be called "rain.fill.2020.nc". */
 bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shape, size_t rank);
 
+/** Whether a set is a master: it has aggregations, or says that all their values are in it. */
+bool refs_is_master(const refs_hierarchy *hierarchy);
+
+/** Whether a folder may have fragments of the master: it is called "STEM" or "NAME.g1". */
+bool refs_cfa_is_folder_of(const char *master, const char *name);
+
 /** Whether it is one of some shape. */
 bool refs_cfa_may_be_filler(const char *name);
 
@@ -212,6 +218,37 @@ typedef struct refs_cfa_source {
      * large. */
     refs_status (*check_fragments)(void *self, size_t i, uint64_t n, refs_error *err);
 } refs_cfa_source;
+
+/** The arrays of a set as masters, and files of fragments, have them. */
+typedef struct refs_cfa_description {
+    const refs_set *set;             /**< borrowed, as the hierarchy is */
+    const refs_hierarchy *hierarchy; /**< of the set */
+    refs_cfa_source source;          /**< without functions */
+    const refs_array_meta **metas;   /**< of its arrays */
+    const char **dims;               /**< the rest is what these point to */
+    char **strings;
+    size_t n_strings, capacity;
+} refs_cfa_description;
+
+/** Describes all groups, dimensions and arrays but those that say what aggregations are made of. An
+ * array that is not understood is a failure. To be cleared also after one. */
+refs_status refs_cfa_description_make(const refs_set *set, const refs_hierarchy *hierarchy,
+                                      refs_cfa_description *made, refs_error *err);
+void refs_cfa_description_clear(refs_cfa_description *made);
+
+/** Whether elements of an array that no chunk has are those that the fill value of `source` stands
+ * for: they are missing. Else they are values. */
+bool refs_cfa_description_fills_gaps(const refs_cfa_description *described, size_t i);
+
+/** Whether there are fields, and none has an element: dimensions of records without records. */
+bool refs_cfa_description_is_empty(const refs_cfa_description *described);
+
+/** Whether it is that of a small file of this name that stands for fragments, with no other array.
+ */
+bool refs_cfa_description_is_filler(const refs_cfa_description *described, const char *name);
+
+/** Whether a master has values itself, other than coordinates of its dimensions. */
+bool refs_cfa_description_has_own(const refs_cfa_description *described);
 
 /** The destination of files that were written, other than a local folder. */
 typedef struct refs_cfa_delivery {

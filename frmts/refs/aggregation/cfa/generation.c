@@ -119,6 +119,13 @@ static char *print_name(refs_str folder, const char *name, unsigned number) {
     return status == REFS_OK ? refs_buf_take_text(&text) : NULL;
 }
 
+bool refs_cfa_is_folder_of(const char *master, const char *name) {
+    const char *own = refs_path_leaf(master), *dot = strrchr(own, '.');
+    const size_t n = strlen(own), n_stem = dot != NULL ? (size_t)(dot - own) : n;
+    return (strlen(name) == n_stem && strncmp(name, own, n_stem) == 0) ||
+           (strncmp(name, own, n) == 0 && strncmp(name + n, ".g", 2) == 0);
+}
+
 static refs_status keep_old(cfa_generation *generation, const char *path, refs_error *err) {
     return refs_buf_append_text(&generation->old, refs_str_from(path), err);
 }

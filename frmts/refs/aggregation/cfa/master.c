@@ -62,6 +62,20 @@ const char *refs_cfa_format_of(const refs_vfs *vfs, const char *location) {
                           : "NETCDF3_CLASSIC";
 }
 
+static bool has_aggregations(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes)) return true;
+    }
+    return false;
+}
+
+bool refs_is_master(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    return has_aggregations(hierarchy) ||
+           (root != NULL && refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL);
+}
+
 void refs_master_options_of(const refs_vfs *vfs, const char *location, const refs_json *attributes,
                             refs_master_options *options) {
     const refs_str conventions = refs_json_text(refs_json_get(attributes, "Conventions"));
@@ -194,30 +208,15 @@ refs_status refs_master_attributes(refs_master *master, const char *group,
 
 /* -- variables --------------------------------------------------------------------------------- */
 
-/* The unit of ticks since 1970, where attributes say none; NULL for other numbers. */
-static const char *unit_of_ticks(const refs_dtype *dtype) {
-    static const struct {
-        const char *unit, *name;
-    } known[] = {{"D", "days"},        {"h", "hours"},         {"m", "minutes"},
-                 {"s", "seconds"},     {"ms", "milliseconds"}, {"us", "microseconds"},
-                 {"ns", "nanoseconds"}};
-    if (dtype->step != 1) return NULL;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(dtype->unit, known[i].unit) == 0) return known[i].name;
-    return NULL;
-}
-
 static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variable *variable,
                             refs_error *err) {
-    char text[64];
-    const char *unit = unit_of_ticks(&variable->dtype);
-    bool is_date = variable->dtype.type == REFS_TYPE_DATETIME;
-    if (!is_date && variable->dtype.type != REFS_TYPE_TIMEDELTA) return REFS_OK;
+    char text[REFS_CF_TICK_UNITS];
+    const refs_type type = variable->dtype.type;
+    if (type != REFS_TYPE_DATETIME && type != REFS_TYPE_TIMEDELTA) return REFS_OK;
     if (refs_json_get(variable->attributes, "units") != NULL) return REFS_OK;
-    if (unit == NULL)
+    if (!refs_cf_tick_units(&variable->dtype, text))
         return refs_fail(err, REFS_UNSUPPORTED, "%s: the times of %s have units that CF lacks",
                          refs_cfa__file_shown(file), variable->path);
-    snprintf(text, sizeof text, "%s%s", unit, is_date ? " since 1970-01-01" : "");
     return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
 }
 

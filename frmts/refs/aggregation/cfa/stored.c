@@ -1,14 +1,14 @@
 /* stored.c -- see stored.h. */
 #include "stored.h"
 
-#include "tool.h"
+#include "refs/array.h"
 
 /* Most listed chunks of an array: they take 8 MiB. */
 #define MAX_LISTED ((size_t)1 << 20)
 
 /* -- listing ----------------------------------------------------------------------------------- */
 
-static uint64_t number_of(const tool_stored *stored, const uint64_t *index) {
+static uint64_t number_of(const refs_cfa_stored *stored, const uint64_t *index) {
     uint64_t number = 0;
     for (size_t d = 0; d < stored->meta->rank; d++) number = number * stored->n[d] + index[d];
     return number;
@@ -16,7 +16,7 @@ static uint64_t number_of(const tool_stored *stored, const uint64_t *index) {
 
 /* REFS_LIMIT without a message: too many chunks to list. */
 static refs_status add(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
-    tool_stored *stored = user;
+    refs_cfa_stored *stored = user;
     (void)ref;
     if (stored->n_numbers >= MAX_LISTED) {
         stored->is_any = true;
@@ -24,11 +24,11 @@ static refs_status add(void *user, const uint64_t *index, const refs_ref *ref, r
     }
     REFS_GROW(stored->numbers, stored->capacity, stored->n_numbers, err);
     stored->numbers[stored->n_numbers++] = number_of(stored, index);
-    return stored->n_numbers % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
+    return REFS_OK;
 }
 
 /* Sizes of the chunk grid; false if 64 bits cannot count its chunks, or if it is rectilinear. */
-static bool measure(const refs_array_meta *meta, tool_stored *stored) {
+static bool measure(const refs_array_meta *meta, refs_cfa_stored *stored) {
     uint64_t all = 1;
     for (size_t d = 0; d < meta->rank; d++) {
         const uint64_t chunks = meta->shard != NULL ? meta->shard->n[d] : 1;
@@ -40,7 +40,7 @@ static bool measure(const refs_array_meta *meta, tool_stored *stored) {
 }
 
 /* kerchunk calls the only chunk of a GRIB2 array "0", whatever the rank of the array. */
-static refs_status add_zero(const refs_set *set, tool_stored *stored, refs_error *err) {
+static refs_status add_zero(const refs_set *set, refs_cfa_stored *stored, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref;
     refs_status status = refs_buf_printf(&key, err, "%s0", stored->meta->key_prefix);
@@ -52,10 +52,10 @@ static refs_status add_zero(const refs_set *set, tool_stored *stored, refs_error
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-refs_status tool_stored_open(const refs_set *set, const refs_array_meta *meta, tool_stored *stored,
-                             refs_error *err) {
-    *stored = (tool_stored){.meta = meta};
-    const refs_chunk_keys keys = tool_keys(meta, stored->n);
+refs_status refs_cfa_stored_open(const refs_set *set, const refs_array_meta *meta,
+                                 refs_cfa_stored *stored, refs_error *err) {
+    *stored = (refs_cfa_stored){.meta = meta};
+    const refs_chunk_keys keys = refs_array_meta_keys(meta, stored->n);
     const refs_chunk_visitor visitor = {add, stored};
     stored->is_any = !measure(meta, stored);
     if (stored->is_any) return REFS_OK;
@@ -64,15 +64,15 @@ refs_status tool_stored_open(const refs_set *set, const refs_array_meta *meta, t
     return stored->n_numbers == 0 ? add_zero(set, stored, err) : REFS_OK;
 }
 
-void tool_stored_clear(tool_stored *stored) {
+void refs_cfa_stored_clear(refs_cfa_stored *stored) {
     refs_free(stored->numbers);
-    *stored = (tool_stored){.meta = NULL};
+    *stored = (refs_cfa_stored){.meta = NULL};
 }
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
 /* The first listed chunk with at least this number. */
-static size_t find_from(const tool_stored *stored, uint64_t number) {
+static size_t find_from(const refs_cfa_stored *stored, uint64_t number) {
     size_t i = 0;
     REFS_BISECT(i, stored->n_numbers, stored->numbers[i] < number);
     return i;
@@ -103,7 +103,8 @@ static bool is_inside(const key_box *box, size_t rank, const uint64_t *index) {
     return true;
 }
 
-bool tool_stored_has(const tool_stored *stored, const uint64_t *start, const uint64_t *count) {
+bool refs_cfa_stored_has(const refs_cfa_stored *stored, const uint64_t *start,
+                         const uint64_t *count) {
     const refs_array_meta *meta = stored->meta;
     uint64_t index[REFS_MAX_RANK];
     key_box box;
