@@ -257,4 +257,27 @@ TEST_F(Cache, ServesManyThreads) {
     });
 }
 
+/* Chunks of the cache's span (pages.h): no two of them lie in one place, and they outlive the
+ * cache's hold of them. */
+TEST_F(Cache, GivesThreadsMemoryOfTheirOwn) {
+    constexpr size_t kSize = 100000;
+    refs_cache *large = nullptr;
+    ASSERT_EQ(refs_cache_open(40 * kSize, &large, nullptr), REFS_OK);
+    std::swap(cache, large);
+    refs_cache_free(large);
+    for (uint64_t number = 0; number < 30; number++) add(9, number, kSize);
+    inThreads<4>([this](unsigned t) {
+        for (uint64_t i = 0; i < 300; i++) {
+            refs_chunk *chunk = refs_chunk__new_for(cache, kSize);
+            const int value = static_cast<int>(4 * i + t) & 255;
+            memset(refs_chunk__data(chunk), value, kSize);
+            refs_cache__add_decoded(cache, {t, i}, chunk);
+            if (i % 100 == 99) refs_cache__drop_owner(cache, t, UINT64_MAX);
+            for (size_t at = 0; at < kSize; at += 4096)
+                EXPECT_EQ(refs_chunk__data(chunk)[at], value);
+            refs_chunk__release(chunk);
+        }
+    });
+}
+
 } // namespace

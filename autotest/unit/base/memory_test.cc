@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
 
 #include "refs/bytes.h"
+#include "refs/pages.h"
 
 namespace {
 
@@ -86,4 +91,62 @@ TEST(LoadedNumbers, FollowTheNamedByteOrder) {
     EXPECT_EQ(refs_load_be32(bytes), 0x01020304u);
     EXPECT_EQ(refs_load_le64(bytes), 0x8807060504030201u);
     EXPECT_EQ(refs_load_be64(bytes), 0x0102030405060788u);
+}
+
+TEST(Span, GivesPiecesThatDoNotOverlapAndTakesThemAgain) {
+    constexpr size_t kPiece = 300001, kSize = 4 << 20;
+    refs_span *span = refs_span_open(kSize, kPiece);
+    if (span == nullptr) GTEST_SKIP() << "a sanitizer watches the allocator";
+    EXPECT_TRUE(refs_span_is_unused(span));
+    EXPECT_EQ(refs_span_take(span, kPiece - 1), nullptr) << "pieces are of one size";
+    for (int round = 0; round < 3; round++) {
+        std::vector<unsigned char *> pieces;
+        while (auto *piece = static_cast<unsigned char *>(refs_span_take(span, kPiece))) {
+            EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % alignof(max_align_t), 0u);
+            std::memset(piece, static_cast<int>(pieces.size()), kPiece);
+            pieces.push_back(piece);
+        }
+        ASSERT_EQ(pieces.size(), kSize / kPiece);
+        EXPECT_FALSE(refs_span_is_unused(span));
+        for (size_t i = 0; i < pieces.size(); i++) {
+            EXPECT_EQ(pieces[i][0], i);
+            EXPECT_EQ(pieces[i][kPiece - 1], i);
+            refs_span_give(span, pieces[i]);
+        }
+        EXPECT_TRUE(refs_span_is_unused(span));
+    }
+    refs_span_release(span);
+}
+
+TEST(Span, EndsWithItsLastPiece) {
+    refs_span *span = refs_span_open(4 << 20, 1 << 20);
+    if (span == nullptr) GTEST_SKIP() << "a sanitizer watches the allocator";
+    auto *piece = static_cast<unsigned char *>(refs_span_take(span, 1 << 20));
+    refs_span_release(span);
+    piece[0] = piece[(1 << 20) - 1] = 7; /* it is still there */
+    refs_span_give(span, piece);
+    refs_span_release(nullptr);
+}
+
+TEST(Span, TakesBackWhatOtherThreadsGive) {
+    refs_span *span = refs_span_open(4 << 20, 1 << 16);
+    if (span == nullptr) GTEST_SKIP() << "a sanitizer watches the allocator";
+    for (int round = 0; round < 200; round++) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; i++) {
+            void *piece = refs_span_take(span, 1 << 16);
+            ASSERT_NE(piece, nullptr);
+            threads.emplace_back([span, piece] { refs_span_give(span, piece); });
+        }
+        for (std::thread &thread : threads) thread.join();
+    }
+    EXPECT_TRUE(refs_span_is_unused(span));
+    refs_span_release(span);
+}
+
+TEST(Span, LeavesAllToAnAllocatorThatWasSet) {
+    const refs_allocator counting = {CountedMalloc, std::realloc, std::free};
+    refs_allocator_set(&counting);
+    EXPECT_EQ(refs_span_open(4 << 20, 1 << 20), nullptr);
+    refs_allocator_set(nullptr);
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "refs/fork.h"
+#include "refs/pages.h"
 
 /* A chunk that is loading is one of no bytes. */
 typedef enum chunk_state { LOADING, STORED, DECODED } chunk_state;
@@ -14,6 +15,7 @@ struct refs_chunk {
     uint32_t filter_mask; /* of a stored one */
     refs_chunk_id id;
     size_t size;
+    refs_span *span;       /* that its memory is of, or NULL */
     bool is_passed;        /* refs_cache__pass */
     bool is_used;          /* somebody asked for its elements */
     bool is_awaited;       /* while it is loading: somebody waits for it */
@@ -40,6 +42,7 @@ struct refs_cache {
     refs_chunk **buckets;
     size_t n_buckets;  /* a power of two */
     ages kept, passed; /* those that were passed go first */
+    refs_span *span;   /* that new chunks of one size are taken from, or NULL */
     uint64_t n_owners;
     pthread_cond_t settled; /* a chunk is not loading any more */
 };
@@ -57,22 +60,36 @@ struct refs_cache {
  * chunk may still hold it. */
 #define MAX_LOOKED_AT 16
 
+/* Chunks that are taken from huge pages, once the cache has SPAN_FROM bytes: a reader of one small
+ * chunk does not need one. */
+#define MIN_SPAN_CHUNK (16 * REFS_KIB)
+#define MAX_SPAN_CHUNK (8 * REFS_MIB)
+#define SPAN_FROM      (2 * REFS_MIB)
+#define MAX_SPAN       (64 * REFS_MIB)
+
 /* -- chunks ------------------------------------------------------------------------------------ */
+
+static void begin_chunk(refs_chunk *chunk, size_t size, refs_span *span) {
+    memset(chunk, 0, sizeof *chunk);
+    atomic_init(&chunk->references, 1);
+    chunk->size = size;
+    chunk->span = span;
+}
 
 refs_chunk *refs_chunk__new(size_t size) {
     size_t total;
     if (!refs_add_size(sizeof(refs_chunk), size, &total)) return NULL;
     refs_chunk *chunk = refs_alloc(total);
-    if (chunk == NULL) return NULL;
-    memset(chunk, 0, sizeof *chunk);
-    atomic_init(&chunk->references, 1);
-    chunk->size = size;
+    if (chunk != NULL) begin_chunk(chunk, size, NULL);
     return chunk;
 }
 
 void refs_chunk__release(refs_chunk *chunk) {
     if (chunk == NULL || atomic_fetch_sub(&chunk->references, 1) != 1) return;
-    refs_free(chunk);
+    if (chunk->span != NULL)
+        refs_span_give(chunk->span, chunk);
+    else
+        refs_free(chunk);
 }
 
 uint8_t *refs_chunk__data(refs_chunk *chunk) {
@@ -134,6 +151,7 @@ void refs_cache_free(refs_cache *cache) {
     refs_fork_unregister(&cache->forked);
     release_all(&cache->passed);
     release_all(&cache->kept);
+    refs_span_release(cache->span);
     pthread_cond_destroy(&cache->settled);
     pthread_mutex_destroy(&cache->lock);
     release_parts(cache);
@@ -280,10 +298,24 @@ static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
     return chunk;
 }
 
+/* Memory of huge pages for a new chunk; or NULL. */
+static refs_chunk *take_from_span(refs_cache *cache, size_t size) {
+    const size_t span = cache->max_bytes < MAX_SPAN ? cache->max_bytes : MAX_SPAN;
+    size_t total;
+    if (size < MIN_SPAN_CHUNK || size > MAX_SPAN_CHUNK || cache->bytes + size < SPAN_FROM)
+        return NULL;
+    if (!refs_add_size(sizeof(refs_chunk), size, &total)) return NULL;
+    if (cache->span == NULL) cache->span = refs_span_open(span, total);
+    refs_chunk *chunk = refs_span_take(cache->span, total);
+    if (chunk != NULL) begin_chunk(chunk, size, cache->span);
+    return chunk;
+}
+
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
     if (cache == NULL) return refs_chunk__new(size);
     refs_lock(&cache->lock);
     refs_chunk *chunk = take_oldest(cache, size);
+    if (chunk == NULL) chunk = take_from_span(cache, size);
     refs_unlock(&cache->lock);
     return chunk != NULL ? chunk : refs_chunk__new(size);
 }
@@ -457,14 +489,25 @@ static void drop_numbers(refs_cache *cache, uint64_t owner, uint64_t n) {
     }
 }
 
-void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
-    REFS_LOCKED(&cache->lock);
+static void drop_all_of(refs_cache *cache, uint64_t owner, uint64_t n) {
     if (n < cache->n_chunks) {
         drop_numbers(cache, owner, n);
     } else {
         drop_of_owner(cache, &cache->passed, owner);
         drop_of_owner(cache, &cache->kept, owner);
     }
+}
+
+void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
+    refs_span *unused = NULL;
+    refs_lock(&cache->lock);
+    drop_all_of(cache, owner, n);
+    if (refs_span_is_unused(cache->span)) {
+        unused = cache->span;
+        cache->span = NULL;
+    }
+    refs_unlock(&cache->lock);
+    refs_span_release(unused);
 }
 
 void refs_cache__hold(refs_cache *cache, size_t before, size_t now) {

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-#include "pages.h"
+#include "refs/pages.h"
 
 /* malloc would keep the memory of freed blocks of this size, in the arena of each thread. */
 #define PAGES_FROM REFS_MIB

@@ -1,12 +1,13 @@
 /* memory.c -- allocation and lists, see bytes.h. */
 #include "refs/bytes.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pages.h"
+#include "refs/pages.h"
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
@@ -89,6 +90,82 @@ void refs_pages_free(void *pages, size_t size) {
         munmap(head, size + sizeof *head);
     else
         refs_free(head);
+}
+
+/* -- spans ------------------------------------------------------------------------------------- */
+
+#define HUGE_PAGE (2 * REFS_MIB)
+
+/* A piece that was given back. */
+typedef struct spare {
+    struct spare *next;
+} spare;
+
+struct refs_span {
+    _Atomic size_t holders; /* its owner, and all pieces that are taken */
+    void *mapping;
+    uint8_t *begin; /* a huge page's */
+    size_t size, piece, taken;
+    spare *spares;             /* the owner's */
+    _Atomic(spare *) returned; /* since then */
+};
+
+/* The mapping is a huge page longer than the span, which may begin anywhere in the first one. */
+static bool map_span(refs_span *span) {
+    span->mapping = mmap(NULL, span->size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (span->mapping == MAP_FAILED) return false;
+    span->begin = span->mapping;
+    span->begin += HUGE_PAGE - (uintptr_t)span->mapping % HUGE_PAGE;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(span->begin, span->size, MADV_HUGEPAGE);
+#endif
+    return true;
+}
+
+refs_span *refs_span_open(size_t size, size_t piece) {
+    refs_span *span = is_of_system() ? refs_calloc(1, sizeof *span) : NULL;
+    if (span == NULL) return NULL;
+    atomic_init(&span->holders, 1);
+    atomic_init(&span->returned, NULL);
+    span->piece = piece;
+    span->size = size / HUGE_PAGE * HUGE_PAGE;
+    if (map_span(span)) return span;
+    refs_free(span);
+    return NULL;
+}
+
+void refs_span_release(refs_span *span) {
+    if (span == NULL || atomic_fetch_sub(&span->holders, 1) != 1) return;
+    munmap(span->mapping, span->size + HUGE_PAGE);
+    refs_free(span);
+}
+
+void *refs_span_take(refs_span *span, size_t size) {
+    if (span == NULL || size != span->piece) return NULL;
+    const size_t step =
+        (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+    if (span->spares == NULL) span->spares = atomic_exchange(&span->returned, NULL);
+    void *piece = span->spares;
+    if (piece != NULL) {
+        span->spares = span->spares->next;
+    } else if (span->size - span->taken >= step) {
+        piece = span->begin + span->taken;
+        span->taken += step;
+    }
+    if (piece != NULL) atomic_fetch_add(&span->holders, 1);
+    return piece;
+}
+
+void refs_span_give(refs_span *span, void *piece) {
+    spare *given = piece;
+    given->next = atomic_load(&span->returned);
+    while (!atomic_compare_exchange_weak(&span->returned, &given->next, given)) continue;
+    refs_span_release(span);
+}
+
+bool refs_span_is_unused(const refs_span *span) {
+    return span != NULL && atomic_load(&span->holders) == 1;
 }
 
 void refs_free_at(void *pointer) {
