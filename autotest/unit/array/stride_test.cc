@@ -255,6 +255,35 @@ TEST(Window, IsNoMoreThanFourTimesWhatWasRead) {
     }
 }
 
+/** Round trips that a reader takes which reads boxes as soon as they arrive. */
+int roundTripsOf(uint64_t n, bool hurries) {
+    refs_window window = {};
+    int trips = 0;
+    for (uint64_t ahead = 1, there = 1; there < n; trips++) {
+        for (; ahead <= there + 1; ahead++) {
+            if (hurries && ahead > there) refs_window__hurry(&window, ahead, n);
+            refs_window__advance(&window, ahead, n, n);
+            EXPECT_LE(window.next - 1, 4 * (ahead + 1));
+        }
+        there = window.next;
+    }
+    return trips;
+}
+
+TEST(Window, ComesSoonerForAReaderThatWaits) {
+    EXPECT_EQ(roundTripsOf(1000, false), 7);
+    EXPECT_EQ(roundTripsOf(1000, true), 5);
+}
+
+TEST(Window, IsNotSmallerForAReaderThatWaits) {
+    refs_window window = {};
+    EXPECT_EQ(refs_window__advance(&window, 1, 1000, 1000), 8u);
+    refs_window__hurry(&window, 3, 16);
+    EXPECT_EQ(refs_window__advance(&window, 3, 1000, 16), 8u);
+    refs_window__hurry(&window, 4, 16);
+    EXPECT_EQ(refs_window__advance(&window, 4, 1000, 16), 0u) << "it would be of one box";
+}
+
 TEST(Window, StaysWithinWhatFits) {
     EXPECT_EQ(windowsOf({}, 60, 10), "0:8 4:6 11:7 17:6 24:7 30:6 37:7 43:6 50:6 ");
     EXPECT_EQ(windowsOf({}, 5, 1), "0:1 1:1 2:1 3:1 ");

@@ -706,7 +706,8 @@ static refs_request *link_requests(batch *job) {
 }
 
 static void tell_arrived(const batch *job) {
-    if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
+    if (job->watch != NULL && job->watch->arrived != NULL)
+        job->watch->arrived(job->watch->user, job->n_busy);
 }
 
 static refs_status open_queue(batch *job, refs_queue **queue, refs_error *err) {

@@ -39,8 +39,8 @@ typedef struct refs_load_watch {
     const refs_progress *progress; /**< or NULL */
 
     /** Called on the thread that loads when it waits for no bytes of its own any more, though some
-     * may still be decoded. Or NULL. */
-    void (*arrived)(void *user);
+     * may still be decoded, and `n_busy` chunks are on their way for others. Or NULL. */
+    void (*arrived)(void *user, size_t n_busy);
 
     /** Told of the bytes that the chunks of a mosaic's pieces take, before they are loaded. Or
      * NULL.

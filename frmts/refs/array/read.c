@@ -265,7 +265,7 @@ static refs_status read_sparse(reading *job, const refs_reading *reading_of, ref
     atomic_fetch_add(&array->bytes_copied, bytes_of(&copy));
     atomic_fetch_add(&array->chunks_absent, job->cut.n_chunks - job->items->n);
     if (job->items->n > 0) return read_all(job, 1, watch, err);
-    if (watch != NULL && watch->arrived != NULL) watch->arrived(watch->user);
+    if (watch != NULL && watch->arrived != NULL) watch->arrived(watch->user, 0);
     return REFS_OK;
 }
 

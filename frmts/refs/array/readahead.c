@@ -307,6 +307,7 @@ static void request_window(refs_readahead *readahead, uint64_t n_fit) {
     refs_stream *stream = readahead->stream;
     const uint64_t most = readahead->ahead + MAX_TASK_CHUNKS / stream->box_size,
                    end = most < stream->stride.n ? most : stream->stride.n;
+    if (readahead->waits) refs_window__hurry(&readahead->window, readahead->ahead, n_fit);
     const uint64_t n = refs_window__advance(&readahead->window, readahead->ahead, end, n_fit);
     const uint64_t next = readahead->window.next;
     if (n == 0) return;

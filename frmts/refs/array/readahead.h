@@ -19,6 +19,7 @@ typedef struct refs_readahead {
     uint64_t decoded;  /**< the first box that was not asked to be decoded */
     uint64_t passed;   /**< the first box that the cache does not know to be passed */
     size_t held_bytes; /**< that the cache was made larger for it */
+    bool waits;        /**< the reader, for chunks that somebody has requested */
     bool comes_back;   /**< to chunks of which it has read a part (held.h): none is passed */
 } refs_readahead;
 

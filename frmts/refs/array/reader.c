@@ -95,9 +95,10 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
 }
 
 /* The bytes of what is read are there: the network is free for what comes next. */
-static void ask_for_more(void *user) {
+static void ask_for_more(void *user, size_t n_busy) {
     refs_reader *reader = user;
     REFS_LOCKED(&reader->lock);
+    reader->readahead.waits = n_busy > 0;
     refs_readahead__request(&reader->readahead);
 }
 

@@ -10,8 +10,9 @@
 #define FIRST_WINDOW 8
 
 /* The next window is requested when more than this part of the last one was read: the rest is read
- * while it comes. So at most four times as many boxes are requested as were read. */
-#define MARK_PART 4
+ * while it comes. So at most BOXES_PER_READ times as many boxes are requested as were read. */
+#define MARK_PART      4
+#define BOXES_PER_READ 4
 
 /* Boxes of a window, at most. */
 #define MAX_WINDOW 16384
@@ -276,6 +277,13 @@ uint64_t refs_window__advance(refs_window *window, uint64_t ahead, uint64_t n, u
     window->last = size;
     window->size = size < wanted ? wanted : least(2 * size, MAX_WINDOW);
     return size;
+}
+
+void refs_window__hurry(refs_window *window, uint64_t ahead, uint64_t n_fit) {
+    const uint64_t most = 1 + least(BOXES_PER_READ * (ahead + 1), ahead + n_fit - 1);
+    if (window->last == 0 || window->next + window->last > most) return;
+    window->size = least(window->size, most - window->next);
+    window->mark = 0;
 }
 
 void refs_window__miss(refs_window *window) {

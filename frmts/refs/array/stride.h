@@ -142,6 +142,10 @@ uint64_t refs_box_bytes__n_fit(const refs_box_bytes *bytes);
  * doubles, and its mark is in their middle. */
 uint64_t refs_window__advance(refs_window *window, uint64_t ahead, uint64_t n, uint64_t n_fit);
 
+/** A reader waits for a box of the last window, as those do that read faster than boxes arrive: the
+ * next one is requested at once, if it may be as large as the last one. */
+void refs_window__hurry(refs_window *window, uint64_t ahead, uint64_t n_fit);
+
 /** A read did not go on as expected: the next window is half as large. */
 void refs_window__miss(refs_window *window);
 
