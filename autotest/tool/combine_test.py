@@ -537,6 +537,16 @@ class Nothing(InFolder):
         self.part("b.json", [1], [2], array("s", ["x"], np.array([b"one"], "|S3")))
         self.assertEqual(run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa"), "")
 
+    def test_is_lost_of_text_of_unlike_chunks(self):
+        names = np.array([[b"%0100d" % i] for i in range(2)])
+        self.part("a.json", [0, 1], [1, 2], array("s", ["t", "x"], names))
+        self.part("b.json", [2, 3], [3, 4], array("s", ["t", "x"], names, chunks=[1, 1]))
+        said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t", status=1)
+        self.assertIn("s differs between a.json and b.json: chunks [2,1] and [1,1]: one array cannot hold chunks of both, and only numbers become "
+                      "an aggregation: name the variables to combine without it (--variables)", said)
+        run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t", "--variables", "v")
+        np.testing.assert_array_equal(read("all.json", "v"), [1, 2, 3, 4])
+
     def strings_part(self, step, coordinates, *names):
         v = array("v", ["t", "n"], np.zeros((1, 3), "<f4"), **({"coordinates": coordinates} if coordinates else {}))
         return write(f"{step}.json", array("t", ["t"], np.array([float(step)])), v, *names)

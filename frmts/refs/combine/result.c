@@ -115,10 +115,15 @@ static refs_status set_shape(const refs_combine *combine, const refs_combine_pla
 
 static refs_status fail_differ(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_member *member, refs_str in, refs_error *err) {
+    const bool is_number = refs_dtype_is_numeric(&result->like->dtype);
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s differs between %s and %s: %.*s: one array cannot hold chunks of both",
+                     "%.*s differs between %s and %s: %.*s: one array cannot hold chunks of both%s",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                     combine->members[result->first].name, member->name, REFS_STR_ARG(in));
+                     combine->members[result->first].name, member->name, REFS_STR_ARG(in),
+                     is_number ? ""
+                               : ", and only numbers become an aggregation: name the variables to "
+                                 "combine without it (--variables), or write it alike in all "
+                                 "sources");
 }
 
 /* Appends "t(time 1, y 6)". */
