@@ -433,6 +433,61 @@ class Combine(Folder):
             heard = run("convert", "x.icechunk", *option, "-o", "y.icechunk", status=1)
             self.assertEqual(heard.strip(), said + option[0])
 
+    def write_step(self, name, step, member, group):
+        """A file without dimensions of time and member, which are scalars, and without a coordinate of x."""
+        with netCDF4.Dataset(name, "w") as file:
+            root = file.createGroup(group) if group else file
+            root.createDimension("x", 2)
+            root.createDimension("nv", 2)
+            for scalar, value in ("time", step), ("realization", member):
+                root.createVariable(scalar, "f8", ())[...] = value
+                root[scalar].standard_name = scalar
+            root["time"].setncatts({"units": "days since 2000-01-01", "bounds": "time_bounds"})
+            root.createVariable("time_bounds", "f8", ("nv",))[:] = step, step + 1
+            root.createVariable("v", "f4", ("x",), fill_value=-1)[:] = 100 * step + 10 * member + np.arange(2)
+            root["v"].coordinates = "time realization"
+        return name
+
+    def test_scalars_become_dimensions_as_those_of_index_do(self):
+        for group, members, version in itertools.product(("", "g"), (1, 2), VERSIONS):
+            pairs = list(itertools.product(range(3), range(members)))
+            files = [self.write_step(f"s{k}_{m}.nc", k, m, group) for k, m in pairs]
+            axes = ("realization", "time") if members > 1 else ("time",)
+            named = [part for axis in axes for part in ("--along", axis)]
+            variables = [f"{group}/{v}".lstrip("/") for v in ("v", "time", "time_bounds", *axes)]
+            run("index", *files, "-o", "all.nc")
+            for along, n in ((), len(files)), (named, len(files)), (named, members):
+                with self.subTest(group=group, members=members, version=version, along=along, n=n):
+                    self.combine(*files[:n], *along, version=version, name="m.nca")
+                    if n < len(files):
+                        run("append", "m.nca", *files[n:])
+                    for variable in variables:
+                        np.testing.assert_array_equal(read("m.nca", variable), read("all.nc", variable))
+                    steps = [[100 * k + 10 * m + i for i in range(2)] for k, m in pairs]
+                    found = read("m.nca", variables[0]).reshape(members, 3, 2)
+                    np.testing.assert_array_equal(found.transpose(1, 0, 2).reshape(-1, 2), steps)
+
+    def test_levels_that_differ_become_a_dimension_as_those_of_index_do(self):
+        self.write_parts("a.nc", 1)
+        self.write_parts("b.nc", 2, height=(10, "m"))
+        run("index", "a.nc", "b.nc", "-o", "all.nc")
+        for version in VERSIONS:
+            self.assertIn("(2 of 4 tiles): values are missing", self.combine("a.nc", "b.nc", version=version))
+            self.combine("a.nc", version=version, name="m.nca")
+            run("append", "m.nca", "b.nc")
+            for name, variable in itertools.product(("again.nca", "m.nca"), ("v", "time", "height")):
+                np.testing.assert_array_equal(read(name, variable), read("all.nc", variable))
+        along = ("--along", "time")
+        said = "height: differs between a.nc and b.nc, element 0 of height is 2 and 10"
+        self.assertIn(said, self.combine("a.nc", "b.nc", options=along, status=1))
+
+    def test_times_that_no_variable_names_are_an_error_as_of_index(self):
+        for k in range(2):
+            with netCDF4.Dataset(self.write_step(f"s{k}.nc", k, 0, ""), "a") as file:
+                file["v"].delncattr("coordinates")
+        for verb in ("index", "-o", "all.nc"), ("combine", "--format", "cfa", "-o", "m.nca"):
+            self.assertIn("differ in time", run(*verb, "s0.nc", "s1.nc", status=1))
+
     def test_info_names_the_fragment_of_an_element(self):
         for step in range(2):
             with netCDF4.Dataset(f"{step}.nc", "w") as file:
@@ -828,7 +883,6 @@ class Combine(Folder):
             (dict(shift=0.5, grid="f4"), "element 0 of lat is 0 and 0.5", 1),
             (dict(mask=2), "mask: differs between a.nc and b.nc, element 0 of mask is 1 and 2: keeping the first", 0),
             (dict(height=(0.002, "km")), None, 0),
-            (dict(height=(10, "m")), "height: differs between a.nc and b.nc, element 0 of height is 2 and 10", 1),
             (dict(height=(10, "K")), 'height: cannot convert its units "m" (a.nc) and "K" (b.nc)', 1),
             (dict(units="hPa"), None, 0),
             (dict(values="text"), "v: its type differs between a.nc and b.nc", 1),

@@ -34,16 +34,17 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
                           refs_intern_get(strings, array->name));
 }
 
-/* Whether an array lies along concat dimensions alone, none of which is its own. */
-static bool is_along_others(const refs_part_reader *in, const refs_combine_array *array) {
-    const refs_str own = refs_intern_get(in->strings, array->name);
+/* Whether an array lies along no other than concat dimensions, none of which is its own. */
+static bool is_along_others(const refs_combine *combine, const refs_intern *strings,
+                            const refs_combine_array *array) {
+    const refs_str own = refs_intern_get(strings, array->name);
     for (size_t dim = 0; dim < array->rank; dim++) {
         size_t concat;
-        const refs_str name = refs_path_last(refs_intern_get(in->strings, array->dims[dim]));
-        if (refs_str_equal(own, name) || !refs_combine__is_dim(in->combine, name, &concat))
+        const refs_str name = refs_path_last(refs_intern_get(strings, array->dims[dim]));
+        if (refs_str_equal(own, name) || !refs_combine__is_dim(combine, name, &concat))
             return false;
     }
-    return array->rank > 0 && !array->is_piece;
+    return !array->is_piece;
 }
 
 static refs_str text_of(const refs_part_reader *in, uint32_t id) {
@@ -53,7 +54,7 @@ static refs_str text_of(const refs_part_reader *in, uint32_t id) {
 /* The one value of the coordinate of a concat dimension along others; empty: it has none. */
 static refs_str constant_of(const refs_part_reader *in, const refs_combine_array *array) {
     size_t concat;
-    if (!is_along_others(in, array) || array->are_texts ||
+    if (array->rank == 0 || !is_along_others(in->combine, in->strings, array) || array->are_texts ||
         !refs_combine__is_dim(in->combine, text_of(in, array->name), &concat))
         return refs_str_view("", 0);
     return refs_combine__constant_of(text_of(in, array->values), text_of(in, array->missing),
@@ -76,31 +77,46 @@ refs_status refs_part__take_constants(refs_part_reader *in, refs_error *err) {
 }
 
 /* Whether units count instants or durations. */
-static bool counts_time(const refs_part_reader *in, const refs_combine_array *array) {
+static bool counts_time(const refs_intern *strings, const refs_combine_array *array) {
     static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
     if (array->is_time || array->units == REFS_COMBINE_NONE) return array->is_time;
-    const refs_cf_units units = {refs_intern_get(in->strings, array->units), {"", 0}};
+    const refs_cf_units units = {refs_intern_get(strings, array->units), {"", 0}};
     return refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
-static bool has_new_time(const refs_part_reader *in) {
-    const refs_combine_member *member = in->member;
-    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
+/* Whether an array is the scalar coordinate of a concat dimension, or its bounds. */
+static bool is_of_step(const refs_combine *combine, const refs_combine_member *member,
+                       const refs_combine_array *array) {
+    const refs_combine_array *coordinate = refs_combine__bounded_by(member, array);
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const refs_combine_axis *axis = &member->axes[concat];
+        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == coordinate)
+            return coordinate->rank == 0;
+    }
+    return false;
+}
+
+static bool has_new_time(const refs_combine *combine, const refs_intern *strings,
+                         const refs_combine_member *member) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const refs_combine_axis *axis = &member->axes[concat];
         if (axis->is_new && axis->array != REFS_COMBINE_NONE &&
-            counts_time(in, &member->arrays[axis->array]))
+            counts_time(strings, &member->arrays[axis->array]))
             return true;
     }
     return false;
 }
 
-/* Valid times depend on run and lead time: those of one run vary with the step, and those of one
- * lead time with the run. */
-static void widen_times(const refs_part_reader *in) {
-    const bool is_one = has_new_time(in);
-    for (size_t i = 0; is_one && i < in->member->n_arrays; i++) {
-        refs_combine_array *array = &in->member->arrays[i];
-        array->gets_new = array->gets_new || (array->is_time && is_along_others(in, array));
+void refs_combine__widen_steps(const refs_combine *combine, const refs_intern *strings,
+                               refs_combine_member *member) {
+    const bool is_one = has_new_time(combine, strings, member);
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        refs_combine_array *array = &member->arrays[i];
+        const refs_combine_array *coordinate = refs_combine__bounded_by(member, array);
+        array->gets_new =
+            array->gets_new || is_of_step(combine, member, array) ||
+            (is_one && coordinate->is_time && is_along_others(combine, strings, coordinate) &&
+             (array == coordinate || coordinate->rank == 0));
     }
 }
 
@@ -289,7 +305,7 @@ refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
         in->member->axes[concat].is_added =
             refs_name_list_has(&in->how.added, in->combine->options.dims[concat]);
     }
-    widen_times(in);
+    refs_combine__widen_steps(in->combine, in->strings, in->member);
     REFS_TRY(insert_all(in, err));
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
 }

@@ -307,13 +307,20 @@ refs_combine_sink refs_combine_sink_of_writer(refs_writer *writer) {
     return sink;
 }
 
-static int by_number(const void *left, const void *right) {
+static int by_role_and_number(const void *left, const void *right) {
     const refs_combine_member *a = left, *b = right;
+    const bool is_part = a->role == REFS_COMBINE_IS_FRAGMENT,
+               other = b->role == REFS_COMBINE_IS_FRAGMENT;
+    if (is_part != other) return is_part ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 
 void refs_combine__sort_members(refs_combine *combine) {
-    qsort(combine->members, combine->n_members, sizeof *combine->members, by_number);
+    qsort(combine->members, combine->n_members, sizeof *combine->members, by_role_and_number);
+    combine->n_parts = 0;
+    while (combine->n_parts < combine->n_members &&
+           combine->members[combine->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
+        combine->n_parts++;
 }
 
 /* Fails if a part left out an array that another part has: its values would be missing. */
@@ -418,7 +425,6 @@ static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, re
     if (combine->n_members == 0)
         return refs_fail(err, REFS_INVALID, "expected at least one source");
     refs_combine__sort_members(combine);
-    combine->n_parts = combine->n_members;
     REFS_TRY(tell_left_out(combine, err));
     if (refs_combine__copies(combine)) return REFS_OK;
     REFS_TRY(tell_others(combine, err));

@@ -331,7 +331,8 @@ bool refs_combine__copies(const refs_combine *combine);
 
 void refs_combine__array_clear(refs_combine_array *array);
 
-/** Sorts members by their numbers: threads add them in any order. */
+/** Sorts members by their numbers, masters and manifests after all parts, which it counts: threads
+ * add them in any order. */
 void refs_combine__sort_members(refs_combine *combine);
 
 /** Sorts the paths of a member's arrays; also after arrays were removed. */
@@ -343,6 +344,12 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
 /** Finds the coordinate of a part along concat dimension `concat`, called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);
+
+/** Has scalar coordinates of concat dimensions, and their bounds, get the dimensions that a part
+ * lacks, and valid times, too, which depend on run and lead time: those of one run vary with the
+ * step, and those of one lead time with the run. */
+void refs_combine__widen_steps(const refs_combine *combine, const refs_intern *strings,
+                               refs_combine_member *member);
 
 /* -- levels.c: levels of one name and several values get a name for each value -------------------
  */

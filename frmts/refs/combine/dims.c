@@ -83,6 +83,7 @@ static bool has_dim(const refs_combine *combine, const refs_combine_array *array
 static bool parts_have_dim(const refs_combine *combine, size_t concat) {
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
+        if (member->axes[concat].array != REFS_COMBINE_NONE) return true;
         for (size_t k = 0; k < member->n_arrays; k++)
             if (has_dim(combine, &member->arrays[k], concat)) return true;
         for (size_t k = 0; k < member->n_entries; k++)

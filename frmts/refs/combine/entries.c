@@ -112,8 +112,7 @@ void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta 
                            ? refs_hierarchy_array(in->source.hierarchy, array->bounded)
                            : meta);
     /* arrays that only serve others need no concat dimensions that the part lacks */
-    array->gets_new =
-        !refs_combine__is_of_fields(in->combine) && (array->is_of_step || !role->serves_others);
+    array->gets_new = array->is_of_step || !role->serves_others;
     array->is_time = refs_part__is_in_unit(meta, REFS_SINCE_EPOCH);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;

@@ -13,14 +13,6 @@ const refs_combine_entry *refs_combine__find_entry(const refs_combine_member *me
     return NULL;
 }
 
-static int by_role_and_number(const void *left, const void *right) {
-    const refs_combine_member *a = left, *b = right;
-    const bool is_part = a->role == REFS_COMBINE_IS_FRAGMENT,
-               other = b->role == REFS_COMBINE_IS_FRAGMENT;
-    if (is_part != other) return is_part ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
 bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combine_member *member,
                                   size_t concat, uint64_t step) {
     bool has_fragments = false;
@@ -255,11 +247,47 @@ static bool have_entries(const refs_combine *combine) {
     return false;
 }
 
+/* Whether no scalar time differs from that of the first part: parts without a coordinate follow
+ * each other then. */
+static bool have_one_time(const refs_combine *combine) {
+    const refs_combine_member *first = &combine->members[0];
+    for (size_t k = 0; k < first->n_arrays; k++) {
+        const refs_combine_array *time = &first->arrays[k];
+        if (time->rank > 0 || !time->is_time || time->values == REFS_COMBINE_NONE) continue;
+        for (size_t i = 1; i < combine->n_members; i++) {
+            const refs_combine_array *other = refs_combine__find(&combine->members[i], time->path);
+            if (other != NULL && !refs_combine__are_one_coordinate(combine, time, other))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void clear_found(refs_combine_found_dims *found) {
+    refs_buf_clear(&found->names);
+}
+
+/* Finds the dimensions as for parts of any kind, by coordinates. */
+static refs_status find_dims(refs_combine *combine, refs_error *err) {
+    REFS_SCOPED_BY(clear_found) refs_combine_found_dims found = {.along = "--along"};
+    uint32_t id;
+    const char *name;
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = refs_combine_find_dims(combine, &found, &problem);
+    if (status != REFS_OK && (status != REFS_INVALID || !have_one_time(combine)))
+        return refs_fail(err, status, "%s", problem.message);
+    for (refs_str rest = refs_buf_text(&found.names); refs_str_next_text(&rest, &name);) {
+        REFS_TRY(refs_intern_add(&combine->strings, refs_str_from(name), &id, err));
+        REFS_TRY(add_dim(combine, id, err));
+    }
+    if (!have_entries(combine)) combine->options.dims_are = REFS_COMBINE_GUESSED;
+    return REFS_OK;
+}
+
 static refs_status choose_dims(refs_combine *combine, refs_error *err) {
     if (combine->n_dims > 0) return REFS_OK;
-    REFS_TRY(add_dims(combine, combine->numbers != NULL ? are_numbered_apart : lie_apart, err));
-    if (combine->numbers == NULL && !have_entries(combine))
-        combine->options.dims_are = REFS_COMBINE_GUESSED;
+    REFS_TRY(combine->numbers != NULL ? add_dims(combine, are_numbered_apart, err)
+                                      : find_dims(combine, err));
     if (combine->n_dims == 0) REFS_TRY(add_dims(combine, is_first, err));
     return combine->n_dims > 0
                ? REFS_OK
@@ -286,21 +314,17 @@ static refs_status find_axes(refs_combine *combine, refs_combine_member *member,
             &combine->strings, member, concat, refs_str_from(combine->options.dims[concat]), err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", member->name);
         REFS_TRY(status);
-        if (axis->array != REFS_COMBINE_NONE && member->arrays[axis->array].rank == 0)
-            axis->array = REFS_COMBINE_NONE;
-        if (axis->is_new) axis->n = 0;
+        const bool has_it = !axis->is_new || axis->array != REFS_COMBINE_NONE;
+        if (has_it) continue;
         axis->is_new = false;
+        axis->n = 0;
         take_listed_length(combine, member, concat, axis);
     }
-    return REFS_OK;
+    refs_combine__widen_steps(combine, &combine->strings, member);
+    return refs_combine__widen_layouts(combine, member, &combine->strings, err);
 }
 
 refs_status refs_combine__arrange_fields(refs_combine *combine, refs_error *err) {
-    qsort(combine->members, combine->n_members, sizeof *combine->members, by_role_and_number);
-    combine->n_parts = 0;
-    while (combine->n_parts < combine->n_members &&
-           combine->members[combine->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
-        combine->n_parts++;
     REFS_TRY(settle_own_fields(combine, err));
     REFS_TRY(settle_services(combine, err));
     REFS_TRY(refs_combine__read_numbers(combine, err));
