@@ -306,29 +306,50 @@ static bool may_be_missing(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_UINT || dtype->type == REFS_TYPE_FLOAT;
 }
 
-static bool is_missing_at(const refs_cf_description *description, const refs_dtype *dtype,
-                          refs_str values, uint64_t i) {
-    const refs_value value = refs_combine__value_at(dtype, values, i);
-    double number = value.number;
-    if (dtype->size == 8 && value.kind == REFS_VALUE_INTEGER)
-        return refs_cf_is_missing_integer(description, dtype, value.integer);
-    if (description->unsigned_values && number < 0) number += ldexp(1, (int)(8 * dtype->size));
-    return refs_cf_is_missing(description, number);
+/* Elements whose missing values are found at once. */
+enum { MISSING_BLOCK = 512 };
+
+static bool is_missing_integer(const refs_cf_description *description, const refs_dtype *dtype,
+                               const uint8_t *element) {
+    int64_t integer;
+    (void)refs_dtype_to_integers(dtype, element, 1, &integer);
+    return refs_cf_is_missing_integer(description, dtype, integer);
+}
+
+/* Marks which of `n` elements are missing: at most MISSING_BLOCK. */
+static void mark_missing(const refs_cf_description *description, const refs_dtype *dtype,
+                         const uint8_t *elements, size_t n, uint8_t *missing) {
+    double numbers[MISSING_BLOCK];
+    const double above = description->unsigned_values ? ldexp(1, (int)(8 * dtype->size)) : 0;
+    if (dtype->size == 8 && kind_of(dtype) == REFS_VALUE_INTEGER) {
+        for (size_t i = 0; i < n; i++)
+            missing[i] = is_missing_integer(description, dtype, elements + i * dtype->size);
+        return;
+    }
+    (void)refs_dtype_to_doubles(dtype, elements, n, numbers);
+    for (size_t i = 0; i < n; i++)
+        missing[i] =
+            refs_cf_is_missing(description, numbers[i] < 0 ? numbers[i] + above : numbers[i]);
 }
 
 static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_options *options,
                         refs_buf *found, refs_error *err) {
     const refs_dtype *dtype = &of->meta->dtype;
-    const refs_str text = refs_bytes_text(of->values);
     refs_cf_description description;
+    uint8_t missing[MISSING_BLOCK];
     if (!may_be_missing(dtype)) return REFS_OK;
     REFS_TRY(refs_cf_describe_elements(of->hierarchy, of->meta, options, &description, err));
-    const uint64_t n = of->values.size / dtype->size;
-    uint64_t first = 0;
-    while (first < n && !is_missing_at(&description, dtype, text, first)) first++;
-    if (first == n) return REFS_OK;
-    REFS_TRY(refs_buf_resize(found, (size_t)n, err));
-    for (uint64_t i = 0; i < n; i++) found->data[i] = is_missing_at(&description, dtype, text, i);
+    const size_t n = of->values.size / dtype->size;
+    for (size_t begin = 0, count; begin < n; begin += count) {
+        count = n - begin < MISSING_BLOCK ? n - begin : MISSING_BLOCK;
+        mark_missing(&description, dtype, of->values.data + begin * dtype->size, count, missing);
+        if (found->size == 0 && memchr(missing, true, count) == NULL) continue;
+        if (found->size == 0) {
+            REFS_TRY(refs_buf_resize(found, n, err));
+            memset(found->data, false, n);
+        }
+        memcpy(found->data + begin, missing, count);
+    }
     return REFS_OK;
 }
 
