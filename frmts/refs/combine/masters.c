@@ -131,8 +131,10 @@ static refs_status note_covered(listing *all, const refs_partition *at, refs_err
         const covered steps = {at->begin[dim], at->end[dim]};
         const uint32_t id = refs_intern_find(&all->dims, refs_str_from(all->meta->dims[dim]));
         refs_buf *known = &all->listed[id].covered;
-        const covered *last = (const covered *)(const void *)(known->data + known->size) - 1;
-        if (known->size > 0 && last->begin == steps.begin && last->end == steps.end) continue;
+        const covered *all_known = (const covered *)(const void *)known->data;
+        const size_t n = known->size / sizeof *all_known;
+        if (n > 0 && all_known[n - 1].begin == steps.begin && all_known[n - 1].end == steps.end)
+            continue;
         REFS_TRY(refs_buf_append(known, &steps, sizeof steps, err));
     }
     return REFS_OK;
