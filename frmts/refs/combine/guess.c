@@ -86,7 +86,9 @@ static refs_status add_names(const refs_dim_search *all, const refs_combine_memb
                              uint32_t names, refs_dim_list *list, refs_error *err) {
     REFS_SCOPED_BUF texts = REFS_BUF_INIT; /* the strings move as they grow */
     REFS_TRY(refs_buf_append_str(&texts, refs_combine__text(all->combine, names), err));
-    for (size_t at = 0; at < texts.size;) {
+    const size_t size = texts.size;
+    REFS_TRY(refs_buf_append(&texts, "", 1, err)); /* a single name may come without its NUL */
+    for (size_t at = 0; at < size;) {
         const refs_str text = refs_str_from((const char *)texts.data + at);
         uint32_t name;
         REFS_TRY(refs_intern_add(all->strings, text, &name, err));
