@@ -400,7 +400,8 @@ refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, dou
     const auto read = [&](refs_array *array, refs_error *err) {
         return refs_array_read_doubles(array, UINT64_MAX, values, err);
     };
-    return static_cast<RefsArchive *>(self)->readArray(meta, read, error);
+    return RefsGuard(
+        error, [&] { return static_cast<RefsArchive *>(self)->readArray(meta, read, error); });
 }
 
 refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, refs_buf *strings,
@@ -410,7 +411,8 @@ refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, re
         strings->size = begin;
         return refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, err);
     };
-    return static_cast<RefsArchive *>(self)->readArray(meta, read, error);
+    return RefsGuard(
+        error, [&] { return static_cast<RefsArchive *>(self)->readArray(meta, read, error); });
 }
 
 refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
