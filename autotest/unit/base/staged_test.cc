@@ -123,6 +123,19 @@ TEST_F(Staged, CommitsAllOrNothing) {
     EXPECT_EQ(count(), 3U);
 }
 
+TEST_F(Staged, RenamesAFileOverAnother) {
+    refs_error err = REFS_ERROR_INIT;
+    put(path("new"), "new");
+    put(path("a"), "old");
+    EXPECT_EQ(refs_staged_rename(path("new").c_str(), path("a").c_str(), nullptr), REFS_OK);
+    EXPECT_EQ(get(path("a")), "new");
+    EXPECT_EQ(refs_staged_rename(path("new").c_str(), path("a").c_str(), &err), REFS_IO);
+    EXPECT_EQ(std::string(err.message),
+              path("a") + ": cannot be written: No such file or directory");
+    EXPECT_EQ(get(path("a")), "new");
+    EXPECT_EQ(count(), 1U);
+}
+
 TEST_F(Staged, ReplacesAFolderThatIsNotEmpty) {
     refs_staged staged{};
     fs::create_directory(path("set"));

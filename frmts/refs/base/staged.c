@@ -258,6 +258,12 @@ refs_status refs_staged_move_new(refs_staged *staged, refs_error *err) {
     return REFS_OK;
 }
 
+refs_status refs_staged_rename(const char *from, const char *to, refs_error *err) {
+    if (rename(from, to) != 0) return refs_staged_fail(to, err);
+    sync_folder_of(to);
+    return REFS_OK;
+}
+
 refs_status refs_staged_commit(refs_staged *const *all, size_t n, refs_error *err) {
     refs_status status = REFS_OK;
     size_t moved = 0;

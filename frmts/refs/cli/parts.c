@@ -10,6 +10,7 @@
 
 #include "parts.h"
 #include "refs/sha256.h"
+#include "refs/staged.h"
 
 /* Largest set that is read for its name. */
 #define MAX_SET_BYTES (16384 * (uint64_t)REFS_MIB)
@@ -70,8 +71,8 @@ refs_status tool_part_name(const char *path, const char *folder, refs_error *err
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     REFS_TRY(append_name(path, folder, &name, err));
     const char *to = (const char *)name.data;
-    if (rename(path, to) != 0 && access(to, F_OK) != 0)
-        return refs_fail(err, REFS_IO, "%s: cannot be written: %s", to, strerror(errno));
+    if (refs_staged_rename(path, to, NULL) != REFS_OK && access(to, F_OK) != 0)
+        return refs_staged_fail(to, err);
     printf("%s\n", to);
     return REFS_OK;
 }

@@ -263,11 +263,6 @@ static refs_status pass_one(const passage *along, const char *name, refs_error *
     return along->pass((const char *)from.data, (const char *)to.data, err);
 }
 
-/* Syncs the file before it is renamed, so that a crash leaves the old state. */
-static refs_status rename_settled(const char *from, const char *to, refs_error *err) {
-    return rename(from, to) == 0 ? REFS_OK : refs_staged_fail(to, err);
-}
-
 /* Makes a hard link or, if the file system does not support that, a copy. */
 static refs_status link_or_copy(const char *from, const char *to, refs_error *err) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
@@ -504,7 +499,7 @@ static void warn_rewritten(const refs_growth *growth) {
 }
 
 refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_error *err) {
-    const passage in = {place->written, growth->folder, rename_settled};
+    const passage in = {place->written, growth->folder, refs_staged_rename};
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
     check_lost(growth);

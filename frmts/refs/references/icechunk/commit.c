@@ -132,6 +132,7 @@ typedef struct moving {
     const char *from, *to;
 } moving;
 
+/* Not refs_staged_rename: move_folder syncs once for all files of a folder. */
 static refs_status move_file(void *user, int folder, const char *name, refs_error *err) {
     const moving *at = user;
     REFS_SCOPED_BUF to = REFS_BUF_INIT;
@@ -163,8 +164,7 @@ static refs_status move_one(void *user, int folder, const char *name, refs_error
 static refs_status move_info(const char *folder, const char *info, refs_error *err) {
     REFS_SCOPED_BUF from = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&from, err, "%s/" INFO_NAME, folder));
-    const bool is_done = rename((const char *)from.data, info) == 0;
-    return is_done ? REFS_OK : refs_staged_fail(info, err);
+    return refs_staged_rename((const char *)from.data, info, err);
 }
 
 static refs_status move_all(const char *folder, const char *repository, const char *info,
@@ -172,8 +172,7 @@ static refs_status move_all(const char *folder, const char *repository, const ch
     moving at = {folder, repository};
     const refs_folder_visitor visitor = {move_one, &at};
     REFS_TRY(refs_folder_each(folder, &visitor, err));
-    REFS_TRY(move_info(folder, info, err));
-    return refs_staged_sync_folder(repository, err);
+    return move_info(folder, info, err);
 }
 
 /* Whether the info is unchanged since it was read, and the locked file still has its name: Icechunk
