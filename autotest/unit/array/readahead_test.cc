@@ -317,6 +317,31 @@ TEST_F(Prefetch, LeavesLocalBytesThatNeedNoDecodingAlone) {
     EXPECT_EQ(decoded(), 20u);
 }
 
+/** 500 steps of 40 kB, one behind the other in a local file: 27 of them are a mebibyte. No request
+ * is made for the few that are left of a window. */
+TEST(LocalSteps, TakeARequestForAboutAMebibyte) {
+    const uint64_t n = 500, width = 10000;
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    v.store.vfs.near = true;
+    v.store.vfs.files["steps.bin"] = std::string(n * width * 4, 'x');
+    for (uint64_t t = 0; t < n; t++)
+        v.store.range("v/" + std::to_string(t) + ".0", "steps.bin", t * width * 4, width * 4);
+    v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[500,10000],"chunks":[1,10000],)"
+                             R"("order":"C","dtype":"<i4","fill_value":-1,"compressor":null,)"
+                             R"("filters":[{"id":"shuffle","elementsize":4}]})");
+    ASSERT_EQ(refs_cache_open(32 << 20, &cache, nullptr), REFS_OK);
+    v.open(cache, MemoryArray::WithPrefetch);
+    for (uint64_t t = 0; t < n; t++) {
+        EXPECT_EQ(read_steps(v, t, 1, 1, width)[7], 0x78787878);
+        v.settle();
+    }
+    EXPECT_LE(v.store.stats().requests, 21u);
+    EXPECT_EQ(v.store.stats().bytes, n * width * 4);
+    v.close();
+    refs_cache_free(cache);
+}
+
 /* -- progress ---------------------------------------------------------------------------------- */
 
 TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {

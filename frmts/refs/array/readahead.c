@@ -5,8 +5,7 @@
 #include "mosaic.h"
 #include "refs/pool.h"
 
-/* Chunks of local files that are claimed at a time, in bytes of values: a reader never finds more
- * of them busy. */
+/* Values that one task loads of a local file, about: a reader never finds more of them busy. */
 #define LOCAL_PART_BYTES REFS_MIB
 
 /* Reads that make a stride: so many were made when its first box is read. */
@@ -72,17 +71,13 @@ static size_t list_chunks(const refs_stream *stream, uint64_t box, uint64_t *num
     return n;
 }
 
-/* All boxes at once where they come from a server: each call is a round trip. For local files few
- * chunks at a time. */
 static void load_boxes(const readahead_task *task, uint64_t *numbers, refs_ahead_chunk *expected) {
     refs_stream *stream = task->stream;
     refs_prefetcher who = {stream->array, is_wanted, is_near, has_ended, stream};
-    size_t n = 0, part = LOCAL_PART_BYTES / stream->array->chunk_bytes + 1;
+    size_t n = 0;
     for (uint64_t box = task->begin; box < task->end; box++)
         n += list_chunks(stream, box, numbers, expected + n);
-    if (!stream->is_local) part = n;
-    for (size_t begin = 0; begin < n && is_wanted(stream, expected[n - 1].box); begin += part)
-        refs_array__load_ahead(&who, expected + begin, n - begin < part ? n - begin : part);
+    if (n > 0 && is_wanted(stream, expected[n - 1].box)) refs_array__load_ahead(&who, expected, n);
 }
 
 /* Files of pieces are opened here, on a thread that may wait for them. */
@@ -302,6 +297,14 @@ static size_t most_ahead(refs_readahead *readahead) {
     return more > share ? more : share;
 }
 
+/* How many tasks load `n` boxes. From a server one does, as each call is a round trip. A local file
+ * has equal tasks, which begin in their order: the reader does not come to a remainder that waits
+ * behind the next window. */
+static uint64_t count_tasks(const refs_stream *stream, uint64_t n) {
+    const uint64_t part = LOCAL_PART_BYTES / (stream->array->chunk_bytes * stream->box_size) + 1;
+    return stream->is_local && n > part ? (n + part / 2) / part : 1;
+}
+
 /* Asks for the next boxes, as many as one task may load. */
 static void request_window(refs_readahead *readahead, uint64_t n_fit) {
     refs_stream *stream = readahead->stream;
@@ -309,10 +312,12 @@ static void request_window(refs_readahead *readahead, uint64_t n_fit) {
                    end = most < stream->stride.n ? most : stream->stride.n;
     if (readahead->waits) refs_window__hurry(&readahead->window, readahead->ahead, n_fit);
     const uint64_t n = refs_window__advance(&readahead->window, readahead->ahead, end, n_fit);
-    const uint64_t next = readahead->window.next;
-    if (n == 0) return;
-    start_task(stream, stream->array->context.prefetch_pool,
-               (readahead_task){.begin = next - n, .end = next}, run_load);
+    const uint64_t first = readahead->window.next - n, n_tasks = count_tasks(stream, n);
+    for (uint64_t i = 0; i < n_tasks && n > 0; i++)
+        start_task(stream, stream->array->context.prefetch_pool,
+                   (readahead_task){.begin = first + n * i / n_tasks,
+                                    .end = first + n * (i + 1) / n_tasks},
+                   run_load);
 }
 
 void refs_readahead__request(refs_readahead *readahead) {
