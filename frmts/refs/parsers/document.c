@@ -267,7 +267,7 @@ refs_status refs_documents_add_problem(refs_documents *documents, const char *pa
     return REFS_OK;
 }
 
-/* -- of other files ---------------------------------------------------------------------------- */
+/* -- documents of other files ------------------------------------------------------------------ */
 
 /* The part after `path` of a key or a path at or below it: "" or "/..."; NULL for others.
  */

@@ -20,7 +20,7 @@ typedef struct known_file {
 struct refs_scan_files {
     const refs_vfs *vfs;
     unsigned depth;       /* of files that are being opened */
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following members */
     refs_forked forked;
     refs_intern locations; /* numbered as `known` */
     known_file *known;
@@ -119,7 +119,7 @@ bool refs_scan_files_seen(const refs_scan_files *files, uint32_t id, refs_vfs_va
     return is_seen;
 }
 
-/* -- looking for a file ------------------------------------------------------------------------ */
+/* -- finding a file ---------------------------------------------------------------------------- */
 
 /* The location up to its last slash. Sets *query to the query of a URL. */
 static refs_str folder_of(const char *location, refs_str *query) {
@@ -198,7 +198,8 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
     return status;
 }
 
-/* "${ORIGIN}" at the beginning of a folder is the folder of the file that contains the name. */
+/* "${ORIGIN}" at the beginning of a folder stands for the folder of the file that contains the
+ * name. */
 static refs_status try_listed(refs_scan_files *files, const refs_file_name *name, refs_str origin,
                               uint32_t *id, refs_error *err) {
     static const char origin_word[] = "${ORIGIN}";

@@ -173,7 +173,7 @@ void refs_scan_free(refs_scan *scan) {
     refs_scan_files_free(files);
 }
 
-/* -- what it holds ----------------------------------------------------------------------------- */
+/* -- content ----------------------------------------------------------------------------------- */
 
 refs_status refs_scan_each_document(const refs_scan *scan,
                                     refs_status (*visit)(void *user, refs_str key,

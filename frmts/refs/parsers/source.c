@@ -10,8 +10,8 @@
 #define FIRST_BLOCK_BYTES (64 * REFS_KIB)
 #define MAX_BLOCK_BYTES   (1 * REFS_MIB)
 
-/* Local files, of which reads are cheap: reads shorter than LOCAL_DIRECT_BYTES use a small
- * direct-mapped cache of blocks. */
+/* Reading local files is cheap: reads shorter than LOCAL_DIRECT_BYTES use a small direct-mapped
+ * cache of blocks. */
 #define LOCAL_DIRECT_BYTES (1 * REFS_KIB)
 #define LOCAL_BLOCK_BYTES  (16 * REFS_KIB)
 #define LOCAL_BLOCKS       32
@@ -101,7 +101,7 @@ refs_source_costs refs_source_costs_of(const refs_source *source) {
     return source->costs;
 }
 
-/* -- what is kept ------------------------------------------------------------------------------ */
+/* -- cached bytes ------------------------------------------------------------------------------ */
 
 /* The first extent that ends after `offset`. */
 static size_t find_extent(const refs_source *source, uint64_t offset) {
@@ -214,7 +214,7 @@ static refs_status read_local(refs_source *source, refs_source_range range, uint
     return REFS_OK;
 }
 
-/* -- files elsewhere --------------------------------------------------------------------------- */
+/* -- remote files ------------------------------------------------------------------------------ */
 
 void refs_source_keep_together(refs_source *source, uint64_t bytes) {
     source->together = bytes <= REFS_SOURCE_MAX_TOGETHER_BYTES ? bytes : 0;
@@ -308,7 +308,7 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
     return REFS_OK;
 }
 
-/* -- other files ------------------------------------------------------------------------------- */
+/* -- sidecars ---------------------------------------------------------------------------------- */
 
 /* The name of the sidecar; the query of a URL stays at the end. */
 refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
@@ -355,7 +355,7 @@ refs_status refs_source_read_beside(refs_source *source, const refs_source_endin
     return status == REFS_OK ? REFS_OK : REFS_NOT_FOUND;
 }
 
-/* -- what is going to be needed ---------------------------------------------------------------- */
+/* -- announced reads --------------------------------------------------------------------------- */
 
 static int compare_ranges(const void *left, const void *right) {
     const refs_source_range *a = left, *b = right;

@@ -8,7 +8,7 @@
 #include "refs/grib_points.h"
 #include "refs/grib_rows.h"
 
-/* Most sections of a message, and most fields of one message. */
+/* Limits: bytes of a section of a message, and fields of a message. */
 #define MAX_SECTION_BYTES (256 * REFS_KIB)
 #define MAX_GRIDS         100
 #define MAX_FIELDS        4000000
@@ -40,16 +40,16 @@ static const struct {
              {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
              {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
 
-/* Whether the codec computes latitudes and longitudes of points that lie in no rows of one length.
- */
+/* Whether the codec computes the latitudes and longitudes of the grid's points: rows differ in
+ * length, so the points need both. */
 static bool has_places(const grib_grid *grid) {
     refs_grib_reduced reduced;
     return refs_grib_reduced_read(grid->edition, refs_buf_view(&grid->section), &reduced) &&
            reduced.is_whole && reduced.n_points == grid->n_points;
 }
 
-/* Spherical harmonics of edition 1, of which ecCodes counts those of triangular truncation, too. A
- * set lists them; the codec reports that it does not read them. */
+/* Spherical harmonics of edition 1. ecCodes decodes only those of triangular truncation. A set
+ * lists all of them, and the codec fails for the others. */
 static bool is_spectral_1(const uint8_t *section) {
     return section[5] == 50 || section[5] == 60 || section[5] == 70 || section[5] == 80;
 }
@@ -119,7 +119,7 @@ bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes
            memcmp(grid->section.data, section.data, section.size) == 0;
 }
 
-/* The number of a grid in the list; a new one is added. */
+/* Sets *number to the grid's number in the list, and adds a new grid. */
 static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes section,
                                size_t *number, refs_error *err) {
     for (size_t i = list->n_grids; i-- > 0;) {
@@ -183,14 +183,15 @@ refs_status refs_scan__grib_copy_field(const grib_list *from, const grib_field *
 
 /* -- times ------------------------------------------------------------------------------------- */
 
-/* Year, month, day, hour, minute, second. */
+/* Seconds since 1970; `date` is year, month, day, hour, minute, second. */
 static int64_t seconds_of(const int64_t date[6]) {
     int64_t month = date[1] >= 1 && date[1] <= 12 ? date[1] : 1;
     return refs_days_from_civil(date[0], (int)month, date[2]) * 86400 + date[3] * 3600 +
            date[4] * 60 + date[5];
 }
 
-/* Hours of a unit of time, code table 4.4. Edition 1 has the same codes but for seconds. */
+/* The length of a unit of time in hours, code table 4.4. In edition 1 only the codes for parts of
+ * an hour differ. */
 static double hours_of(unsigned unit, unsigned edition) {
     static const double hours[] = {1.0 / 60,   1, 24, 24 * 30, 24 * 365, 24 * 3650, 24 * 10950,
                                    24 * 36500, 0, 0,  3,       6,        12};
@@ -209,7 +210,7 @@ typedef struct message {
     grib_field field;
     bool has_grid;
     bool is_known;    /* the product definition template is supported */
-    refs_buf section; /* the current one */
+    refs_buf section; /* the current section */
 } message;
 
 static refs_status read_section(message *m, uint64_t at, uint64_t size, refs_error *err) {
@@ -235,7 +236,7 @@ static refs_status read_identification(message *m, refs_error *err) {
     return REFS_OK;
 }
 
-/* A scale factor and a scaled value: the number of decimal digits, and the number. */
+/* A scaled value: `p` has the number of decimal digits, then the number. */
 double refs_scan__grib_scaled(const uint8_t *p) {
     int64_t digits = signed_number(p[0], 8), value = signed_number(refs_load_be32(p + 1), 32);
     if (p[0] == MISSING) return 0;
@@ -248,7 +249,7 @@ static bool is_date(const int64_t date[6]) {
            date[2] <= 31 && date[3] <= 24 && date[4] < 60 && date[5] <= 60;
 }
 
-/* An interval ends at the stated time, else at the forecast time plus its length. */
+/* The interval ends at the stated time or, without one, at the forecast time plus its length. */
 static void read_interval(message *m, size_t at) {
     const uint8_t *p = m->section.data + at;
     grib_field *field = &m->field;
@@ -283,7 +284,7 @@ static void read_surfaces(const uint8_t *p, grib_field *field) {
     if (field->has_bottom) field->bottom = refs_scan__grib_scaled(p + 7) / unit;
 }
 
-/* Elements of a list of scaled values; their numbers start at 1. */
+/* Elements of a list of scaled values; numbers of elements start at 1. */
 static bool read_listed(refs_bytes section, size_t at, unsigned number, double *value) {
     if (number == 0 || at + 4 * (size_t)number > section.size) return false;
     *value = (double)refs_load_be32(section.data + at + 4 * ((size_t)number - 1));
@@ -309,7 +310,7 @@ static void read_spectrum(refs_bytes section, const grib_product *product, grib_
     field->frequency = values[1] / pow(10, (double)signed_number(scales[1], 8));
 }
 
-/* Keys of a kind are sorted, so that its text is the same in all files. */
+/* Sorts the keys, so that equal kinds have equal texts in all files. */
 static refs_status intern_kind(refs_intern *kinds_seen, const json_t *kind, uint32_t *number,
                                refs_error *err) {
     char *text = json_dumps(kind, JSON_COMPACT | JSON_SORT_KEYS);
@@ -403,7 +404,7 @@ static refs_status read_edition_2(message *m, grib_list *list, refs_error *err) 
 
 /* -- edition 1 --------------------------------------------------------------------------------- */
 
-/* The step from a time range indicator and two periods (code table 5). */
+/* Computes the step from a time range indicator and two periods (code table 5). */
 static void read_step_1(grib_field *field, const uint8_t *p) {
     double unit = hours_of(p[17], 1);
     unsigned indicator = p[20];
@@ -498,7 +499,7 @@ refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, gr
     return status;
 }
 
-/* -- what grids say ---------------------------------------------------------------------------- */
+/* -- attributes of grids ----------------------------------------------------------------------- */
 
 /* A number in a grid section: its offset, its bytes and its unit. */
 typedef struct grid_number {
@@ -537,7 +538,7 @@ static double number_at(const grib_grid *grid, const grid_number *number) {
 
 typedef struct grid_numbers {
     const char *type;
-    size_t scan; /* offset of the scanning mode */
+    size_t scan; /* offset of the scanning mode in the section */
     grid_number numbers[MAX_NUMBERS];
 } grid_numbers;
 
@@ -652,7 +653,7 @@ static double rotation_of(const grib_grid *grid) {
     return bits >> 31 != 0 ? -size : size;
 }
 
-/* NCEP's rotated grid, by the keys of the WMO's rotated grid. */
+/* Describes NCEP's rotated grid by the keys of the WMO's rotated grid. */
 static void add_arakawa_keys(const grib_grid *grid, json_t *attributes) {
     refs_grib_rotated rotated;
     if (!refs_grib_rotated_read(grid->edition, refs_buf_view(&grid->section), &rotated)) return;

@@ -10,17 +10,16 @@
 #include "grib/messages.h"
 #include "refs/intern.h"
 
-/* A file with a header of its own has its first message within so many bytes. */
+/* If a file has a header of its own, its first message begins within this many bytes. */
 #define SNIFFED_BYTES (4 * REFS_KIB)
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
 #define MAX_TIMES         (64 * 1024)
 
-/* Most points of an axis whose coordinates are stored; those of longer axes are decoded from the
- * message. */
+/* Longer axes are not stored: their coordinates are decoded from the message. */
 #define MAX_AXIS (512 * 1024)
 
-/* Most coordinates of one name, which numbers distinguish. */
+/* Most coordinates whose names differ only in a number. */
 #define MAX_ALIKE 4096
 
 /* Bytes of the name of an array, NUL included. */
@@ -41,10 +40,10 @@ typedef struct array {
     char name[NAME_SIZE];
     size_t rank;
     uint64_t shape[N_KINDS + 2];
-    char dims[2][NAME_SIZE]; /* of a coordinate */
-    refs_buf bytes;          /* a coordinate's values */
-    refs_buf bounds;         /* tops and bottoms of the layers that they are, in pairs */
-    size_t first, n;         /* fields */
+    char dims[2][NAME_SIZE]; /* the dimensions of a coordinate */
+    refs_buf bytes;          /* the values of a coordinate */
+    refs_buf bounds;         /* tops and bottoms of its layers, in pairs */
+    size_t first, n;         /* its fields: n from number `first` on */
 } array;
 
 typedef struct grib {
@@ -53,8 +52,8 @@ typedef struct grib {
     grib_list list;
     array *arrays;
     size_t n_arrays, capacity;
-    refs_intern names; /* of arrays, by their numbers */
-    uint32_t file;     /* the file with the messages, where it is not the source */
+    refs_intern names; /* of arrays, numbered like them */
+    uint32_t file;     /* the file with the messages, if it is not the source */
     bool is_part;      /* of a set of many files */
 } grib;
 
@@ -88,14 +87,14 @@ static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
 
 /* -- sidecars ---------------------------------------------------------------------------------- */
 
-/* Reads the offset of a message from a line of wgrib2's index, "1:0:d=…", or ECMWF's, {"_offset":
- * 0, …}. */
+/* The offsets that an index lists, in lines of wgrib2, "1:0:d=…", or of ECMWF, {"_offset": 0,
+ * …}. */
 typedef struct offsets {
     uint64_t *offsets;
     size_t n, capacity;
 } offsets;
 
-/* Skips further lines of one message. False where a line is not of an index. */
+/* Skips further lines of one message. False if a line is not one of an index. */
 static bool read_offsets(refs_str text, offsets *found) {
     while (text.size > 0) {
         refs_str line = refs_str_part(text, 0, refs_str_find(text, '\n'));
@@ -125,8 +124,8 @@ static refs_status want_heads(grib *self, const offsets *listed, refs_error *err
     return refs_source_want(self->source, ranges, listed->n, err);
 }
 
-/* Adds the listed messages as long as the file has messages there, one after the other from `*end`
- * on, which moves to the end of the last one. *wrong is the first offset without a message, or
+/* Adds the listed messages while the file has messages there, one after the other from `*end` on;
+ * `*end` then is the end of the last one. *wrong is the first offset without a message, or
  * UINT64_MAX. */
 static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong, uint64_t *end,
                               refs_error *err) {
@@ -144,7 +143,7 @@ static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong
     return REFS_OK;
 }
 
-/* Reads what a sidecar lists; *at moves to the end of that. */
+/* Adds the messages that a sidecar lists; *at becomes the end of the last one. */
 static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint64_t *at,
                                refs_error *err) {
     const refs_notes *notes = &self->job->options->notes;
@@ -223,7 +222,7 @@ static int order(double a, double b) {
     return (a > b) - (a < b);
 }
 
-/* Instantaneous fields come first. */
+/* Instantaneous fields sort first. */
 static double place_of_statistic(const grib_field *field) {
     return field->statistic == GRIB_NO_STATISTIC ? -1 : (double)field->statistic;
 }
@@ -345,8 +344,8 @@ static int compare_kinds_and_layers(const void *left, const void *right) {
     return result != 0 ? result : compare_layers(left, right);
 }
 
-/* Layers of a kind that have the same top and different bottoms are not along one dimension, whose
- * values are the tops: each is an array of its own. */
+/* An array has one dimension for layers, whose values are their tops. Layers of one kind that share
+ * a top but not the bottom therefore each become an array. */
 static void find_own_layers(grib_list *list) {
     grib_field *fields = list->fields;
     qsort(fields, list->n_fields, sizeof *fields, compare_kinds_and_layers);
@@ -397,8 +396,8 @@ static void clear_values(array *values) {
     refs_buf_clear(&values->bounds);
 }
 
-/* Adds an array, its document, and its lookup of chunks; takes ownership of its bytes and of the
- * values of the document. */
+/* Adds an array, its document, and its chunk lookup; takes ownership of its bytes and of the values
+ * of the document. */
 static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
     size_t number;
     uint32_t id;
@@ -448,8 +447,8 @@ static bool is_same(const array *there, const array *wanted) {
            has_bytes_of(&there->bounds, &wanted->bounds) && has_dims_of(there, wanted);
 }
 
-/* CF 1.11, section 7.1: bounds have the dimensions of their coordinate, and one of two elements
- * behind these. */
+/* CF 1.11, section 7.1: bounds have the dimensions of their coordinate, and a last one of two
+ * elements. */
 static refs_status add_bounds(grib *self, const array *coordinate, const char *name,
                               refs_error *err) {
     const char *dims[2] = {coordinate->rank > 0 ? coordinate->name : "bnds", "bnds"};
@@ -464,8 +463,8 @@ static refs_status add_bounds(grib *self, const array *coordinate, const char *n
     return add_array(self, &bounds, &document, err);
 }
 
-/* The coordinate with the values of `wanted`: an existing one, under its base name or with a
- * number, or a new one. Its name is put into `wanted`, whose bytes it owns. */
+/* Finds the coordinate with the values of `wanted`, under its base name or with a number; else adds
+ * it. Puts its name into `wanted`, whose bytes it owns. */
 static refs_status intern_coordinate(grib *self, array *wanted, json_t *attributes,
                                      refs_error *err) {
     const char *dims[2] = {wanted->dims[0], wanted->dims[1]};
@@ -523,9 +522,9 @@ static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const
 /* Values along one dimension, ascending. */
 typedef struct axis {
     double *values;
-    double *bottoms; /* of layers, whose tops the values are; or NULL */
+    double *bottoms; /* of layers (their tops are the values); else NULL */
     size_t n;
-    char name[NAME_SIZE]; /* of the coordinate; "": no coordinate */
+    char name[NAME_SIZE]; /* of the coordinate; "": there is none */
     bool is_dim;
 } value_axis;
 
@@ -588,7 +587,7 @@ static refs_status put_values(const value_axis *axis, array *wanted, refs_error 
     return REFS_OK;
 }
 
-/* "0", separator, "0.2". */
+/* Appends "0", separator, "0.2". */
 static void print_layer(const grib_field *field, const char *separator, char *text, size_t size) {
     char top[32], bottom[32];
     refs_scan__grib_print_number(field->level, top, sizeof top);
@@ -596,8 +595,8 @@ static void print_layer(const grib_field *field, const char *separator, char *te
     snprintf(text, size, "%s%s%s", top, separator, bottom);
 }
 
-/* "depthBelowLandLayer", of an own layer "depthBelowLandLayer_0_0.2", so that coordinates of files
- * with different layers are not taken for each other when they are combined. */
+/* "depthBelowLandLayer", or for a layer that is an array of its own "depthBelowLandLayer_0_0.2":
+ * files with different layers then combine without mixing their coordinates. */
 static void print_level(const grib_field *field, char text[NAME_SIZE]) {
     char other[24], layer[72];
     const char *units, *level = refs_scan__grib_level(field, other, &units);
@@ -631,7 +630,7 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
     return REFS_OK;
 }
 
-/* The valid time for each time and each step. */
+/* Adds the valid time for each time and each step. */
 static refs_status add_valid_time(grib *self, const value_axis *axes, char *name, refs_error *err) {
     const value_axis *times = &axes[TIME], *steps = &axes[STEP];
     array wanted = {.name = "valid_time"};
@@ -665,7 +664,7 @@ typedef struct grid_names {
     size_t rank;
     uint64_t shape[2];
     char dims[2][NAME_SIZE];
-    char coordinates[2][NAME_SIZE]; /* "": only those of the dimensions */
+    char coordinates[2][NAME_SIZE]; /* "": the coordinates are those of the dimensions */
 } grid_names;
 
 static json_t *attributes_along(bool is_latitude) {
@@ -674,7 +673,7 @@ static json_t *attributes_along(bool is_latitude) {
                      "standard_name", name, "long_name", name);
 }
 
-/* Sets `name` to that of the axis, "" where it has none. */
+/* Sets `name` to the name of the axis; "" if it has none. */
 static refs_status add_axis(grib *self, const grib_grid *grid, bool is_latitude, char *name,
                             refs_error *err) {
     size_t n = (size_t)(is_latitude ? grid->ny : grid->nx);
@@ -750,7 +749,7 @@ static const char *statistic_of(const grib_field *field) {
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
-/* The kind as the long name states it. */
+/* The kind as part of the long name. */
 static const char *phrase_of(const grib_field *field) {
     static const char *const phrases[] = {", mean over time",       ", accumulated over time",
                                           ", maximum over time",    ", minimum over time",
@@ -762,7 +761,7 @@ static const char *phrase_of(const grib_field *field) {
                                                                  : ", over an interval of time";
 }
 
-/* The text of refs_scan__grib_add_kind for a field; NULL where its product is of no kind. */
+/* Parses the text of refs_scan__grib_add_kind for a field; NULL if its product is of no kind. */
 static json_t *load_kind(const grib *self, const grib_field *field) {
     if (field->kind == 0) return NULL;
     refs_str text = refs_intern_get(&self->list.kinds, self->list.texts[field->kind - 1]);
@@ -788,10 +787,10 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
                   refs_scan__grib_level(other, texts[1], &units)) == 0;
 }
 
-/* The name of a variable as in cfgrib, with its statistic and the kind of its product. It
- * depends on other fields of the file only in the level, since files are combined by names. In a
- * part of a set, and of layers of their own, it always has the kind of level, else only where
- * another variable of the file has the same name. True where the statistic is part of the name. */
+/* Names a variable as cfgrib does, with its statistic and the kind of its product. Files are
+ * combined by names, so the name depends on other fields of the file only in the level: a part of a
+ * set, and a layer that is an array of its own, always name the kind of level; others do only if
+ * another variable of the file has the same name. True if the statistic is part of the name. */
 static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char level[NAME_SIZE];
@@ -841,8 +840,8 @@ static json_t *hours_of(double hours) {
     return is_whole ? json_integer((json_int_t)hours) : json_real(hours);
 }
 
-/* The intervals of a statistic that all fields of an array have in common: ecCodes' keys, in hours.
- * A length that neither a message nor its line in an index states is not one of them. Combining
+/* Describes the intervals of a statistic that all fields of an array have in common, by ecCodes'
+ * keys, in hours. A length that neither a message nor its index line states is left out. Combining
  * keeps those that all files have in common (combine/result.c). */
 static void describe_intervals(const grib_field *fields, size_t n, json_t *attributes) {
     bool has_start = true, has_length = true;
@@ -894,7 +893,7 @@ static json_t *describe(const grib *self, const grib_field *field, const grib_na
     return attributes;
 }
 
-/* The value of CF's attribute "coordinates": all coordinates that are not dimensions. */
+/* The value of CF's attribute "coordinates": all coordinates that are not dimensions themselves. */
 static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
                                 const grid_names *grid) {
     char text[(N_KINDS + 3) * NAME_SIZE] = "";
@@ -952,8 +951,8 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     return add_array(self, added, &document, err);
 }
 
-/* Files of one forecast differ in these: each is a dimension in each file, even of one element, so
- * that files combine along it. */
+/* Files of one forecast differ in these coordinates: each is a dimension in every file, even with
+ * one element, so that files combine along it. */
 static bool is_along_parts(const grib_field *field, int kind) {
     return kind == TIME || kind == STEP || (kind == MEMBER && field->member >= 0);
 }
@@ -990,7 +989,7 @@ static refs_status list_arrays(grib *self, grid_names *grids, refs_error *err) {
     return REFS_OK;
 }
 
-/* How the fields of a source are found. */
+/* A way to find the fields of a source. */
 typedef refs_status (*list_fields)(grib *self, refs_error *err);
 
 static refs_status list(grib *self, list_fields find, refs_error *err) {

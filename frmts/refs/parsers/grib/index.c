@@ -3,19 +3,19 @@
 
 #include "grib/messages.h"
 
-/* Opening a remote file fetches this many bytes. */
+/* Bytes that are fetched when a remote file is opened. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
 #define MAX_INDEX_BYTES (64 * REFS_MIB)
 
-/* For files whose size and time a store lists, ten times fewer messages are compared. */
+/* For files whose size and time a store lists, a tenth of the messages is compared. */
 #define LISTED_SHARE 10
 
 typedef struct indexed {
     const refs_scan_job *job;
     refs_scan_shared *shared;
     const char *location; /* of the GRIB file */
-    uint32_t number;      /* of it */
+    uint32_t number;      /* of the GRIB file in refs_scan_files */
     refs_source *file;    /* the open GRIB file, or NULL */
     grib_index index;
     grib_list read;           /* the fields of messages that were read */
@@ -51,8 +51,8 @@ static refs_status fail_short(const indexed *at, const grib_entry *entry, uint64
         (unsigned long long)size);
 }
 
-/* The name of the GRIB file: without ".idx" or ".index", and with ".grib2" if no extension of GRIB
- * is left. */
+/* Derives the name of the GRIB file: removes ".idx" or ".index", and appends ".grib2" if no
+ * extension of GRIB is left. */
 static refs_status name_file(const char *location, refs_buf *name, refs_error *err) {
     static const char *const endings[] = {".idx", ".index"};
     static const char *const of_grib[] = {".grib2", ".grb2", ".grib", ".grb", ".gb2"};
@@ -85,8 +85,8 @@ static bool is_in_list(const indexed *at, refs_vfs_validators *seen) {
     return seen->has_size;
 }
 
-/* Records the state of the GRIB file if that needs no request: of a local, opened or listed
- * file. */
+/* Records the size and time of the GRIB file if no request is needed: it is local, open or
+ * listed. */
 static refs_status see_file(const indexed *at, refs_error *err) {
     const refs_vfs *vfs = refs_scan_files_vfs(at->job->files);
     refs_vfs_validators seen = {.size = 0};
@@ -165,8 +165,8 @@ static refs_status find_padding(indexed *at, uint64_t begin, uint64_t end, bool 
     return REFS_OK;
 }
 
-/* Checks that the index covers the file of `size` bytes: nothing but padding follows its last
- * message, of `length` bytes. An index of an incomplete file lacks messages. */
+/* Checks that the index covers the file of `size` bytes: after its last message, of `length` bytes,
+ * there is only padding. The index of a file that was incomplete lacks messages. */
 static refs_status check_end(indexed *at, uint64_t length, uint64_t size, refs_error *err) {
     const grib_entry *last = &at->index.entries[at->index.n - 1];
     uint64_t end = last->offset;
@@ -193,8 +193,8 @@ static refs_status check_begin(indexed *at, refs_error *err) {
         first->line, at->location, (unsigned long long)first->offset);
 }
 
-/* Whether a listing has the file, not newer than its index: then the index covers the file, which
- * ends with the last message. */
+/* Whether a listing has the file, with a date not after that of its index: then the index is
+ * complete, and its last message ends with the file. */
 static bool is_listed(const indexed *at, uint64_t *end) {
     int64_t modified_s, index_modified_s;
     uint64_t index_size;
@@ -204,7 +204,7 @@ static bool is_listed(const indexed *at, uint64_t *end) {
            modified_s <= index_modified_s;
 }
 
-/* Whether the last message may extend to the end of the file: if it is not much longer than
+/* Whether the last message may extend to the end of the file: it would not be much longer than
  * others. */
 static bool may_end_at(const grib_index *index, uint64_t end) {
     const uint64_t last = index->entries[index->n - 1].offset;
@@ -237,7 +237,8 @@ static refs_status find_lengths(indexed *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* The field of an entry's message among those that were read; NULL: it is omitted. */
+/* Finds the field of an entry's message among those that were read; NULL: the message is left
+ * out. */
 static const grib_field *find_field(const grib_list *read, const grib_entry *entry) {
     for (size_t i = read->n_fields; i-- > 0;) {
         const grib_field *field = &read->fields[i];
@@ -289,7 +290,8 @@ static refs_status fetch_heads(indexed *at, const bool *is_chosen, refs_error *e
     return REFS_OK;
 }
 
-/* The property in which a message differs from its entry and the field of its key; NULL: none. */
+/* Names the property in which a message differs from its entry and from the field of its key; NULL:
+ * none. */
 static const char *find_difference(const grib_entry *entry, const grib_field *field,
                                    const grib_field *expected) {
     if (entry->has_times && entry->time_s != field->time_s) return "another reference time";
@@ -325,7 +327,7 @@ static refs_status learn(indexed *at, refs_error *err) {
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* Adds entries without parsed times, whose messages were read. */
+/* Adds entries whose times could not be parsed, so that their messages were read. */
 static refs_status add_without_times(indexed *at, grib_list *list, refs_error *err) {
     REFS_SCOPED bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
     if (is_chosen == NULL) return refs_fail_nomem(err);
@@ -349,15 +351,15 @@ static bool has_grid_of(const grib_list *list, const grib_field *field, const gr
                                    refs_buf_view(&grid->section));
 }
 
-/* Fails if a message has no field although its entry has one, or the reverse: then it is not the
- * message of the entry. */
+/* An entry's message and its key must both have a field, or neither: else says what the message is
+ * instead. NULL: they agree. */
 static const char *find_absence(const grib_field *field, const grib_field *expected) {
     if (field == NULL && expected != NULL)
         return "a message whose grid or product definition template is not supported";
     return field != NULL && expected == NULL ? "a message of another grid or product" : NULL;
 }
 
-/* The fields of a list by the offsets of their messages. */
+/* The fields of a list, sorted by the offsets of their messages. */
 typedef struct placed {
     const grib_list *list;
     const grib_field **fields;
@@ -378,7 +380,7 @@ static const grib_field *find_placed(const placed *all, const grib_entry *entry)
     return found != NULL ? *found : NULL;
 }
 
-/* Compares the message of an entry with the field that the list has for it. */
+/* Compares an entry's message with the field in the list. */
 static refs_status check_message(indexed *at, const placed *all, const grib_entry *entry,
                                  refs_error *err) {
     REFS_SCOPED_BY(refs_scan__grib_list_clear) grib_list read = {.fields = NULL};
@@ -396,9 +398,9 @@ static bool is_to_check(const indexed *at, const grib_entry *entry) {
     return entry->has_times && (at->is_local || entry == at->sample);
 }
 
-/* Compares all messages of a local file with the index. Of a remote file, compares one, usually the
- * last one, which most likely differs if the index is of another file: always if the file was
- * opened, else for a sample of files. */
+/* Compares all messages of a local file with the index. For a remote file, compares one, usually
+ * the last one, because it most likely differs if the index belongs to another file: always if the
+ * file was opened, else for a sample of files. */
 static refs_status check_messages(indexed *at, const grib_list *list, refs_error *err) {
     if (at->sample == NULL ||
         (at->file == NULL &&
@@ -416,8 +418,8 @@ static refs_status check_messages(indexed *at, const grib_list *list, refs_error
     return REFS_OK;
 }
 
-/* Chooses the last message with times; if the end of the file was checked otherwise, the last one
- * whose header is in the first block of the file. */
+/* Chooses the last message with times or, if the end of the file was checked by other means, the
+ * last one whose header is in the first block of the file. */
 static void choose_sample(indexed *at) {
     for (size_t i = 0; i < at->index.n; i++) {
         const grib_entry *entry = &at->index.entries[i];

@@ -9,7 +9,7 @@
 
 #define DAY_SECONDS 86400
 
-/* JSON members with times and byte ranges; all others are the key of the field. */
+/* JSON members with times and byte ranges; all other members are the key of the field. */
 static const char *const place_members[] = {"_offset", "_length", "offset",     "length", "date",
                                             "time",    "step",    "lead_hours", "number", NULL};
 
@@ -158,8 +158,8 @@ static bool read_u64_member(const json_t *line, const char *name, uint64_t *numb
     return true;
 }
 
-/* Reads offset and length: by ECMWF's names, where the length may be missing, or by
- * dynamical.org's. Other JSON may use the latter, so both must be present. */
+/* Reads offset and length by ECMWF's names, where the length may be missing, or by dynamical.org's
+ * names, which other JSON may use, too: so both must be present. */
 static bool read_json_place(const json_t *line, grib_entry *entry) {
     if (!read_u64_member(line, "_offset", &entry->offset))
         return read_u64_member(line, "offset", &entry->offset) &&
@@ -208,7 +208,7 @@ static bool read_json(refs_str text, grib_entry *entry, refs_buf *key, refs_erro
     return is_line;
 }
 
-/* -- both -------------------------------------------------------------------------------------- */
+/* -- both formats ------------------------------------------------------------------------------ */
 
 static bool read_line(refs_str line, grib_entry *entry, refs_buf *key, refs_error *err) {
     bool is_json = refs_str_starts(line, "{");
@@ -268,8 +268,8 @@ static refs_status fail_both(const grib_entry *one, const grib_entry *other, ref
                      (unsigned long long)one->length, (unsigned long long)other->offset);
 }
 
-/* Drops repeated lines. All others are numbered fields of one message, or messages that do not
- * overlap. */
+/* Removes repeated lines. Other lines must be numbered fields of one message, or messages that do
+ * not overlap. */
 static refs_status drop_repeated(grib_index *index, refs_error *err) {
     size_t n = 1;
     for (size_t i = 1; i < index->n; i++) {

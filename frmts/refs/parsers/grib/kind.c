@@ -1,8 +1,7 @@
-/* kind.c -- what products are beyond their parameter, see grib/field.h.
+/* kind.c -- how a product differs from the plain parameter, see grib/field.h.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, code tables 4.7, 4.9, 4.91, 4.230 and 4.233. Names of
- * attributes are keys of ecCodes.
- */
+ * attributes are keys of ecCodes. */
 #include <math.h>
 
 #include "grib/field.h"
@@ -86,8 +85,7 @@ static refs_status append_text(json_t *kind, const char *key, const char *text, 
     return REFS_OK;
 }
 
-/* Appends "_above_normal" to the name, and " above normal" to the phrase, from a text that it
- * changes. */
+/* Appends "_above_normal" to the name, and " above normal" to the phrase; overwrites `text`. */
 static refs_status append_named(json_t *kind, char *text, refs_error *err) {
     REFS_TRY(append_text(kind, "name", text, err));
     for (char *at = text; *at != '\0'; at++)
@@ -107,9 +105,9 @@ static refs_status set_key(json_t *kind, const char *key, json_t *value, refs_er
     return json_object_set_new(attributes, key, value) == 0 ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* One number that has a name: "_<label><number>", ", <word>" or ", <label> <number>". */
+/* A number in a name and a phrase: "_<label><number>", and ", <word>" or ", <label> <number>". */
 typedef struct kind_number {
-    const char *key, *label, *name; /* name: NULL for the label */
+    const char *key, *label, *name; /* name: NULL if it equals the label */
     unsigned number;
     const char *word; /* or NULL */
 } kind_number;
@@ -129,7 +127,7 @@ static refs_status add_number(json_t *kind, const kind_number *added, refs_error
 
 /* -- intervals --------------------------------------------------------------------------------- */
 
-/* How a limit is compared: as a name and as a sign; NULL: it is not used. */
+/* A comparison with a limit, as a name and as a sign; NULL: this limit is not used. */
 typedef struct comparison {
     const char *name, *sign;
 } comparison;
@@ -171,7 +169,7 @@ static refs_status add_limit(json_t *kind, const interval *limits, const compari
     return append_text(kind, limits->units != NULL ? "phrase" : "limits", text, err);
 }
 
-/* A type of interval and two scaled limits, of which the type says which count. */
+/* Appends a type of interval with its scaled limits; the type says which of the two are used. */
 static refs_status add_interval(json_t *kind, const interval *limits, unsigned type,
                                 const uint8_t *p, refs_error *err) {
     char number[32];
@@ -195,8 +193,8 @@ static refs_status add_interval(json_t *kind, const interval *limits, unsigned t
     return REFS_OK;
 }
 
-/* A type that is not known, with whatever limits there are: "_type192_1_10", and the same with
- * blanks in the long name. */
+/* Appends an unknown type with the limits that it has: "_type192_1_10", and with blanks in the long
+ * name. */
 static refs_status add_unknown(json_t *kind, const interval *limits, const uint8_t *p,
                                refs_error *err) {
     char text[96], number[32];
@@ -226,7 +224,7 @@ static refs_status add_labelled(json_t *kind, const interval *limits, const uint
 
 /* -- probabilities and the rest ---------------------------------------------------------------- */
 
-/* The number of the probability among others is no part of what it is. */
+/* The probability's number is left out: it does not distinguish products. */
 static refs_status add_probability(json_t *kind, const uint8_t *p, refs_error *err) {
     static const interval limits = {
         "prob", NULL, "GRIB_probabilityType", {"GRIB_lowerLimit", "GRIB_upperLimit"}};
@@ -271,7 +269,7 @@ static refs_status add_quantile(json_t *kind, const uint8_t *p, refs_error *err)
     return append_text(kind, "phrase", text, err);
 }
 
-/* Other parts as they are: their bytes, of long ones a sum (FNV-1a) in the name. */
+/* Appends bytes without decoding them: in hexadecimal, or as a hash (FNV-1a) if there are many. */
 static refs_status add_bytes(json_t *kind, const char *label, refs_bytes bytes, refs_error *err) {
     static const char digits[] = "0123456789abcdef";
     char hex[2 * MAX_HEX_BYTES + 1] = "", text[128];
@@ -312,7 +310,8 @@ static const char *label_of(grib_kind_part part) {
 
 static refs_status add_code(json_t *kind, grib_kind_part part, const uint8_t *p, refs_error *err) {
     const bool is_long = part == GRIB_KIND_CONSTITUENT || part == GRIB_KIND_AEROSOL;
-    const unsigned substance = is_long ? refs_load_be16(p) : 0; /* all others are one byte */
+    const unsigned substance =
+        is_long ? refs_load_be16(p) : 0; /* in the other templates it is one byte */
     const kind_number constituent = {"GRIB_constituentType", "constituent", NULL, substance,
                                      FIND_WORD(substances, substance)};
     const kind_number aerosol = {"GRIB_aerosolType", "aerosol", NULL, substance,

@@ -6,7 +6,7 @@
 /* Most bytes between messages that are searched. */
 #define MAX_GAP_BYTES (1 * REFS_MIB)
 
-/* Walks that run in parallel, and approximate messages in one stretch of the file: their headers
+/* Limits: walks in parallel, and roughly the messages in one stretch of the file, whose headers
  * must fit into the source's cache. */
 #define MAX_WALKS            16
 #define MESSAGES_OF_STRETCH  2048
@@ -76,7 +76,7 @@ typedef struct stretch {
     size_t n_walks;
 } stretch;
 
-/* The number of walks that save more requests than their windows cost. */
+/* The number of walks for which the saved requests outweigh the bytes of their windows. */
 static size_t count_walks(const stretch *self, uint64_t length) {
     uint64_t n = REFS_SOURCE_MAX_WANT_BYTES / self->window;
     const uint64_t most = (self->end - self->begin) / length / MIN_MESSAGES_OF_WALK;

@@ -1,17 +1,16 @@
-/* names.c -- names of parameters and levels, as cfgrib has them; see grib/field.h.
+/* names.c -- short names of parameters and levels, as cfgrib has them; see grib/field.h.
  *
- * Those that are common; ecCodes knows all, but is not asked about messages from anywhere: it ends
- * the process where one contradicts itself.
- */
+ * Only common ones. ecCodes knows all, but is not called for untrusted messages: it ends the
+ * process if one contradicts itself. */
 #include "grib/field.h"
 
 enum { ANY = 65535 };
 
-/* Code table 4.10; OF_EDITION_1: the largest or the smallest, time range indicator 2. */
+/* Code table 4.10. OF_EDITION_1: the largest or the smallest value, time range indicator 2. */
 enum { ACCUMULATED = 1, LARGEST = 2, SMALLEST = 3, OF_EDITION_1 = 254 };
 
-/* A parameter of edition 2 by discipline, category and number; of edition 1 by table, 1 for those
- * up to 3, and number. */
+/* A parameter: in edition 2 its discipline, category and number; in edition 1 its table (1 stands
+ * for tables 1 to 3) and number. */
 typedef struct parameter {
     unsigned table, category, number;
     const char *name, *long_name, *units, *standard_name;
@@ -155,7 +154,7 @@ static const parameter of_edition_2[] = {
     {10, 2, 0, "siconc", "Sea ice area fraction", "(0 - 1)", "sea_ice_area_fraction"},
     {10, 3, 0, "sst", "Sea surface temperature", "K", "sea_surface_temperature"}};
 
-/* Rates of edition 2 that, accumulated, are amounts. */
+/* Rates of edition 2 and the amounts that they are when accumulated. */
 static const parameter of_rates[] = {
     {0, 1, 37, "cp", "Convective precipitation", "kg m**-2", "convective_precipitation_amount"},
     {0, 1, 52, "tp", "Total Precipitation", "kg m**-2", "precipitation_amount"}};
@@ -210,7 +209,8 @@ static const parameter of_edition_1[] = {
     {140, 0, 232, "mwp", "Mean wave period", "s", NULL},
     {140, 0, 251, "d2fd", "2D wave spectra (single)", "m**2 s radian**-1", NULL}};
 
-/* Pressure at types of levels of edition 2, of which the surface has that number in edition 1. */
+/* Pressure has a name of its own at these types of levels of edition 2; in edition 1 it is a
+ * parameter of its own there. */
 static const struct {
     unsigned level_type;
     parameter own;
@@ -218,7 +218,7 @@ static const struct {
     {1, {0, 3, 0, "sp", "Surface pressure", "Pa", "surface_air_pressure"}},
     {101, {0, 3, 0, "msl", "Mean sea level pressure", "Pa", "air_pressure_at_mean_sea_level"}}};
 
-/* Parameters that have names of their own at one height above ground. */
+/* Parameters with a name of their own at one height above ground. */
 static const struct {
     const char *name;
     double height;
@@ -256,7 +256,7 @@ static const parameter *find_parameter(const grib_field *field) {
                : find_among(of_edition_2, sizeof of_edition_2 / sizeof of_edition_2[0], field);
 }
 
-/* The statistic that a parameter is of by what it is. */
+/* The statistic that the parameter itself implies. */
 static unsigned own_statistic_of(const grib_field *field, const char *name) {
     static const struct {
         const char *name;
@@ -313,7 +313,8 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
 
 /* -- levels ------------------------------------------------------------------------------------ */
 
-/* By the type of edition 1, and both types of edition 2; as ecCodes calls them, with NCEP's own. */
+/* Levels by the type of edition 1 and both types of edition 2, named as in ecCodes, with NCEP's
+ * local ones. */
 static const struct {
     unsigned of_1, first, second;
     const char *name, *units;
@@ -419,7 +420,7 @@ static const struct {
               {125, ANY, ANY, "heightAboveGroundHighPrecision", "cm"},
               {128, ANY, ANY, "sigmaLayerHighPrecision", NULL}};
 
-/* Units of edition 1 that differ. */
+/* Units of levels that differ in edition 1. */
 static const struct {
     unsigned of_1;
     const char *units;
@@ -439,7 +440,8 @@ static const char *find_level(const grib_field *field, unsigned second, const ch
     return NULL;
 }
 
-/* A second surface of another type, which no level has, does not change what the first one is. */
+/* An unlisted type of the second surface is ignored: the first surface still says what the level
+ * is. */
 const char *refs_scan__grib_level(const grib_field *field, char *other, const char **units) {
     enum { NONE = 255 };
     *units = NULL;

@@ -1,7 +1,6 @@
-/* parameters.c -- parameters that have no short name here, see grib/field.h.
+/* parameters.c -- parameters that names.c has no short name for, see grib/field.h.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, code tables 4.2.
- */
+ * WMO Manual on Codes, FM 92 GRIB edition 2, code tables 4.2. */
 #include <stdlib.h>
 
 #include "grib/field.h"
@@ -11,7 +10,7 @@ typedef struct wmo_parameter {
     const char *long_name, *units;
 } wmo_parameter;
 
-/* By discipline, category and number. */
+/* Sorted by discipline, category and number. */
 static const wmo_parameter parameters[] = {
     {0, 0, 0, "Temperature", "K"},
     {0, 0, 1, "Virtual temperature", "K"},

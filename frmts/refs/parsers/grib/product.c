@@ -5,15 +5,15 @@
  */
 #include "grib/field.h"
 
-/* The parts of templates other than grib_kind_part, in their order after the category and the
- * number of the parameter. A template is a string of letters of both; parts after the last relevant
- * one are omitted. */
+/* The parts of templates other than grib_kind_part, in the order in which they follow the category
+ * and number of the parameter. A template is a string of letters of both enumerations; parts after
+ * the last one that is needed are omitted. */
 typedef enum product_part {
     PROCESS = 'g',      /* generating process */
     OBSERVATION = 'G',  /* the same of observations */
     QUALITY = 'v',      /* of observations */
     TIME = 'f',         /* cutoff of data, unit, forecast time */
-    SHORT_TIME = 'F',   /* the same, with two bytes of forecast time or four */
+    SHORT_TIME = 'F',   /* the same, with a forecast time of two or four bytes */
     SURFACES = 'z',     /* two fixed surfaces */
     MEMBER = 'e',       /* type of ensemble forecast, number of the member, size */
     OLD_MEMBER = 'E',   /* number of the member, size */
@@ -74,8 +74,8 @@ static const struct {
                  {228, "aoigfzP"},   {254, ""},         {311, ""},          {1000, "gf"},
                  {1001, "gfs"},      {1002, "gf"},      {1100, "gfz"},      {1101, "gfz"}};
 
-/* The sizes of parts: a number of bytes, plus `each` for every element of a list, whose length is
- * the byte at `count_at`. Parts of grib_kind_part distinguish arrays. */
+/* The size of a part: `size` bytes, and `each` for every element of a list, whose length is the
+ * byte at `count_at`. */
 static const struct {
     int part; /* product_part or grib_kind_part */
     size_t size;
@@ -157,8 +157,8 @@ static void note_place(int part, size_t at, grib_product *product) {
     }
 }
 
-/* Template 4.44 defines a forecast time of two bytes by mistake, which some writers did not copy.
- * The size of the section and its number of coordinate values show which one was written. */
+/* Template 4.44 defines a forecast time of two bytes by mistake, and some writers use four. The
+ * size of the section and its number of coordinate values show which one was written. */
 static size_t size_of_short_time(refs_bytes section) {
     enum { SIZE_WITH_FOUR = 47, COORDINATE_BYTES = 4 };
     size_t coordinates = ((size_t)section.data[5] << 8 | section.data[6]) * COORDINATE_BYTES;

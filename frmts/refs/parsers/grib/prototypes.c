@@ -3,7 +3,7 @@
 #include "grib/index.h"
 #include "refs/cancel_wait.h"
 
-/* One of this many messages is compared with its file. */
+/* One of so many messages is compared with its file. */
 #define SAMPLED_MESSAGES 1000
 
 /* Code table 4.10. */
@@ -17,7 +17,7 @@ struct refs_scan_shared {
     bool is_busy; /* a scan is learning keys */
     pthread_t learner;
     grib_prototypes prototypes;
-    refs_intern folders; /* in which a message was compared */
+    refs_intern folders; /* folders with a compared message */
     refs_intern listed;  /* locations that a store listed … */
     struct {
         uint64_t size;
@@ -28,7 +28,7 @@ struct refs_scan_shared {
     size_t n_unchecked; /* messages since the last sample */
 };
 
-/* Resets learning that another thread of the parent had begun. */
+/* Resets what another thread of the parent was learning when it forked. */
 static void in_child(void *self) {
     refs_scan_shared *shared = self;
     pthread_mutex_init(&shared->lock, NULL);
@@ -60,7 +60,7 @@ void refs_scan_shared_free(refs_scan_shared *shared) {
     refs_free(shared);
 }
 
-/* -- with the lock ----------------------------------------------------------------------------- */
+/* -- called with the lock ---------------------------------------------------------------------- */
 
 static uint32_t find_key(const refs_scan_shared *shared, const grib_index *index,
                          const grib_entry *entry) {
@@ -75,9 +75,9 @@ static size_t count_missing(const refs_scan_shared *shared, const grib_index *in
     return n;
 }
 
-/* The length of an interval that the entry does not state: intervals of sums and means that begin
- * at the reference time still do; others keep their length, and so do extremes, which are of the
- * last hours (ECMWF's mx2t3). */
+/* The length of an interval that the entry does not state. Sums and means that begin at the
+ * reference time keep that beginning; all others keep their length, extremes included, because they
+ * cover the last hours (ECMWF's mx2t3). */
 static double length_of(const grib_entry *entry, const grib_field *like) {
     const bool is_extreme = like->statistic == LARGEST || like->statistic == SMALLEST;
     if (entry->length_hours >= 0) return entry->length_hours;
@@ -122,7 +122,7 @@ static refs_status learn(grib_prototypes *prototypes, refs_str key, const grib_l
     return status;
 }
 
-/* -- what stores list -------------------------------------------------------------------------- */
+/* -- listings of stores ------------------------------------------------------------------------ */
 
 void refs_scan_shared_note(refs_scan_shared *shared, refs_str location, uint64_t size,
                            int64_t modified_s) {
@@ -149,7 +149,7 @@ bool refs_scan__grib_listed(refs_scan_shared *shared, const char *location, uint
     return id != REFS_INTERN_NONE;
 }
 
-/* -- what scans ask for ------------------------------------------------------------------------ */
+/* -- calls of scans ---------------------------------------------------------------------------- */
 
 refs_status refs_scan__grib_apply(refs_scan_shared *shared, const grib_index *index,
                                   grib_list *list, size_t *n_missing, refs_error *err) {
@@ -183,7 +183,7 @@ void refs_scan__grib_learnt(refs_scan_shared *shared) {
     pthread_cond_broadcast(&shared->idle);
 }
 
-/* Files on other grids are usually in other folders. */
+/* Whether no message of the folder was compared yet: another folder may have another grid. */
 static bool is_new_folder(refs_scan_shared *shared, const char *location) {
     const char *slash = strrchr(location, '/');
     const size_t before = shared->folders.count;

@@ -87,7 +87,7 @@ static refs_status read_parts(attribute_reader *reader, refs_bytes parts[3], uin
     return refs_hdf5__read_space(reader->file, bytes, &attribute->space, err);
 }
 
-/* Specification IV.A.2.m. */
+/* Specification IV.A.2.m: fields of an attribute message. */
 static refs_status read_fields(attribute_reader *reader, refs_bytes body,
                                refs_hdf5_attribute *attribute, refs_error *err) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
@@ -172,7 +172,7 @@ static refs_status read_dense(attribute_reader *reader, refs_bytes body, refs_er
     return refs_hdf5__read_dense(reader->file, &all, &reader->heap, err);
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- all attributes ---------------------------------------------------------------------------- */
 
 static int compare_attributes(const void *left, const void *right) {
     const refs_hdf5_attribute *a = left, *b = right;

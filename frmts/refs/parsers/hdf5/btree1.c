@@ -1,15 +1,15 @@
 /* btree1.c -- chunks in a version 1 B-tree. Specification III.A.1, node type 1. */
 #include "hdf5/chunks.h"
 
-/* Signature, type, level and entries of a node. */
+/* Bytes of signature, type, level and number of entries. */
 #define NODE_PREFIX_BYTES 8
 #define NODE_TYPE_CHUNKS  1
 
 typedef struct walk {
     refs_hdf5_chunks *chunks;
-    size_t key_size;   /* of the key of an entry: size, mask, and where the chunk begins … */
-    size_t entry_size; /* … and with its address */
-    size_t head_size;  /* before the first key */
+    size_t key_size;   /* bytes of a key: size, filter mask, and where the chunk begins */
+    size_t entry_size; /* bytes of a key and an address */
+    size_t head_size;  /* bytes before the first key */
     uint64_t node_size;
     refs_buf node;
 } walk;

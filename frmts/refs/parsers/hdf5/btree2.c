@@ -31,10 +31,10 @@ refs_status refs_hdf5__btree2_open(refs_hdf5_file *file, uint64_t address, refs_
     return REFS_OK;
 }
 
-/* -- how nodes are laid out -------------------------------------------------------------------- */
+/* -- layout of nodes --------------------------------------------------------------------------- */
 
-/* The nodes of one level: the most records of a node, and the bytes of the field that counts the
- * records of a node with all below it. */
+/* The nodes of one level: the most records of a node, and the size of the field that counts the
+ * records of a node and of all nodes below it. */
 typedef struct level {
     uint64_t max_records;
     uint64_t max_below;

@@ -10,10 +10,10 @@
 typedef struct reading {
     refs_hdf5_chunks *chunks;
     bool is_filtered;
-    size_t size_bytes; /* that the size of a chunk takes */
+    size_t size_bytes; /* bytes of the field with the size of a chunk */
 } reading;
 
-/* Address, size and mask if there are filters, and the number of the chunk along each dimension. */
+/* A record: address; with filters, size and mask; the chunk's index along each dimension. */
 static refs_status add_record(void *user, refs_bytes record, refs_error *err) {
     reading *job = user;
     uint64_t at[REFS_SCAN_MAX_RANK];

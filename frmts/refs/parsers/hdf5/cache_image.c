@@ -10,8 +10,8 @@ void refs_hdf5__cache_image_free(refs_hdf5_cache_image *image) {
     refs_free(image);
 }
 
-/* Type, flags, ring and age of a byte each; numbers of children, children that were changed, and
- * parents; rank among the entries; address, size, the parents' addresses, and the bytes. */
+/* An entry: one byte each for type, flags, ring and age; numbers of children, of modified children,
+ * and of parents; rank among the entries; address; size; addresses of the parents; bytes. */
 static refs_status read_entry(const refs_hdf5_file *file, refs_hdf5_cursor *cursor,
                               refs_hdf5_cache_image *image, refs_error *err) {
     refs_hdf5__take(cursor, 4 + 2 + 2);

@@ -109,7 +109,7 @@ static refs_status read_chunked(const refs_hdf5_file *file, refs_hdf5_cursor *cu
     return read_index_parameters(file, cursor, layout, err);
 }
 
-/* Versions 3 to 5. */
+/* Specification IV.A.2.i, versions 3 to 5. */
 static refs_status read_new_layout(const refs_hdf5_file *file, refs_hdf5_cursor *cursor,
                                    refs_hdf5_layout *layout, refs_error *err) {
     layout->class = (refs_hdf5_class)refs_hdf5__u8(cursor);
@@ -136,7 +136,7 @@ static refs_status read_new_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
     return too_short(cursor, "layout", err);
 }
 
-/* Contiguous values are cut along their slowest dimensions. */
+/* Contiguous values are divided into chunks along their slowest dimensions. */
 static void cut_contiguous(refs_hdf5_layout *layout) {
     uint64_t bytes = layout->element_size;
     size_t dim = layout->rank;
@@ -298,7 +298,7 @@ json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
     return refs_hdf5__is_unfilled(dataset) ? NULL : refs_hdf5__unwritten(dataset);
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- whole datasets ---------------------------------------------------------------------------- */
 
 size_t refs_hdf5__array_rank(const refs_hdf5_dataset *dataset) {
     const refs_hdf5_type *type = &dataset->type;
@@ -342,7 +342,7 @@ static refs_status read_message(refs_hdf5_file *file, uint16_t type, refs_bytes 
     }
 }
 
-/* The messages that a dataset must have are read first: the rest builds on them. */
+/* Reads the messages that every dataset has, because the others depend on them. */
 static refs_status read_type(refs_hdf5_file *file, const refs_hdf5_object *object, uint16_t type,
                              refs_hdf5_dataset *dataset, refs_error *err) {
     const refs_hdf5_message *message = refs_hdf5__find_message(object, type);
@@ -375,7 +375,7 @@ static void copy_shape(refs_hdf5_dataset *dataset) {
     memcpy(dataset->shape, layout->shape, sizeof dataset->shape);
 }
 
-/* The message has a reference to the global heap, as elements do. */
+/* The fill value of variable-length text is a reference to the global heap, as elements are. */
 static refs_status read_fill_text(refs_hdf5_file *file, refs_hdf5_dataset *dataset,
                                   refs_error *err) {
     const refs_hdf5_layout *layout = &dataset->layout;

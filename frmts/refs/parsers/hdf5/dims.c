@@ -1,8 +1,6 @@
 /* dims.c -- dimension scales and the names of dimensions, see hdf5/tree.h.
  *
- * The rule is that of netCDF-C 4.9, libhdf5/hdf5open.c. The names that it invents depend on
- * dimension IDs.
- */
+ * Names follow netCDF-C 4.9, libhdf5/hdf5open.c; those that it invents contain dimension IDs. */
 #include <stdlib.h>
 
 #include "hdf5/tree.h"
@@ -35,7 +33,7 @@ static size_t read_integers(const refs_hdf5_attribute *attribute, int64_t *numbe
     return n;
 }
 
-/* The first of the references that one dimension has. */
+/* Reads the first reference of a dimension's list of scales. */
 static refs_status read_scale(const refs_hdf5_values *values, const uint8_t *bytes, size_t size,
                               uint64_t *scale, refs_error *err) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_bytes_view(bytes, size));
@@ -91,7 +89,7 @@ typedef struct dimension {
     size_t next; /* with the same group and size, or NONE */
 } dimension;
 
-/* Dimensions of one group and size. */
+/* The dimensions of one group and size, as a linked list. */
 typedef struct kind {
     size_t first, last;
 } kind;
@@ -100,14 +98,14 @@ typedef struct naming {
     refs_hdf5_tree *tree;
     dimension *dimensions;
     size_t n, capacity;
-    refs_intern kind_names; /* numbered as `kinds` */
+    refs_intern kind_names; /* of group, size and kind; numbered as `kinds` */
     kind *kinds;
     size_t n_kinds, kind_capacity;
-    refs_intern ids; /* of dimensions, numbered as `with_id` */
+    refs_intern ids; /* dimension IDs, numbered as `with_id` */
     size_t *with_id;
     size_t n_ids, id_capacity;
-    refs_intern addresses; /* of dimension scales, numbered as `scales` */
-    size_t *scales;        /* items */
+    refs_intern addresses; /* addresses of dimension scales, numbered as `scales` */
+    size_t *scales;        /* numbers of items */
     size_t n_scales, scale_capacity;
     int64_t next_id;
 } naming;
@@ -116,7 +114,7 @@ static refs_str bytes_of(const void *value, size_t size) {
     return refs_str_view(value, size);
 }
 
-/* The properties that dimensions must share to count as one. */
+/* Dimensions that share these properties are interchangeable. */
 typedef struct kind_name {
     uint64_t group, size, is_unlimited;
 } kind_name;
@@ -218,8 +216,8 @@ static bool is_used(const refs_hdf5_item *item, size_t n, const char *name) {
     return false;
 }
 
-/* A dimension of the group that has this size and that the dataset does not have yet, or a new
- * one. */
+/* Finds a dimension of the group that has this size and that the dataset does not use yet; else
+ * invents one. */
 static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t dim,
                               const char **name, refs_error *err) {
     const refs_hdf5_layout *layout = &item->dataset->layout;
@@ -256,7 +254,7 @@ static refs_status name_dimension(naming *names, refs_hdf5_item *item, size_t di
     return REFS_OK;
 }
 
-/* A dataset, to be sorted by when its group is named. */
+/* A dataset and the position of its group in the order of naming. */
 typedef struct member {
     size_t turn, number;
 } member;
@@ -270,7 +268,7 @@ static int compare_members(const void *left, const void *right) {
 /* The tree of groups, as linked lists: `first` child, and `next` sibling. */
 typedef struct groups {
     size_t *first, *next;
-    size_t *turns; /* the order of naming: a group after all groups in it */
+    size_t *turns; /* position in the order of naming: a group comes after all groups in it */
 } groups;
 
 static void take_turns(const refs_hdf5_tree *tree, const groups *g) {
@@ -301,7 +299,7 @@ static refs_status name_member(naming *names, size_t number, refs_error *err) {
     return REFS_OK;
 }
 
-/* Called before names are invented. */
+/* Records the unlimited dimensions; called before names are invented. */
 static refs_status tell_unlimited(const naming *names, refs_error *err) {
     for (size_t i = 0; i < names->n; i++) {
         const dimension *dim = &names->dimensions[i];
@@ -312,7 +310,7 @@ static refs_status tell_unlimited(const naming *names, refs_error *err) {
     return REFS_OK;
 }
 
-/* Names are compared by their addresses. */
+/* Lists the names that arrays use. A name is shared, so its address identifies it. */
 static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs_error *err) {
     uint32_t id;
     for (size_t i = 0; i < tree->n; i++) {
@@ -325,7 +323,7 @@ static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs
     return REFS_OK;
 }
 
-/* Adds the unused dimensions among the first `n`, which the file declares. */
+/* Records the unused ones among the first `n` dimensions, those that the file declares. */
 static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern used = {.count = 0};
     REFS_TRY(list_used(names->tree, &used, err));
@@ -400,7 +398,8 @@ static void set_lengths(const refs_hdf5_tree *tree, const lengths *all) {
     }
 }
 
-/* Extends each dataset to the length of its unlimited dimensions: the rest is the fill value. */
+/* Extends each dataset to the lengths of its unlimited dimensions; added elements are fill
+ * values. */
 static refs_status lengthen(const refs_hdf5_tree *tree, refs_error *err) {
     lengths all = {.n = 0};
     refs_status status = collect_lengths(tree, &all, err);

@@ -74,7 +74,7 @@ static uint64_t data_frame_bytes(const extensible_array *array) {
     return frame_bytes(array) + array->position_bytes;
 }
 
-/* Each data block has whole bytes of the bitmap for itself, though it uses only the first bits. */
+/* Bytes of a data block in the bitmap: whole ones, although it uses only the first bits. */
 static uint64_t bitmap_bytes(const extensible_array *array, size_t super) {
     uint64_t bytes;
     if (!is_paged(array, super)) return 0;
@@ -162,8 +162,7 @@ static refs_status add_block(extensible_array *array, const data_block *block, r
     return refs_hdf5__nodes_add(&array->blocks, node, err);
 }
 
-/* Pages follow the frame, which has a checksum of its own. Bits of all data blocks are one bitmap.
- */
+/* Pages follow the block's frame, which has its own checksum. All data blocks share one bitmap. */
 static refs_status add_pages(extensible_array *array, const data_block *block,
                              const uint8_t *bitmap, refs_error *err) {
     uint64_t n_pages = elements_of(array, block->super) / array->n_in_page;

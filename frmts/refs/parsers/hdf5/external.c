@@ -27,8 +27,8 @@ refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body
     return refs_fail(err, REFS_CORRUPT, "the external file list is truncated");
 }
 
-/* Divides dimension `dim`, in which one index has `step` bytes, at all ends of files; false if one
- * is within an index. */
+/* Divides dimension `dim`, where consecutive indices are `step` bytes apart, at all ends of files;
+ * false if an end is within an index. */
 static bool cut_along(const refs_hdf5_external *external, size_t dim, uint64_t step,
                       refs_hdf5_layout *layout) {
     uint64_t size = layout->shape[dim], grain = dim > 0 ? size : 0;
@@ -44,14 +44,14 @@ static bool cut_along(const refs_hdf5_external *external, size_t dim, uint64_t s
     return true;
 }
 
-/* A chunk must not be in two files. */
+/* Chooses chunks so that none extends over two files. */
 refs_status refs_hdf5__cut_external(const refs_hdf5_external *external, refs_hdf5_layout *layout,
                                     refs_error *err) {
     uint64_t step = layout->element_size;
     if (external->n < 2 || step == 0) return REFS_OK;
     for (size_t dim = 0; dim < layout->rank; dim++)
         if (layout->shape[dim] == 0 || !refs_mul_u64(step, layout->shape[dim], &step))
-            return REFS_OK; /* reads fail */
+            return REFS_OK; /* reading fails instead */
     for (size_t dim = 0; dim < layout->rank; dim++) {
         step /= layout->shape[dim];
         if (cut_along(external, dim, step, layout)) return REFS_OK;

@@ -6,12 +6,12 @@
 #include "hdf5/cache_image.h"
 #include "refs/lookup3.h"
 
-/* The budget of a task: each byte of the file this many times, plus a constant. */
+/* A task may read so many times the bytes of the file, plus a constant. */
 #define READS_OF_A_BYTE  8
 #define FREE_READ_BYTES  (4 * REFS_MIB)
 #define BYTES_OF_A_VISIT 16 /* the minimal charge of a structure */
 
-/* The approximate memory of a value of an attribute; the unit in which texts are charged. */
+/* The approximate memory of an attribute's value; also the unit in which texts are charged. */
 #define BYTES_OF_A_VALUE 32
 
 void refs_hdf5__begin_task(refs_hdf5_file *file) {
@@ -279,8 +279,8 @@ static refs_bytes next_object(const refs_hdf5_file *file, refs_hdf5_cursor *curs
     return object;
 }
 
-/* Sets `objects`, unless NULL, and *n, which is how many places it needs, from the objects up to
- * the free space, which has the index 0. If an object is there twice, the first counts. */
+/* Sets `objects`, unless NULL, from the objects up to the free space, which has the index 0, and *n
+ * to the length that `objects` needs. If an index is repeated, its first object counts. */
 static void list_objects(const refs_hdf5_file *file, refs_bytes collection, uint32_t *objects,
                          uint32_t *n) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(collection);

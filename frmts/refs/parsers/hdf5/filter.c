@@ -7,12 +7,12 @@ static int64_t value_of(const refs_hdf5_filter *filter, size_t i) {
     return i < filter->n_values ? (int64_t)filter->values[i] : 0;
 }
 
-/* A codec without parameters, or with some of the filter's. */
+/* A codec without parameters, or with parameters that are values of the filter. */
 typedef struct known_filter {
     uint16_t id;
     const char *codec;
-    const char *names[4]; /* of parameters … */
-    uint8_t values[4];    /* … that are these values of the filter */
+    const char *names[4]; /* of the codec's parameters */
+    uint8_t values[4];    /* for each parameter, which value of the filter it is */
 } known_filter;
 
 static const known_filter known_filters[] = {
@@ -29,8 +29,8 @@ static const known_filter known_filters[] = {
     {32013, "hdf5_zfp", {NULL}, {0}},
     {32015, "zstd", {"level"}, {0}},
     {32018, "imagecodecs_jpegls", {NULL}, {0}}, /* FCIDECOMP */
-    {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound, … */
-    {32023, "bitround", {NULL}, {0}},           /* … which need no decoding */
+    {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound */
+    {32023, "bitround", {NULL}, {0}},           /* like 32022, needs no decoding */
     {32026, "blosc2", {NULL}, {0}},
 };
 
@@ -66,7 +66,7 @@ static json_t *bitshuffle(const refs_hdf5_filter *filter) {
                      "cname", compressor < 4 ? names[compressor] : "unknown");
 }
 
-/* All values as they are. */
+/* Passes all values of the filter to the codec. */
 static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) {
     json_t *codec = refs_document_codec(codec_name), *list = json_array();
     for (size_t i = 0; i < filter->n_values; i++)
@@ -75,7 +75,7 @@ static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) 
     return codec;
 }
 
-/* Parses the parameters, in which a flag says that elements without padding bits are stored
+/* Passes the parameters on. A flag among them says that elements without padding bits are stored
  * unchanged. */
 static json_t *nbit(const refs_hdf5_filter *filter) {
     return value_of(filter, 1) != 0 ? refs_document_codec("bitround")
@@ -95,8 +95,8 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
     return refs_document_codec(name);
 }
 
-/* Whether the input of the shuffle at `at` may end within an element: after checksums of 4 bytes
- * only, its size is known. numcodecs' shuffle does not support that. */
+/* Whether the input of the shuffle at `at` may end within an element, which numcodecs' shuffle does
+ * not support. Behind checksums alone (4 bytes each) its size is known. */
 static bool may_leave_bytes(const refs_hdf5_layout *layout, size_t at) {
     enum { FLETCHER32 = 3, CHECKSUM_BYTES = 4 };
     const int64_t element_size = value_of(&layout->filters[at], 0);

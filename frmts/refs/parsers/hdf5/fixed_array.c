@@ -39,7 +39,7 @@ static refs_status read_header(fixed_array *array, refs_buf *buf, refs_error *er
     return refs_hdf5__elements_check(array->chunks, &array->elements, err);
 }
 
-/* All elements in the data block. */
+/* Without pages, all elements are in the data block. */
 static refs_status add_block(fixed_array *array, refs_hdf5_nodes *blocks, refs_error *err) {
     array->elements.signature = "FADB";
     array->elements.prefix_size = BLOCK_FRAME_BYTES + array->chunks->file->offset_size;
@@ -47,7 +47,7 @@ static refs_status add_block(fixed_array *array, refs_hdf5_nodes *blocks, refs_e
     return refs_hdf5__nodes_add(blocks, (refs_hdf5_node){array->block, size, 0}, err);
 }
 
-/* The data block has a bitmap of written pages, which follow it. */
+/* With pages, the data block has a bitmap of written pages, and the pages follow it. */
 static refs_status add_pages(const fixed_array *array, refs_buf *buf, refs_hdf5_nodes *pages,
                              refs_error *err) {
     refs_hdf5_file *file = array->chunks->file;

@@ -64,7 +64,8 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&bytes));
     read_fields(file, &cursor, heap);
     REFS_TRY(refs_hdf5__finish(&cursor, "fractal heap", address, err));
-    /* With filters the header goes on behind what is known of it here. */
+    /* With filters, the header continues after the fields that are read here, so the checksum
+     * cannot be verified. */
     if (memcmp(bytes.data, "FRHP", 4) != 0)
         REFS_TRY(refs_hdf5__corrupt(err, "fractal heap", address, "is not one"));
     if (!heap->has_filters) REFS_TRY(refs_hdf5__check(refs_buf_view(&bytes), "FRHP", address, err));
@@ -79,12 +80,12 @@ void refs_hdf5__heap_clear(refs_hdf5_fractal_heap *heap) {
 
 /* -- managed objects --------------------------------------------------------------------------- */
 
-/* The place of a direct block. */
+/* The place of a block. */
 typedef struct place {
     uint64_t address;
     uint64_t offset; /* in the heap */
     uint64_t size;
-    unsigned int n_rows; /* of an indirect block; 0: it is direct */
+    unsigned int n_rows; /* of an indirect block; 0: the block is direct */
 } place;
 
 static uint64_t row_block_size(const refs_hdf5_fractal_heap *heap, unsigned int row) {
@@ -95,7 +96,7 @@ static uint64_t row_offset(const refs_hdf5_fractal_heap *heap, unsigned int row)
     return row == 0 ? 0 : (uint64_t)heap->width * row_block_size(heap, row);
 }
 
-/* The row that `offset` of a block with `n_rows` rows is in; n_rows where it is behind. */
+/* The row with `offset` in a block of `n_rows` rows; n_rows if the offset is past the end. */
 static unsigned int row_of(const refs_hdf5_fractal_heap *heap, unsigned int n_rows,
                            uint64_t offset) {
     unsigned int row = 0;
@@ -104,7 +105,7 @@ static unsigned int row_of(const refs_hdf5_fractal_heap *heap, unsigned int n_ro
     return n_rows > 0 && offset - row_offset(heap, row) < size ? row : n_rows;
 }
 
-/* Rows of block sizes that can be counted. */
+/* The most rows whose sizes fit into 64 bits. */
 static unsigned int max_rows(const refs_hdf5_fractal_heap *heap) {
     unsigned int bits = log2_of(heap->start_size) + log2_of(heap->width) + 2;
     return bits < 62 ? 62 - bits : 1;
@@ -118,7 +119,7 @@ static refs_status read_entry(refs_hdf5_file *file, size_t at, const refs_buf *b
     return refs_hdf5__finish(&cursor, "indirect block of a fractal heap", 0, err);
 }
 
-/* Finds in the indirect block `at` the block, direct or not, that holds at->offset + offset. */
+/* Moves from an indirect block to its child that has at->offset + offset. */
 static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_heap *heap,
                                   place *at, uint64_t offset, refs_error *err) {
     unsigned int n_rows = at->n_rows, row = row_of(heap, n_rows, offset);
@@ -145,7 +146,7 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
     return status;
 }
 
-/* The direct block that holds `offset`. */
+/* Finds the direct block that has `offset`. */
 static refs_status find_block(refs_hdf5_file *file, const refs_hdf5_fractal_heap *heap,
                               uint64_t offset, place *at, refs_error *err) {
     *at = (place){heap->root, 0, heap->start_size, heap->n_root_rows};
@@ -224,7 +225,7 @@ static refs_status get_managed(refs_hdf5_file *file, refs_hdf5_fractal_heap *hea
 
 /* -- huge and tiny objects --------------------------------------------------------------------- */
 
-/* An object of the B-tree of huge objects that is looked for. */
+/* A search for an object in the B-tree of huge objects. */
 typedef struct huge_search {
     refs_hdf5_file *file;
     uint64_t id;
@@ -268,7 +269,7 @@ static refs_status get_huge(refs_hdf5_file *file, const refs_hdf5_fractal_heap *
                            "huge object of a heap", err);
 }
 
-/* IDs of more bytes than that have lengths of 12 bits. */
+/* Longer IDs have lengths of 12 bits. */
 #define MAX_SHORT_TINY 16
 
 static refs_status get_tiny(const refs_hdf5_fractal_heap *heap, refs_hdf5_cursor id, uint8_t first,

@@ -21,7 +21,7 @@ void refs_hdf5__links_clear(refs_hdf5_links *links) {
     memset(links, 0, sizeof *links);
 }
 
-/* The links of a group that are read. */
+/* The state of reading the links of a group. */
 typedef struct group_reader {
     refs_hdf5_file *file;
     refs_hdf5_links *links;
@@ -48,7 +48,7 @@ static refs_str as_text(refs_bytes bytes) {
     return refs_bytes_text(bytes);
 }
 
-/* The text at the start of `bytes` that ends with NUL, or where they do. */
+/* The text up to the first NUL, or all of `bytes`. */
 static refs_str text_until_nul(refs_bytes bytes) {
     refs_str text = as_text(bytes);
     return refs_str_part(text, 0, refs_str_find(text, '\0'));
@@ -120,7 +120,8 @@ enum { BTREE_BY_NAME = 5, BTREE_BY_ORDER = 6 };
 /* A record by name: hash of the name, then the ID in the heap. */
 static refs_status visit_link_now(void *user, refs_bytes record, refs_error *err) {
     group_reader *reader = user;
-    if (reader->heap.id_size == 0) return REFS_NOT_FOUND; /* to come, see refs_hdf5__in_rounds */
+    if (reader->heap.id_size == 0)
+        return REFS_NOT_FOUND; /* not read yet, see refs_hdf5__in_rounds */
     if (record.size < 4) return refs_fail(err, REFS_CORRUPT, "a link record is truncated");
     refs_bytes id = refs_bytes_view(record.data + 4, record.size - 4);
     REFS_TRY(refs_hdf5__heap_get(reader->file, &reader->heap, id, &reader->scratch, err));
@@ -141,10 +142,10 @@ static refs_status read_dense(group_reader *reader, refs_bytes body, refs_error 
 
 /* -- old groups -------------------------------------------------------------------------------- */
 
-/* The names of an old group. */
+/* The names of an old group, in a local heap. */
 typedef struct old_group {
     group_reader *reader;
-    refs_buf names; /* of a local heap */
+    refs_buf names; /* the heap's data */
 } old_group;
 
 /* Specification III.D: "HEAP", version, 3 bytes, size, free list, address of the data. */
@@ -171,7 +172,7 @@ refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str 
     return REFS_OK;
 }
 
-/* Specification III.C: name, header, type of what is cached, reserved, 16 bytes of that. */
+/* Specification III.C: name, header, type of the cached data, reserved, 16 cached bytes. */
 static refs_status read_symbol(const old_group *group, refs_hdf5_cursor *cursor, refs_error *err) {
     enum { CACHED_SOFT_LINK = 2 };
     refs_hdf5_file *file = group->reader->file;
@@ -267,7 +268,7 @@ static refs_status read_old(group_reader *reader, refs_bytes body, refs_error *e
     return status;
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- all links --------------------------------------------------------------------------------- */
 
 static int compare_links(const void *left, const void *right) {
     const refs_hdf5_link *a = left, *b = right;

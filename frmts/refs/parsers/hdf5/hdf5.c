@@ -31,13 +31,13 @@ static refs_status list_array(refs_hdf5_scan *scan, refs_scan *other, size_t num
     return REFS_OK;
 }
 
-/* A dimension that a container may name. */
+/* Finds dimensions by name from a group. */
 typedef struct named_dimension {
     const refs_hdf5_tree *tree;
     size_t group;
 } named_dimension;
 
-/* In a group or those above it. */
+/* The size of the dimension scale called `name` in the group or in those above it. */
 static uint64_t size_of(const void *user, refs_str name) {
     const named_dimension *from = user;
     for (size_t group = from->group;; group = from->tree->items[group].parent) {
@@ -93,7 +93,7 @@ static refs_status find_file(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_er
         return refs_fail(err, REFS_NOT_FOUND, "no such file");
     }
     if (status != REFS_OK || item->file != scan->number) return status;
-    char *path = item->target + item->file_size; /* behind a colon */
+    char *path = item->target + item->file_size; /* after the colon */
     path[0] = '/';
     memmove(item->target, path, strlen(path) + 1);
     item->file_size = 0;
@@ -101,7 +101,7 @@ static refs_status find_file(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_er
     return REFS_OK;
 }
 
-/* A link that leads nowhere is one that cannot be read. */
+/* Records a dangling link as an item that cannot be read. */
 static refs_status leave_link_out(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_error *why,
                                   refs_error *err) {
     if (why->status == REFS_NOMEM || why->status == REFS_CANCELLED)
@@ -221,7 +221,7 @@ static refs_status open_hdf5(const refs_scan_job *job, void **self, refs_error *
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* Dimensions of an array type are never cut. */
+/* Dimensions of an array type are never divided. */
 static void add_inner_dimensions(refs_chunk_index *index, size_t rank) {
     while (index->rank < rank) index->n[index->rank++] = 1;
 }

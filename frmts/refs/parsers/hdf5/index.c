@@ -7,7 +7,7 @@
 /* -- without an index ----------------------------------------------------------------------------
  */
 
-/* The index of all elements; more than any file has where that cannot be counted. */
+/* The bytes of all elements, or UINT64_MAX, which no file has. */
 static uint64_t value_bytes(const refs_hdf5_layout *layout) {
     uint64_t bytes = layout->element_size;
     for (size_t dim = 0; dim < layout->rank; dim++)
@@ -21,9 +21,10 @@ bool refs_hdf5__can_be_counted(const refs_hdf5_layout *layout) {
     return value_bytes(layout) < INT64_MAX;
 }
 
-/* Chunks are full along all dimensions behind the one that is cut, and 1 along those before it. */
+/* Chunks have the full length along all dimensions after the divided one, and length 1 along those
+ * before it. */
 refs_chunk_steps refs_hdf5__contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset) {
-    /* Elements that are arrays add dimensions later, of which none is this one. */
+    /* `short_dim` must not be one of the dimensions that array types add later. */
     refs_chunk_steps steps = {.offset = offset, .short_dim = REFS_SCAN_MAX_RANK};
     uint64_t element = layout->element_size; /* bytes of an element along `dim` */
     steps.length = element;
@@ -73,7 +74,7 @@ static refs_status add_single(refs_hdf5_chunks *chunks, refs_error *err) {
     return refs_hdf5__chunks_add(chunks, at, &chunk, err);
 }
 
-/* All chunks of the largest shape follow each other. */
+/* Chunks have no index: all have the same size, and they are consecutive. */
 static refs_status add_implicit(refs_hdf5_chunks *chunks, refs_error *err) {
     uint64_t n, size, end;
     REFS_TRY(refs_hdf5__chunks_order(chunks, 0, &n, err));

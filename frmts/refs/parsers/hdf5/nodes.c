@@ -1,7 +1,8 @@
 /* nodes.c -- see hdf5/nodes.h. */
 #include "hdf5/nodes.h"
 
-/* Wanted at once: less than a source keeps, with what lies between them. */
+/* Bytes that are requested at once. With the gaps between them they must fit into the source's
+ * cache. */
 #define WANTED_BYTES (4 * REFS_MIB)
 
 void refs_hdf5__nodes_clear(refs_hdf5_nodes *nodes) {
@@ -15,7 +16,7 @@ refs_status refs_hdf5__nodes_add(refs_hdf5_nodes *nodes, refs_hdf5_node node, re
     return REFS_OK;
 }
 
-/* The end of the nodes from number `i` on that are wanted at once. */
+/* The end of the nodes from number `i` on that are requested at once. */
 static size_t end_of_batch(const refs_hdf5_nodes *nodes, size_t i) {
     uint64_t bytes = 0;
     while (i < nodes->n && bytes < WANTED_BYTES) bytes += nodes->nodes[i++].size;

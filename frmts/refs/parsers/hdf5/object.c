@@ -3,7 +3,7 @@
 
 #include "hdf5/shared.h"
 
-/* The bytes of a header that are read before its size is known: most are no larger. */
+/* Bytes of a header that are read before its size is known: enough for most headers. */
 #define FIRST_READ_BYTES 512
 
 #define MAX_BLOCKS 4096
@@ -73,7 +73,7 @@ static refs_status read_message(header_reader *reader, refs_hdf5_cursor *cursor,
     return add_message(reader, message, err);
 }
 
-/* Bytes [begin, end) of the object are messages; what is too short for one is a gap. */
+/* Bytes [begin, end) of the object are messages; a rest too short for one is a gap. */
 static refs_status read_messages(header_reader *reader, size_t begin, size_t end, refs_error *err) {
     refs_buf *bytes = &reader->object->bytes;
     size_t prefix = reader->version == 1 ? 8 : reader->has_order ? 6 : 4;
@@ -184,7 +184,7 @@ const refs_hdf5_message *refs_hdf5__find_message(const refs_hdf5_object *object,
 
 /* -- shared messages --------------------------------------------------------------------------- */
 
-/* The message of a type that an object, a committed datatype, holds itself. */
+/* Reads a message that is in another object's header, such as a committed datatype. */
 static refs_status body_in_object(refs_hdf5_file *file, uint64_t address, uint16_t type,
                                   refs_buf *body, refs_error *err) {
     REFS_SCOPED_BY(refs_hdf5__object_clear) refs_hdf5_object object = {0};
@@ -203,7 +203,8 @@ refs_status refs_hdf5__shared_body(refs_hdf5_file *file, refs_hdf5_cursor *curso
     uint8_t version = refs_hdf5__u8(cursor);
     uint8_t kind = refs_hdf5__u8(cursor);
     bool is_in_heap = version == 3 && kind == 1;
-    /* Version 1 is an entry of a symbol table: a place in a local heap is before the address. */
+    /* Version 1 has an entry of a symbol table, in which an offset into a local heap precedes the
+     * address. */
     if (version == 1) refs_hdf5__take(cursor, 6u + file->length_size);
     if (version < 1 || version > 3)
         return refs_fail(err, REFS_UNSUPPORTED, "unknown shared message version %u", version);

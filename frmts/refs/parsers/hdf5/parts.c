@@ -1,18 +1,18 @@
-/* parts.c -- chunks of virtual datasets: those of other datasets, where they fit as they are.
- */
+/* parts.c -- virtual datasets: their chunks are those of their source datasets if the two chunk
+ * grids match. */
 #include "hdf5/hdf5.h"
 #include "hdf5/index.h"
 #include "hdf5/virtual.h"
 
-/* A dataset that parts are taken from. */
+/* A source dataset. */
 typedef struct part_source {
     refs_hdf5_scan *scan;
     refs_hdf5_dataset *dataset;
     uint32_t file;
-    bool is_to_close; /* its file was opened for it */
+    bool is_to_close; /* its file was opened for this part */
 } part_source;
 
-/* Chunks along a dimension, and those that they are in the source. */
+/* The index of a chunk along a dimension in the virtual dataset and in the source. */
 typedef struct chunk_pair {
     uint64_t here, source;
 } chunk_pair;
@@ -25,13 +25,14 @@ typedef struct chunk_pairs {
 typedef struct parts {
     refs_hdf5_scan *scan;
     refs_hdf5_dataset *dataset;
-    refs_chunk_index *index; /* NULL while it is described */
-    bool has_chunks;         /* a source was found, and says what they are */
-    bool may_be_cut;         /* it is contiguous, and its chunks are as small as it takes */
-    uint64_t grain[REFS_SCAN_MAX_RANK];  /* what beginnings and lengths of parts are multiples of */
-    uint64_t extent[REFS_SCAN_MAX_RANK]; /* that parts without an end have */
+    refs_chunk_index *index; /* NULL while the dataset is described */
+    bool has_chunks;         /* a source was found, whose chunks are used */
+    bool may_be_cut; /* the source is contiguous, so that chunks can be as small as needed */
+    uint64_t grain[REFS_SCAN_MAX_RANK];  /* along each dimension, divides all beginnings and lengths
+                                            of parts */
+    uint64_t extent[REFS_SCAN_MAX_RANK]; /* of parts without an end */
     bool is_extended[REFS_SCAN_MAX_RANK];
-    refs_chunk_index stored; /* of a source */
+    refs_chunk_index stored; /* of the current source */
     chunk_pairs along[REFS_SCAN_MAX_RANK];
 } parts;
 
@@ -70,8 +71,8 @@ static refs_status open_source_file(const parts *job, refs_str name, part_source
     return refs_fail(err, REFS_UNSUPPORTED, "%.*s is not an HDF5 file", REFS_STR_ARG(name));
 }
 
-/* REFS_NOT_FOUND without a message where there is no such file or dataset: that means the fill
- * value. To be closed also after a failure. */
+/* REFS_NOT_FOUND without a message if there is no such file or dataset: its elements are the fill
+ * value. Call close_source even after a failure. */
 static refs_status find_source(const parts *job, const refs_hdf5_mapping *mapping,
                                part_source *from, refs_error *err) {
     *from = (part_source){.scan = job->scan, .file = job->scan->number};
@@ -115,7 +116,7 @@ static bool is_chunked(const refs_hdf5_dataset *dataset) {
 
 /* -- parts with a number in their names -------------------------------------------------------- */
 
-/* Whether names count; "%%" is a percent sign. */
+/* Whether the name has the placeholder "%b" for a block's number; "%%" is a percent sign. */
 static bool counts(refs_str name) {
     for (size_t i = 0; i + 1 < name.size; i++) {
         if (name.data[i] != '%') continue;
@@ -138,9 +139,10 @@ static refs_status print_name(refs_str name, uint64_t number, refs_buf *text, re
     return REFS_OK;
 }
 
-/* -- what a virtual dataset is ----------------------------------------------------------------- */
+/* -- type and chunks --------------------------------------------------------------------------- */
 
-/* The beginnings of blocks of a part, and how long they are but for the last one of a dataset. */
+/* Combines the grain with where blocks of a part begin and how long they are. The length does not
+ * count at the end of the dataset. */
 static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t *pairs) {
     for (size_t i = 0; i < mapping->here.rank; i++) {
         const refs_hdf5_span *here = &mapping->here.spans[i];
@@ -162,7 +164,8 @@ static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t
     }
 }
 
-/* Dimensions before one of which only a part is used are not contiguous. */
+/* If a part uses only some indices of a dimension of the source, values are not contiguous along
+ * those before it. */
 static void add_grain_of_source(parts *job, const part_source *from,
                                 const refs_hdf5_mapping *mapping, const size_t *pairs) {
     const refs_hdf5_layout *there = &from->dataset->layout;
@@ -174,7 +177,7 @@ static void add_grain_of_source(parts *job, const part_source *from,
         if (last > 0 && pairs[i] < last - 1) job->grain[i] = 1;
 }
 
-/* Takes the chunks of the first source that is there. */
+/* Uses the chunks of the first source that exists. */
 static void take_chunks(parts *job, const part_source *from, const size_t *pairs) {
     refs_hdf5_dataset *here = job->dataset;
     const refs_hdf5_dataset *there = from->dataset;
@@ -186,7 +189,7 @@ static void take_chunks(parts *job, const part_source *from, const size_t *pairs
         here->layout.chunk[i] = pairs[i] < REFS_SCAN_MAX_RANK ? there->layout.chunk[pairs[i]] : 1;
 }
 
-/* Contiguous values can be cut wherever parts begin; the slowest dimensions are cut first. */
+/* Divides contiguous values at the beginnings of parts, along the slowest dimensions first. */
 static void cut_by_grain(parts *job) {
     refs_hdf5_layout *layout = &job->dataset->layout;
     uint64_t bytes = layout->element_size, most = REFS_HDF5_CONTIGUOUS_CHUNK_BYTES;
@@ -230,11 +233,11 @@ static refs_status do_not_fit(const char *what, refs_error *err) {
                      "its chunks do not match those of its source datasets: %s", what);
 }
 
-/* The interval of a part along a dimension, and that of its source. */
+/* A part's interval along a dimension, and the source's. */
 typedef struct span_pair {
     const refs_hdf5_span *here, *source;
-    uint64_t source_size; /* of all of the source */
-    bool is_paired;       /* else the source lacks that dimension */
+    uint64_t source_size; /* length of the source's dimension */
+    bool is_paired;       /* false: the source lacks that dimension */
 } span_pair;
 
 static span_pair pair_spans(const part_source *from, const refs_hdf5_mapping *mapping,
@@ -245,7 +248,8 @@ static span_pair pair_spans(const part_source *from, const refs_hdf5_mapping *ma
                        from->dataset->layout.shape[pairs[i]], true};
 }
 
-/* Along dimension `i`: here->chunk[i] elements of one are a chunk of the other, or none is. */
+/* Lists the chunks along dimension `i`. Fails unless each of them is exactly one chunk of the
+ * source. */
 static refs_status pair_chunks(parts *job, size_t i, const span_pair *spans, refs_error *err) {
     const refs_hdf5_layout *layout = &job->dataset->layout;
     const refs_hdf5_span *here = spans->here, *source = spans->source;
@@ -268,15 +272,15 @@ static refs_status pair_chunks(parts *job, size_t i, const span_pair *spans, ref
     return REFS_OK;
 }
 
-/* Reads the index of a source, whose chunks must be those of the virtual dataset. */
+/* Reads the index of a source whose chunks must equal those of the virtual dataset. */
 static refs_status read_source_index(parts *job, const part_source *from, const size_t *pairs,
                                      refs_error *err) {
-    refs_hdf5_layout layout = from->dataset->layout; /* which owns what it has */
+    refs_hdf5_layout layout = from->dataset->layout; /* a copy that owns nothing */
     uint64_t wanted[REFS_SCAN_MAX_RANK];
     for (size_t i = 0; i < layout.rank; i++) wanted[i] = 1;
     for (size_t i = 0; i < job->dataset->layout.rank; i++)
         if (pairs[i] < REFS_SCAN_MAX_RANK) wanted[pairs[i]] = job->dataset->layout.chunk[i];
-    bool is_cut = false; /* what is cut along one dimension must not be along those behind it */
+    bool is_cut = false; /* once a dimension is divided, all after it must be whole */
     for (size_t i = 0; i < layout.rank; i++) {
         if (is_chunked(from->dataset) && wanted[i] != layout.chunk[i])
             return do_not_fit("they have other shapes", err);
@@ -328,7 +332,8 @@ static refs_status add_chunks(parts *job, const part_source *from, const refs_hd
     for (;;) {
         uint64_t here[REFS_SCAN_MAX_RANK], there[REFS_SCAN_MAX_RANK], number, source_number;
         for (size_t i = 0; i < mapping->source.rank; i++)
-            there[i] = mapping->source.spans[i].start; /* where it is not paired: of one element */
+            there[i] =
+                mapping->source.spans[i].start; /* for dimensions that the virtual dataset lacks */
         for (size_t i = 0; i < rank; i++) {
             here[i] = job->along[i].pairs[at[i]].here;
             if (pairs[i] < REFS_SCAN_MAX_RANK) there[pairs[i]] = job->along[i].pairs[at[i]].source;
@@ -358,9 +363,9 @@ static refs_status place(parts *job, const part_source *from, const refs_hdf5_ma
     return status;
 }
 
-/* -- both -------------------------------------------------------------------------------------- */
+/* -- all parts --------------------------------------------------------------------------------- */
 
-/* One part, of which all names are known. */
+/* Visits one part; its names have no placeholders any more. */
 static refs_status visit_one(parts *job, refs_hdf5_mapping *mapping, refs_error *err) {
     part_source from;
     refs_hdf5_layout *layout = &job->dataset->layout;
@@ -371,7 +376,7 @@ static refs_status visit_one(parts *job, refs_hdf5_mapping *mapping, refs_error 
         refs_hdf5__limit_selection(&mapping->source, there->rank, there->shape);
         bool has_end = dim >= mapping->here.rank;
         if (!has_end && dim < mapping->source.rank) {
-            /* as much as there is of the source */
+            /* the length of the source determines that of the part */
             uint64_t n = refs_hdf5__span_size(&mapping->source.spans[dim]);
             refs_hdf5_span *span = &mapping->here.spans[dim];
             uint64_t step = span->stride > 0 ? span->stride : 1;
@@ -388,7 +393,7 @@ static refs_status visit_one(parts *job, refs_hdf5_mapping *mapping, refs_error 
     return status;
 }
 
-/* Parts that count, up to the first that is not there. */
+/* Visits the parts "%b" = 0, 1, … up to the first one that does not exist. */
 static refs_status visit_counted(parts *job, const refs_hdf5_mapping *mapping, refs_error *err) {
     REFS_SCOPED_BUF file = REFS_BUF_INIT, dataset = REFS_BUF_INIT;
     size_t dim = refs_hdf5__unlimited_dim(&mapping->here);
@@ -446,7 +451,7 @@ refs_status refs_hdf5__describe_parts(refs_hdf5_scan *scan, refs_hdf5_dataset *d
 refs_status refs_hdf5__index_parts(refs_hdf5_scan *scan, const refs_hdf5_dataset *dataset,
                                    refs_chunk_index *index, refs_error *err) {
     const refs_hdf5_layout *layout = &dataset->layout;
-    refs_hdf5_dataset copy = *dataset; /* which owns what it has */
+    refs_hdf5_dataset copy = *dataset; /* a copy that owns nothing */
     parts job = {.scan = scan, .dataset = &copy, .index = index};
     REFS_TRY(refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err));
     return visit_all(&job, err);

@@ -3,7 +3,7 @@
 
 #include "hdf5/fractal_heap.h"
 
-/* Types of messages: old fill values are with the new ones. */
+/* Message types. The index of fill values lists old ones, too. */
 enum { OLD_FILL = 4, FILL = 5 };
 
 /* Finds the heap of the index that holds messages of a type. */

@@ -5,10 +5,10 @@
 #include "refs/codec.h"
 #include "refs/json.h"
 
-/* Collections of strings mostly have so many bytes. */
+/* The size of most collections of strings. */
 #define USUAL_COLLECTION_BYTES (4 * REFS_KIB)
 
-/* Collections that are wanted at once. */
+/* Collections that are requested at once. */
 #define MAX_WANTED 1024
 
 typedef struct reading {
@@ -18,11 +18,11 @@ typedef struct reading {
     refs_chunk_index *index;
     size_t n_elements; /* of a chunk */
     refs_hdf5_heaps heaps;
-    refs_buf chunk; /* without filters */
+    refs_buf chunk; /* after decoding */
     refs_buf stored_chunk;
-    refs_json_doc *filters; /* NULL: not needed so far */
+    refs_json_doc *filters; /* NULL: not needed yet */
     refs_scratch scratch;
-    refs_buf encoded; /* as it is handed on */
+    refs_buf encoded; /* the text that becomes the inline chunk */
 } reading;
 
 /* -- one chunk -----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ static refs_hdf5_heap_id next_string(reading *job, refs_hdf5_cursor *cursor, uin
     return id;
 }
 
-/* Says which collections are going to be read. Mostly neighbours are in the same. */
+/* Announces the collections that will be read. Neighbouring strings are usually in the same one. */
 static refs_status want_collections(reading *job, refs_error *err) {
     refs_source_range ranges[MAX_WANTED];
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&job->chunk));
@@ -121,7 +121,7 @@ static refs_status add_string(reading *job, refs_hdf5_cursor *cursor, refs_error
     return refs_buf_append(&job->encoded, string.data, string.size, err);
 }
 
-/* Missing bytes of a chunk at the end of contiguous values are empty. */
+/* Missing bytes of a last contiguous chunk are empty strings. */
 static refs_status add_chunk(reading *job, uint64_t number, const refs_index_entry *entry,
                              refs_error *err) {
     REFS_TRY(read_chunk(job, entry, err));

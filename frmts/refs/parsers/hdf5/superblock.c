@@ -5,13 +5,14 @@
 
 #define SIGNATURE_BYTES 8
 
-/* A user block has 512 bytes times a power of two, or none. */
+/* A user block has 512 bytes times a power of two; it may be absent. */
 #define FIRST_USER_BLOCK 512
 
-/* Larger ones are looked for, all sizes at once, only where there is none of up to that. */
+/* Larger user blocks are searched, all sizes at once, only if there is none of this size or
+ * less. */
 #define USUAL_USER_BLOCK (1 * (uint64_t)REFS_MIB)
 
-/* The most that a superblock has, its checksum included. */
+/* Most bytes of a superblock with its checksum. */
 #define MAX_SUPERBLOCK_BYTES 256
 
 static bool is_signature(const uint8_t *bytes) {
@@ -25,7 +26,7 @@ bool refs_hdf5__find_signature(refs_bytes head, size_t *at) {
     return false;
 }
 
-/* Says that signatures from `at` up to `end` will be looked for. */
+/* Announces that signatures from `at` up to `end` will be read. */
 static refs_status want_signatures(refs_source *source, uint64_t at, uint64_t end,
                                    refs_error *err) {
     refs_source_range ranges[64];
@@ -41,7 +42,7 @@ refs_status refs_hdf5__find_superblock(refs_source *source, uint64_t *at, refs_e
     for (*at = 0; *at < size && *at <= INT64_MAX; *at = *at == 0 ? FIRST_USER_BLOCK : 2 * *at) {
         uint8_t bytes[SIGNATURE_BYTES];
         size_t got;
-        if (*at == USUAL_USER_BLOCK / 32) /* what is before comes with the first block */
+        if (*at == USUAL_USER_BLOCK / 32) /* the first block of the source has the smaller ones */
             REFS_TRY(want_signatures(source, *at, USUAL_USER_BLOCK, err));
         if (*at == USUAL_USER_BLOCK) REFS_TRY(want_signatures(source, *at, size, err));
         REFS_TRY(refs_source_read_some(source, (refs_source_range){*at, SIGNATURE_BYTES}, bytes,
@@ -82,14 +83,14 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     refs_hdf5__address(file, cursor);
     *end = refs_hdf5__address(file, cursor) - *end;
     refs_hdf5__address(file, cursor);
-    /* The root's entry of a symbol table: name, header, what is cached. */
+    /* The root's symbol table entry: offset of the name, address of the header, cached data. */
     refs_hdf5__length(file, cursor);
     *root = refs_hdf5__address(file, cursor);
     return REFS_OK;
 }
 
-/* If a file is made of pages, the first ones are of metadata alone, and the library puts all of
- * these that fit into the first. Specification IV.A.2.x. */
+/* In a file with paged allocation, the first pages have only metadata, and the library puts as much
+ * of it as possible into the first one. Specification IV.A.2.x. */
 static void read_space_info(const refs_hdf5_file *file, refs_hdf5_cursor cursor) {
     enum { IN_PAGES = 1 };
     uint8_t version = refs_hdf5__u8(&cursor), strategy = refs_hdf5__u8(&cursor);
@@ -100,8 +101,8 @@ static void read_space_info(const refs_hdf5_file *file, refs_hdf5_cursor cursor)
         refs_source_keep_together(file->source, page);
 }
 
-/* An extension: tables of shared messages, sizes of B-trees, structures that are elsewhere.
- * Specification IV.A.2.p and t, and the message of type 0x18. */
+/* Reads the superblock extension: tables of shared messages, sizes of B-trees, the cache image.
+ * Specification IV.A.2.p and t, and message type 0x18. */
 static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_error *err) {
     enum { BTREE_K = 0x13, SPACE_INFO = 0x17, CACHE_IMAGE = 0x18 };
     REFS_SCOPED_BY(refs_hdf5__object_clear) refs_hdf5_object object = {0};
@@ -133,7 +134,7 @@ static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_e
     return status;
 }
 
-/* Versions 2 and 3. */
+/* Specification II.B, versions 2 and 3. */
 static refs_status read_new(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint64_t *end,
                             uint64_t *root, refs_error *err) {
     const uint8_t *begin = cursor->at - SIGNATURE_BYTES - 1;

@@ -5,7 +5,7 @@
 
 #include "refs/intern.h"
 
-/* Objects that are read together. */
+/* Objects whose headers are requested together. */
 #define BATCH 1024
 
 static void clear_item(refs_hdf5_item *item) {
@@ -30,7 +30,7 @@ typedef struct walk {
     refs_hdf5_file *file;
     refs_hdf5_tree *tree;
     size_t begin, end; /* items of a batch */
-    bool *is_there;    /* of those: nothing is missing */
+    bool *is_there;    /* for each of them: it could be read completely */
 } walk;
 
 /* -- items ------------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
 
 refs_status refs_hdf5__keep_problem(refs_hdf5_file *file, refs_hdf5_item *item,
                                     const refs_error *why, refs_error *err) {
-    if (file->is_collecting) return REFS_OK; /* it is read again */
+    if (file->is_collecting) return REFS_OK; /* the item is read again */
     item->kind = REFS_HDF5_ITEM_PROBLEM;
     item->problem = refs_alloc(sizeof *item->problem);
     if (item->problem == NULL) return refs_fail_nomem(err);
@@ -123,7 +123,7 @@ static refs_status list_group(walk *w, size_t number, const refs_hdf5_object *ob
     return REFS_OK;
 }
 
-/* Whether a group is in itself: one that it is in has its address. */
+/* Whether a group contains itself: it has the address of a group above it. */
 static bool is_in_itself(const refs_hdf5_tree *tree, size_t number) {
     uint64_t address = tree->items[number].address;
     while (number > 0) {
@@ -200,7 +200,8 @@ static refs_status read_object(walk *w, size_t number, const refs_hdf5_object *o
     return read_attributes(w, number, object, err);
 }
 
-/* Reads item `number`; what is wrong with it alone is a note, but for the root. */
+/* Reads item `number`. Damage of that object alone becomes a problem of the item, except for the
+ * root. */
 static refs_status read_item(walk *w, size_t number, refs_error *err) {
     refs_hdf5_object object = {0};
     refs_error why = REFS_ERROR_INIT;
@@ -254,8 +255,8 @@ static refs_status read_all(walk *w, refs_error *err) {
 
 #define MAX_SOFT_LINKS 16 /* that lead to each other */
 
-/* Resolves a path from a group: names with slashes between, from the root where it begins with one.
- * Appends it to `full` without needless slashes and dots. */
+/* Resolves a path, relative to the group `from` unless it begins with a slash. Appends it to `full`
+ * without repeated slashes and ".". */
 static refs_status full_path(const char *from, const char *path, refs_buf *full, refs_error *err) {
     refs_str rest = refs_str_from(path);
     if (rest.size == 0 || rest.data[0] != '/')
@@ -271,14 +272,14 @@ static refs_status full_path(const char *from, const char *path, refs_buf *full,
     return REFS_OK;
 }
 
-/* Whether it is a soft link that is not another name of a dataset, or not yet. */
+/* Whether the item is a soft link that does not name a dataset (yet). */
 static bool is_soft(const refs_hdf5_item *item) {
     return item->target != NULL &&
            (item->kind == REFS_HDF5_ITEM_SOFT || item->kind == REFS_HDF5_ITEM_NOTHING);
 }
 
-/* The item at a path, else the link or what cannot be read that is nearest above it, and how much
- * of the path is its own. REFS_INTERN_NONE where there is neither. */
+/* Finds the item at a path; else the nearest item above it that is a link or cannot be read. *size
+ * is the part of the path that names it. REFS_INTERN_NONE if there is neither. */
 static uint32_t find_nearest(const refs_hdf5_tree *tree, const refs_intern *paths, refs_str path,
                              size_t *size) {
     uint32_t id = refs_intern_find(paths, path);
@@ -294,8 +295,8 @@ static uint32_t find_nearest(const refs_hdf5_tree *tree, const refs_intern *path
     return id;
 }
 
-/* Moves from a soft link to where it leads; `rest` is the path that is left where that is a link to
- * another file. */
+/* Follows soft links; `rest` becomes the rest of the path if they lead to a link to another
+ * file. */
 static refs_status find_target(const refs_hdf5_tree *tree, const refs_intern *paths, size_t *number,
                                refs_buf *rest, refs_error *err) {
     for (size_t i = 0; i < MAX_SOFT_LINKS; i++) {
@@ -331,7 +332,7 @@ static refs_status intern_paths(const refs_hdf5_tree *tree, refs_intern *paths, 
     return REFS_OK;
 }
 
-/* A soft link to a link to another file becomes one. */
+/* Turns a soft link that leads to an external link into an external link. */
 static refs_status link_elsewhere(refs_hdf5_item *item, const refs_hdf5_item *target, refs_str rest,
                                   refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
@@ -345,7 +346,8 @@ static refs_status link_elsewhere(refs_hdf5_item *item, const refs_hdf5_item *ta
     return item->target != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* A soft link to a dataset becomes another name of it: its header is read again. */
+/* Turns a soft link to a dataset into a second name of it, by reading the dataset's header
+ * again. */
 static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs_error *err) {
     size_t target = number;
     REFS_SCOPED_BUF rest = REFS_BUF_INIT;

@@ -117,7 +117,7 @@ static refs_status read_member_shape(refs_hdf5_cursor *cursor, refs_hdf5_type *a
     return REFS_OK;
 }
 
-/* Wraps *inner in an array type if there is a shape. */
+/* Wraps *inner in an array type if there are dimensions. */
 static refs_status wrap(refs_hdf5_type **inner, const refs_hdf5_type *shape, refs_error *err) {
     if (shape->rank == 0) return REFS_OK;
     refs_hdf5_type *array = refs_calloc(1, sizeof *array);

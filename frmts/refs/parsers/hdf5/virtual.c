@@ -182,7 +182,7 @@ bool refs_hdf5__pair_dimensions(const refs_hdf5_mapping *mapping, size_t *pairs)
     return at == source->rank;
 }
 
-/* -- all parts --------------------------------------------------------------------------------- */
+/* -- all mappings ------------------------------------------------------------------------------ */
 
 static refs_str take_text(refs_hdf5_cursor *cursor) {
     refs_str rest = refs_str_view((const char *)cursor->at, refs_hdf5__left(cursor));

@@ -507,7 +507,7 @@ static refs_status index_netcdf3(void *self, size_t number, refs_chunk_index *in
     return refs_chunk_index_in_steps(index, &steps, err);
 }
 
-/* -- what the file is as a set ----------------------------------------------------------------- */
+/* -- documents of the set ---------------------------------------------------------------------- */
 
 static uint64_t size_of(const void *user, refs_str name) {
     const netcdf3 *file = user;
@@ -560,7 +560,7 @@ static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error
     return count_records(file, err);
 }
 
-/* Attributes about dimensions, which arrays do not have. */
+/* Records properties of dimensions, which are not attributes of arrays. */
 static refs_status tell_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
     for (size_t i = 0; i < file->n_dims; i++) {
         const dimension *dim = &file->dims[i];

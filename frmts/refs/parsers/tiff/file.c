@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-/* Types of values. */
+/* Field types. */
 enum { BYTE = 1, ASCII = 2, SHORT = 3, LONG = 4, UNDEFINED = 7, IFD = 13, LONG8 = 16, IFD8 = 18 };
 
-/* Entries of a directory at most, and directories that one lists. */
+/* Limits: entries of a directory, and directories that one lists. */
 #define MAX_ENTRIES         4096
 #define MAX_SUB_DIRECTORIES 256
 
-/* Values that are read at once. */
+/* Values that are read with one call. */
 #define VALUES_AT_ONCE 4096
 
 bool refs_scan__tiff_sniff(refs_bytes head) {
@@ -39,7 +39,7 @@ double refs_scan__tiff_load_double(const tiff_file *file, const uint8_t *bytes) 
     return number;
 }
 
-/* Reads a number of `size` bytes at *at and moves behind it. */
+/* Reads a number of `size` bytes at *at and moves *at after it. */
 static refs_status read_number(const tiff_file *file, uint64_t *at, size_t size, uint64_t *number,
                                refs_error *err) {
     uint8_t bytes[8];
@@ -124,7 +124,7 @@ static bool is_known(uint64_t tag) {
     return false;
 }
 
-/* The last field of a tag counts nothing: libtiff takes the first. */
+/* If a tag is repeated, its first field counts, as in libtiff. */
 static refs_status read_field(const tiff_file *file, uint64_t *at, tiff_directory *directory,
                               refs_error *err) {
     size_t wide = file->is_big ? 8 : 4;
@@ -143,7 +143,7 @@ static refs_status read_field(const tiff_file *file, uint64_t *at, tiff_director
     return REFS_OK;
 }
 
-/* Reads the directory at *offset, and sets that to where the next one is. */
+/* Reads the directory at *offset, and sets *offset to that of the next one. */
 static refs_status read_directory(tiff_file *file, uint64_t *offset, size_t parent,
                                   refs_error *err) {
     uint64_t at = *offset, n;
@@ -172,7 +172,7 @@ static refs_status read_directory(tiff_file *file, uint64_t *offset, size_t pare
     return read_number(file, &at, file->is_big ? 8 : 4, offset, err);
 }
 
-/* The directories that the last one lists, asked for together. */
+/* Reads the directories that the last one lists, with one request. */
 static refs_status read_sub_directories(tiff_file *file, refs_error *err) {
     uint64_t offsets[MAX_SUB_DIRECTORIES];
     refs_source_range ranges[MAX_SUB_DIRECTORIES];

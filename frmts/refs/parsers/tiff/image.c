@@ -6,11 +6,11 @@
 enum { FORMAT_UINT = 1, FORMAT_INT = 2, FORMAT_FLOAT = 3, FORMAT_VOID = 4, FORMAT_COMPLEX = 6 };
 enum { COMPRESSION_JPEG = 7, PLANAR = 2 };
 
-/* Samples of a pixel, and bytes of a tile, at most. */
+/* Limits: samples of a pixel, and bytes of a tile. */
 #define MAX_SAMPLES    65535
 #define MAX_TILE_BYTES (UINT64_C(1) << 40)
 
-/* Values that all samples share. */
+/* Reads a value that must be the same for all samples. */
 static refs_status read_of_samples(const tiff_file *file, const tiff_directory *directory,
                                    tiff_tag tag, uint64_t *value, refs_error *err) {
     const tiff_field *field = refs_scan__tiff_find(directory, tag);
@@ -66,7 +66,7 @@ static bool is_one_of(uint64_t number, const uint64_t *numbers, size_t n) {
     return false;
 }
 
-/* Whether samples are elements, or integers in so few bits that they must be unpacked. */
+/* Checks that samples are elements, or integers with so few bits that they are unpacked. */
 static refs_status check_type(tiff_image *image, refs_error *err) {
     static const uint64_t integers[] = {8, 16, 32, 64}, floats[] = {16, 32, 64},
                           complexes[] = {64, 128};
@@ -112,7 +112,7 @@ static refs_status read_tiles(const tiff_file *file, tiff_image *image, refs_err
     }
     image->offsets = refs_scan__tiff_find(directory, TIFF_TILE_OFFSETS);
     image->sizes = refs_scan__tiff_find(directory, TIFF_TILE_SIZES);
-    /* Some writers have the tags of strips for tiles. */
+    /* Some writers use the tags of strips for tiles. */
     if (image->offsets == NULL)
         image->offsets = refs_scan__tiff_find(directory, TIFF_STRIP_OFFSETS);
     if (image->sizes == NULL) image->sizes = refs_scan__tiff_find(directory, TIFF_STRIP_SIZES);

@@ -1,9 +1,8 @@
-/* metadata.c -- tags of a TIFF file that are attributes: GeoKeys, GDAL's metadata, strings.
- * See tiff/image.h.
+/* metadata.c -- tags of a TIFF file that become attributes: GeoKeys, GDAL's metadata, strings. See
+ * tiff/image.h.
  *
  * OGC GeoTIFF 1.1 (19-008r4), 7.1 and B.6; GDAL's GeoTIFF driver, "Internal nodata values" and
- * "Metadata".
- */
+ * "Metadata". */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "refs/json.h"
 #include "tiff/image.h"
 
-/* Values of one tag at most. */
+/* Most bytes of the values of a tag. */
 #define MAX_TAG_BYTES (1 * REFS_MIB)
 
 /* -- numbers and strings ----------------------------------------------------------------------- */
@@ -22,7 +21,7 @@ static json_t *text_until_nul(const refs_buf *bytes) {
     return refs_document_string(text, bytes->size > 0 ? strnlen(text, bytes->size) : 0);
 }
 
-/* The bytes of a field; none where there is no such field. */
+/* The bytes of a field; empty if the directory has none. */
 static refs_status read_tag(const tiff_file *file, const tiff_directory *directory, tiff_tag tag,
                             refs_buf *bytes, refs_error *err) {
     const tiff_field *field = refs_scan__tiff_find(directory, tag);
@@ -30,7 +29,7 @@ static refs_status read_tag(const tiff_file *file, const tiff_directory *directo
     return field != NULL ? refs_scan__tiff_bytes(file, field, MAX_TAG_BYTES, bytes, err) : REFS_OK;
 }
 
-/* Strings under the names of GDAL. */
+/* Adds strings under GDAL's names. */
 static refs_status add_strings(const tiff_file *file, const tiff_directory *directory,
                                json_t *attributes, refs_error *err) {
     static const struct {
@@ -78,7 +77,7 @@ static refs_status add_doubles(const tiff_file *file, const tiff_directory *dire
     return REFS_OK;
 }
 
-/* The three tags that hold keys. */
+/* The three tags with GeoKeys. */
 typedef struct key_tags {
     const tiff_file *file;
     refs_buf directory, numbers, strings;
@@ -95,7 +94,7 @@ static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
     return number;
 }
 
-/* Strings end with a bar. */
+/* A string ends before "|" (GeoTIFF 1.1, 7.1.6). */
 static json_t *text_of_key(const key_tags *tags, size_t first, size_t n) {
     if (first >= tags->strings.size) return refs_document_string("", 0);
     if (n > tags->strings.size - first) n = tags->strings.size - first;
@@ -146,7 +145,7 @@ static refs_status add_geo_keys(const tiff_file *file, const tiff_directory *dir
 
 /* -- GDAL's metadata --------------------------------------------------------------------------- */
 
-/* <Item name="…" sample="0" role="scale" domain="…">…</Item> */
+/* An element of GDAL's metadata: <Item name="…" sample="0" role="scale" domain="…">…</Item> */
 typedef struct gdal_item {
     refs_str name, sample, role, domain, value;
 } gdal_item;
@@ -160,7 +159,7 @@ static refs_str cut_until(refs_str *text, const char *end) {
     return part;
 }
 
-/* The value of an attribute in the tag of an element. */
+/* The value of an attribute in the start tag of an element. */
 static refs_str attribute_of(refs_str tag, const char *name) {
     char begin[24];
     snprintf(begin, sizeof begin, "%s=\"", name);
@@ -180,7 +179,7 @@ static bool next_item(refs_str *text, gdal_item *item) {
     return true;
 }
 
-/* One character that an entity stands for; 0 where that is unknown. */
+/* The character of an entity; 0 if it is unknown. */
 static char entity(refs_str name) {
     static const struct {
         const char *name;
@@ -202,7 +201,7 @@ static refs_status unescape(refs_str escaped, refs_buf *text) {
     return REFS_OK;
 }
 
-/* GDAL escapes values before it makes an XML file of them, which escapes them again. */
+/* GDAL escapes values twice: by itself, and when it writes the XML. */
 static json_t *plain_text(refs_str escaped) {
     REFS_SCOPED_BUF once = REFS_BUF_INIT, text = REFS_BUF_INIT;
     json_t *string = NULL;
@@ -256,7 +255,7 @@ static bool parse_number(refs_str text, double *number) {
     return word.size > 0 && isdigit((unsigned char)word.data[word.data[0] == '.' && word.size > 1]);
 }
 
-/* A nodata value as its elements have it; integers of 64 bits are more than a double can say. */
+/* A nodata value as a JSON value of the element type; a double is too short for 64-bit integers. */
 static json_t *number_of(refs_str text, const tiff_image *image) {
     double number;
     int64_t exact;
@@ -271,7 +270,7 @@ static json_t *number_of(refs_str text, const tiff_image *image) {
     return refs_document_real(number);
 }
 
-/* Whether an integer is an element; all else is only said. */
+/* Whether elements can have the value. Others are an attribute only, not the fill value. */
 static bool fits(const json_t *number, const tiff_image *image) {
     if (image->format == 3) return true;
     if (json_is_string(number)) return image->format == 1 && image->bits == 64;
@@ -299,11 +298,11 @@ static refs_status add_nodata(const tiff_file *file, const tiff_image *image, js
     return status;
 }
 
-/* GDAL's metadata of samples one by one, … */
+/* An item of GDAL's metadata that each sample may have. */
 typedef struct role {
     const char *role, *attribute;
     bool is_number;
-    refs_str value; /* … where it says the same of all */
+    refs_str value; /* the last value; that of all samples unless `differs` */
     uint64_t n;
     bool differs;
 } role;
@@ -332,7 +331,7 @@ static bool is_of_all(const tiff_image *image, const role *seen) {
     return seen->n == image->samples && !seen->differs;
 }
 
-/* The object of the sample that is named, of a list of as many as there are samples. */
+/* The JSON object of a sample in a list with one for each sample. */
 static json_t *sample_of(refs_str sample, const tiff_image *image, json_t **list) {
     uint64_t number;
     bool is_integral;
@@ -343,8 +342,8 @@ static json_t *sample_of(refs_str sample, const tiff_image *image, json_t **list
     return json_array_get(*list, (size_t)number);
 }
 
-/* Metadata that all samples share are the array's; the rest, and what a sample is called, of each.
- */
+/* Items that all samples share become attributes of the array; others, and descriptions, become
+ * those of the samples. */
 static refs_status add_roles(const tiff_file *file, const tiff_image *image, json_t *attributes,
                              refs_error *err) {
     enum { SCALE, OFFSET, UNIT, DESCRIPTION, N_ROLES };
@@ -386,7 +385,7 @@ static json_t *opaque(unsigned red, unsigned green, unsigned blue) {
     return color;
 }
 
-/* All reds, all greens, all blues, of 16 bits each. */
+/* A palette is all reds, then all greens, then all blues, with 16 bits each. */
 static refs_status read_palette(const tiff_file *file, const tiff_image *image, json_t **colors,
                                 refs_error *err) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
@@ -404,7 +403,7 @@ static refs_status read_palette(const tiff_file *file, const tiff_image *image, 
     return REFS_OK;
 }
 
-/* Whether GDAL says that an image of shades of gray is something else. */
+/* Clears *is_gray if GDAL's metadata give a gray image another colour interpretation. */
 static refs_status is_called_gray(const tiff_file *file, const tiff_image *image, bool *is_gray,
                                   refs_error *err) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
@@ -416,8 +415,8 @@ static refs_status is_called_gray(const tiff_file *file, const tiff_image *image
     return REFS_OK;
 }
 
-/* For images of one sample; those of several have them from GDAL's own driver. Bilevel images are
- * those of two colours, as there. */
+/* Colours of images with one sample; GDAL's own driver has those of others. A bilevel image has a
+ * palette of two colours, as there. */
 static refs_status add_colors(const tiff_file *file, const tiff_image *image, json_t *attributes,
                               refs_error *err) {
     json_t *colors = NULL;

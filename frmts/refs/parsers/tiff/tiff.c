@@ -1,21 +1,18 @@
 /* tiff.c -- TIFF, BigTIFF, GeoTIFF and COG files, see format.h.
  *
- * An image is a group's array "0", its reduced images "1", "2" … as attribute "multiscales" lists
- * them, as tifffile and kerchunk present such files. If a file has several images, each is a group
- * of its own, by the number of its directory.
+ * An image is array "0" of a group, and its reduced images are "1", "2" …, as the attribute
+ * "multiscales" lists them and as tifffile and kerchunk present such files. If a file has several
+ * images, each is a group named after the number of its directory.
  *
- * A compression that cannot be decoded is named as a codec that is not supported, so that all else
- * can be read.
- */
+ * An unknown compression becomes a codec that is not supported, so that all else can be read. */
 #include "tiff/image.h"
 
 #include <stdlib.h>
 
-/* Tiles whose places are read at once. */
+/* Tiles whose offsets are read with one call. */
 #define TILES_AT_ONCE (256 * 1024)
 
-/* Strips that are not compressed are taken apart to chunks of about this size where they are larger
- * than the other. */
+/* Uncompressed strips above MAX_STRIP_BYTES are divided into chunks of about PART_BYTES. */
 #define MAX_STRIP_BYTES (4 * REFS_MIB)
 #define PART_BYTES      (1 * REFS_MIB)
 
@@ -23,9 +20,9 @@
 #define MAX_LEVELS            32
 
 typedef struct tiff {
-    const refs_scan_job *job; /* while it is opened only */
+    const refs_scan_job *job; /* only while the file is opened */
     tiff_file file;
-    tiff_image *arrays; /* by the numbers of arrays */
+    tiff_image *arrays; /* numbered as arrays */
     size_t n_arrays, capacity;
     uint64_t max_chunks;
 } tiff;
@@ -34,8 +31,8 @@ typedef struct tiff {
 
 static const struct {
     uint64_t number;
-    const char *id; /* NULL: none */
-    bool predicts;  /* "predictor" is heeded */
+    const char *id; /* NULL: no compression */
+    bool predicts;  /* the tag "predictor" applies */
 } compressions[] = {{1, NULL, false},
                     {2, "imagecodecs_ccittrle", false},
                     {3, "imagecodecs_ccittfax3", false},
@@ -77,8 +74,8 @@ static refs_status read_tables(const tiff *self, const tiff_image *image, json_t
     return REFS_OK;
 }
 
-/* Pictures are decoded to RGB from YCbCr only: samples of all others are what they are, whatever
- * the library makes of their number. */
+/* Only YCbCr is converted, to RGB. Samples of all other images stay as stored, which takes explicit
+ * colour spaces: the library would choose them by the number of samples. */
 static refs_status describe_jpeg(const tiff *self, const tiff_image *image, json_t *codec,
                                  refs_error *err) {
     uint64_t samples = image->is_planar ? 1 : image->samples;
@@ -110,16 +107,17 @@ static refs_status make_compressor(const tiff *self, const tiff_image *image, js
     return REFS_OK;
 }
 
-/* Numbers of bits that are not element's, as tifffile's codec has it: a row begins with a byte. */
+/* Unpacks integers with unusual numbers of bits, as tifffile's codec does; each row begins at a
+ * byte. */
 static json_t *unpack_filter(const tiff_image *image, const char *dtype) {
     uint64_t n = image->chunk[1] * (image->is_planar ? 1 : image->samples);
     return json_pack("{s:s, s:s, s:I, s:I}", "id", "imagecodecs_packints", "dtype", dtype,
                      "bitspersample", (json_int_t)image->bits, "runlen", (json_int_t)n);
 }
 
-/* Differences of complex numbers are of their 64 bits as one integer, as libtiff has it. A
- * big-endian file swaps that integer, so that its parts come in the other order: as a little-endian
- * number they are where they belong. */
+/* libtiff's predictor subtracts complex numbers as integers of 64 bits. In a big-endian file,
+ * swapping such an integer also swaps the two parts, and reading it as little-endian swaps them
+ * back. */
 static void append_complex_delta(json_t *filters, char *dtype, json_t *codec) {
     const char *type = dtype[0] == '>' ? ">u8" : "<u8";
     json_object_set_new(codec, "dtype", json_string(type));
@@ -129,7 +127,7 @@ static void append_complex_delta(json_t *filters, char *dtype, json_t *codec) {
     dtype[0] = '<';
 }
 
-/* May change the order of bytes in `dtype`. */
+/* Also changes the byte order in `dtype` if a filter does. */
 static json_t *make_filters(const tiff_image *image, char *dtype) {
     json_t *filters = json_array();
     if (image->is_packed) json_array_append_new(filters, unpack_filter(image, dtype));
@@ -159,7 +157,7 @@ static uint64_t bytes_of_rows(const tiff_image *image, uint64_t n) {
     return n * image->chunk[1] * samples * (image->bits / 8);
 }
 
-/* The sizes of images were checked before, so that nothing here overflows. */
+/* Divides large uncompressed strips. Image sizes were checked before, so nothing here overflows. */
 static void take_strips_apart(const tiff *self, tiff_image *image) {
     uint64_t rows = image->chunk[0], row = bytes_of_rows(image, 1);
     bool is_alone = rows >= image->height;
@@ -191,7 +189,7 @@ static size_t put_shape(const tiff_image *image, uint64_t shape[3], uint64_t chu
     return rank;
 }
 
-/* Places of some tiles or strips, in the order of the file. */
+/* Offsets and sizes of some tiles or strips, in file order. */
 typedef struct places {
     uint64_t *offsets;
     uint64_t *sizes;
@@ -211,7 +209,7 @@ static refs_status want_places(const tiff *self, const tiff_image *image, refs_s
     return refs_source_want(self->file.source, ranges, n, err);
 }
 
-/* Sizes that a file leaves out are those of tiles that are not compressed. */
+/* Sizes may be absent if tiles are not compressed. */
 static refs_status read_places(const tiff *self, const tiff_image *image, refs_source_range which,
                                places *found, refs_error *err) {
     REFS_TRY(want_places(self, image, which, err));
@@ -223,7 +221,7 @@ static refs_status read_places(const tiff *self, const tiff_image *image, refs_s
     return REFS_OK;
 }
 
-/* Strips of an image's plane, and the rows of the last one. */
+/* The number of rows of a strip: the last strip of a plane may have fewer. */
 static uint64_t rows_of_strip(const tiff_image *image, uint64_t strip) {
     uint64_t rows = image->strip_rows, begin = strip % image->n_down * rows;
     return image->height - begin < rows ? image->height - begin : rows;
@@ -234,8 +232,8 @@ typedef struct tiff_strip {
     refs_source_range place;
 } tiff_strip;
 
-/* Adds a strip in parts, as far as the file goes: so many as a lie about its size can have
- * would take all memory. */
+/* Adds the parts of a strip that are within the file: a false size must not cost any amount of
+ * memory. */
 static refs_status add_parts(const tiff *self, const tiff_image *image, const tiff_strip *strip,
                              refs_chunk_index *index, refs_error *err) {
     const refs_source_range place = strip->place;
@@ -310,8 +308,7 @@ static refs_status check_places(const tiff *self, const tiff_image *image, refs_
                      (unsigned long long)image->n_tiles);
 }
 
-/* An array's path, names of its dimensions, of which those of reduced images have their number, and
- * of its mask. */
+/* The names of an array, its dimensions (with a number for reduced images) and its mask. */
 typedef struct array_names {
     char path[64];
     char y[16], x[16];
@@ -369,7 +366,7 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
 
 /* -- images ------------------------------------------------------------------------------------ */
 
-/* Directories of one image: itself, what is reduced of it, and the masks of all these. */
+/* The directories of one image: itself, its reduced images, and the masks of all of them. */
 typedef struct pyramid {
     size_t levels[MAX_LEVELS];
     size_t n_levels;
@@ -394,8 +391,7 @@ static json_t *multiscales_of(size_t n) {
     return json_pack("[{s:s, s:s, s:o}]", "version", "0.4", "name", "", "datasets", datasets);
 }
 
-/* Levels and masks that make no sense are left out, with a warning; the image itself must be there.
- */
+/* Skips an invalid reduced image or mask with a warning; the image itself must be valid. */
 static refs_status add_one(tiff *self, const pyramid *images, size_t directory,
                            const array_names *names, refs_error *err) {
     tiff_image image;
@@ -425,7 +421,7 @@ static bool has_size_of(const tiff *self, size_t a, size_t b) {
     return true;
 }
 
-/* Adds level `level` and the mask of its size. */
+/* Adds level `level` and the mask of the same size. */
 static refs_status add_level(tiff *self, const pyramid *images, size_t level, const char *group,
                              refs_error *err) {
     array_names names;
@@ -460,8 +456,9 @@ static refs_status add_pyramid(tiff *self, const pyramid *images, const char *gr
 /* Bits of NewSubfileType. */
 enum { IS_REDUCED = 1, IS_MASK = 4 };
 
-/* The image that begins with directory `first`; *next is behind it. Only the first image of a file
- * has masks and reduced images behind it; others list theirs. */
+/* Collects the image that begins with directory `first`; *next is the first directory after it. In
+ * a file's main list of directories, only the first image is followed by its masks and reduced
+ * images; other images list theirs. */
 static refs_status collect(const tiff *self, size_t first, pyramid *images, size_t *next,
                            refs_error *err) {
     const tiff_file *file = &self->file;
