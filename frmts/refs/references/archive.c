@@ -1,15 +1,14 @@
-/* archive.c -- a ZIP archive as the sets that it holds; see format.h.
+/* archive.c -- a ZIP archive with one or more sets; see format.h.
  *
- * What is in it is listed and read by the host (GDAL's /vsizip/), and named as fsspec does:
- * "zip://MEMBER::FILE".
- */
+ * The application lists and reads the members (GDAL's /vsizip/). They are named as in fsspec:
+ * "zip://MEMBER::FILE". */
 #include "metadata_file.h"
 #include "named_sets.h"
 #include "refs/file_name.h"
 
 static const char beginning[] = "PK\3\4";
 
-/* Most members that are listed. */
+/* Most members of a folder that are listed. */
 #define MAX_MEMBERS 65536
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {
@@ -73,7 +72,7 @@ static refs_status add_sets(const refs_set_input *input, const char *folder, con
                             refs_named_sets *sets, refs_error *err) {
     const char *name;
     for (refs_str rest = refs_buf_text(&found->names); refs_str_next_text(&rest, &name);) {
-        /* The archive of one set has its files at its top. */
+        /* An archive of a single set has the set's files at its top. */
         if (refs_references__is_metadata_file(refs_str_from(name))) {
             sets->urls.size = sets->titles.size = 0;
             return add_member(input, folder, name, sets, err);
@@ -83,7 +82,7 @@ static refs_status add_sets(const refs_set_input *input, const char *folder, con
     return REFS_OK;
 }
 
-/* Lists the top of the archive or, if that is only one folder, the folder. */
+/* Searches the top of the archive or, if the top has only one folder, that folder. */
 static refs_status find_sets(const refs_set_input *input, const char *folder, refs_named_sets *sets,
                              refs_error *err) {
     listing found = {REFS_BUF_INIT, 0};

@@ -66,8 +66,8 @@ static void sort_by_byte(const uint64_t *keys, const uint32_t *from, uint32_t *t
     for (size_t i = 0; i < n; i++) to[begin[keys[from[i]] >> shift & 0xff]++] = from[i];
 }
 
-/* Sorts the positions of keys by ascending key, using `order` and `spare`, of equal size. Returns
- * the one that holds the result. */
+/* Sorts the positions of keys by ascending key in `order` or `spare`, which have equal sizes.
+ * Returns the one with the result. */
 static uint32_t *sort_places(const uint64_t *keys, size_t n, uint32_t *order, uint32_t *spare) {
     uint64_t differing = 0;
     for (size_t i = 0; i < n; i++) {

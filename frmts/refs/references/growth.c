@@ -44,7 +44,7 @@ struct refs_growth {
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
-    size_t next;    /* where an array is looked for first: they come in one order */
+    size_t next;    /* where the search for an array begins: they come in one order */
     grown *array;   /* whose chunks are written */
     char separator; /* of its keys, since the writer's array may already be the next one */
     size_t rank;

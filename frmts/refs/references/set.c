@@ -223,8 +223,8 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     return REFS_OK;
 }
 
-/* Whether the tables split these keys differently: a number at the end of an array's name is part
- * of the index there. */
+/* Whether the tables split these keys in another way: if an array's name ends in a number, that
+ * number is part of the index there. */
 static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);

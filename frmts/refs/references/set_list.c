@@ -123,7 +123,7 @@ refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout
         "has %zu reference sets: choose one by #set=N after the name, N counted from 0", n_sets);
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all sets ---------------------------------------------------------------------------------- */
 
 typedef struct list_visit {
     const refs_set_visitor *visitor;

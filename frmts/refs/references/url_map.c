@@ -1,8 +1,7 @@
-/* url_map.c -- URLs of a set -> names that the host opens, see refset.h.
+/* url_map.c -- converts URLs of a set to names that the application opens, see refset.h.
  *
  * Names are those of GDAL's virtual file systems
- * (https://gdal.org/user/virtual_file_systems.html).
- */
+ * (https://gdal.org/user/virtual_file_systems.html). */
 #include "data_url.h"
 #include "refs/file_name.h"
 #include "refs/percent.h"

@@ -5,11 +5,11 @@
 #include "refs/block.h"
 #include "set.h"
 
-/* One chunk: its pieces are neighbours. */
+/* A chunk made of consecutive pieces. */
 typedef struct in_pieces {
     size_t first, n;
     size_t bytes;
-    uint32_t before; /* the key before of the same array, or NONE */
+    uint32_t before; /* the previous key of the same array, or NONE */
 } in_pieces;
 
 struct refs_blocks {
@@ -18,13 +18,13 @@ struct refs_blocks {
     refs_intern keys;
     in_pieces *chunks; /* one for each key */
     size_t chunk_capacity;
-    refs_intern prefixes; /* of keys, as chunks of one array have them */
-    uint32_t *last;       /* of each prefix: its last key, or NONE */
+    refs_intern prefixes; /* the part of keys that chunks of one array share */
+    uint32_t *last;       /* the last key with each prefix, or NONE */
     size_t last_capacity;
     refs_block_piece *pieces;
     size_t n_pieces, piece_capacity;
     refs_intern urls;
-    char **locations; /* one for each URL; NULL: it has none, for reason problems[i] */
+    char **locations; /* for each URL; NULL: problems[i] says why there is none */
     refs_error *problems;
 };
 
@@ -55,7 +55,7 @@ refs_status refs_references__blocks_file(refs_blocks *blocks, refs_str url, uint
     return refs_intern_add(&blocks->urls, url, file, err);
 }
 
-/* Takes note of a new key of its array. */
+/* Links a new key to the previous one of its array. */
 static refs_status add_to_array(refs_blocks *blocks, refs_str key, uint32_t id, refs_error *err) {
     const refs_str prefix = refs_path_folder(key);
     const size_t n_known = blocks->prefixes.count;

@@ -4,7 +4,7 @@
 #include "builder.h"
 #include "dmrpp/variable.h"
 
-/* Contiguous values are divided into chunks of about this many bytes. */
+/* Contiguous values are divided into chunks of about this size. */
 #define CUT_BYTES (1 * REFS_MIB)
 #define MAX_CUTS  65536
 
@@ -16,10 +16,10 @@ typedef struct putting {
     refs_buf key;
     refs_block_piece *pieces;
     size_t n_pieces, piece_capacity;
-    uint64_t *places; /* numbers of the chunks that were put, the last dimension fastest */
+    uint64_t *places; /* numbers of the added chunks, the last dimension fastest */
     size_t n_places, place_capacity;
-    size_t block;         /* where the last part of what is stored in blocks ended … */
-    uint64_t block_begin; /* … and the first byte of that block among all */
+    size_t block;         /* number of the block where the last part ended … */
+    uint64_t block_begin; /* … and offset of that block from the first one */
 } putting;
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static refs_status make_key(putting *put, const uint64_t *index, refs_error *err
     put->key.size = 0;
     REFS_TRY(refs_buf_append(&put->key, variable->path.data, variable->path.size, err));
     for (size_t dim = 0; dim == 0 || dim < variable->rank; dim++) {
-        /* Quicker than printf: there may be millions. */
+        /* Faster than printf: there may be millions of keys. */
         char digits[24];
         size_t at = sizeof digits;
         uint64_t number = variable->rank > 0 ? index[dim] : 0;
@@ -93,7 +93,7 @@ static bool is_only_chunk(const putting *put) {
     return true;
 }
 
-/* HDF5 keeps no chunks of what an array that shrank has lost. */
+/* An index outside the array is an error: HDF5 removes such chunks when an array shrinks. */
 static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk, uint64_t *index,
                               refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
@@ -121,7 +121,7 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
     return REFS_OK;
 }
 
-/* The product of all n[i] is not more than the elements, which were counted. */
+/* Cannot overflow: there are no more chunks than elements, whose number was checked. */
 static refs_status note_place(putting *put, const uint64_t *index, refs_error *err) {
     uint64_t place = 0;
     for (size_t i = 0; i < put->variable->rank; i++) place = place * put->n[i] + index[i];
@@ -149,7 +149,7 @@ static refs_status fail_twice(putting *put, uint64_t place, refs_error *err) {
                      (int)put->key.size, (const char *)put->key.data);
 }
 
-/* Most sidecars have them in order. */
+/* Checks that no position repeats; most sidecars list chunks in order, which takes no sorting. */
 static refs_status check_places(putting *put, refs_error *err) {
     size_t n_ordered = 1;
     while (n_ordered < put->n_places && put->places[n_ordered - 1] < put->places[n_ordered])
@@ -161,7 +161,7 @@ static refs_status check_places(putting *put, refs_error *err) {
     return REFS_OK;
 }
 
-/* Chunk number `first`, and the pieces behind it. */
+/* Adds chunk number `first` with the pieces that follow it. */
 static refs_status put_stored(putting *put, size_t first, size_t n_pieces, bool in_pieces,
                               refs_error *err) {
     const refs_dmrpp_chunk *chunk = &put->variable->chunks[first];
@@ -195,7 +195,7 @@ static refs_status put_chunked(putting *put, refs_error *err) {
 
 /* -- contiguous -------------------------------------------------------------------------------- */
 
-/* Cuts along the slowest dimension that is needed: *dim. */
+/* Divides along the slowest dimension that has to be divided: *dim. */
 static void cut(putting *put, uint64_t total, size_t *dim) {
     refs_dmrpp_variable *variable = put->variable;
     uint64_t most = total / MAX_CUTS > CUT_BYTES ? total / MAX_CUTS : CUT_BYTES;
@@ -212,8 +212,8 @@ static void cut(putting *put, uint64_t total, size_t *dim) {
     variable->chunk_shape[*dim] = most / bytes > 0 ? most / bytes : 1;
 }
 
-/* The pieces of bytes [begin, begin + length) of what is stored in blocks. Parts come in order:
- * each search begins where the last one ended. */
+/* Collects the pieces with bytes [begin, begin + length) of the blocks. Parts come in order, so
+ * each search continues where the last one ended. */
 static refs_status collect(putting *put, uint64_t begin, uint64_t length, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     put->n_pieces = 0;
@@ -222,7 +222,7 @@ static refs_status collect(putting *put, uint64_t begin, uint64_t length, refs_e
         const uint64_t skip = begin - put->block_begin;
         if (skip >= block->length) {
             put->block++;
-            put->block_begin += block->length; /* begin, at most */
+            put->block_begin += block->length; /* at most `begin` */
             continue;
         }
         const uint64_t part = block->length - skip < length ? block->length - skip : length;
@@ -247,7 +247,7 @@ static refs_status put_part(putting *put, const uint64_t *index, uint64_t begin,
     return put_range(put, index, &part, err);
 }
 
-/* All parts, the last dimension fastest: they follow each other in the file. */
+/* Adds all parts, the last dimension fastest, which is their order in the file. */
 static refs_status put_parts(putting *put, size_t dim, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0}, begin = 0, row = put->element_size;

@@ -8,10 +8,10 @@
 #include "dmrpp/url.h"
 #include "dmrpp/variable.h"
 
-/* The kinds of elements. The contents of an unknown element are ignored, too. */
+/* The kinds of elements. Everything inside an unknown element is ignored. */
 typedef enum element {
     UNKNOWN,
-    GROUP, /* the root element too */
+    GROUP, /* or the root element */
     DIMENSION,
     ENUMERATION,
     VARIABLE,
@@ -43,10 +43,10 @@ struct refs_dmrpp_document {
     size_t depth;
     refs_dmrpp_scope scope;
     refs_dmrpp_variable variable;
-    bool is_elsewhere; /* the variable: its path in the file is another */
+    bool is_elsewhere; /* the variable has another path in the file */
     refs_dmrpp_attribute attribute;
     refs_dmrpp_string string;
-    refs_buf text; /* of the element that is open */
+    refs_buf text; /* of the current element */
 };
 
 typedef refs_status (*on_begin)(refs_dmrpp_document *document, const char *name,
@@ -68,7 +68,7 @@ static refs_status require(const char *const *attributes, const char *name, cons
     return refs_fail(err, REFS_INVALID, "an element %s lacks the attribute \"%s\"", of, name);
 }
 
-/* A fault in a variable keeps it from being read, and no other. */
+/* A fault in a variable makes only that variable unreadable. */
 static refs_status blame(refs_dmrpp_document *document, refs_status status, refs_error *problem,
                          refs_error *err) {
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
@@ -224,7 +224,7 @@ static bool is_own_dim(const refs_dmrpp_variable *variable, const char *name) {
     return false;
 }
 
-/* Coordinates of a dimension are found by its name. */
+/* Coordinates of the variable's own dimensions are found by name and need no map. */
 static refs_status begin_map(refs_dmrpp_document *document, const char *name,
                              const char *const *attributes, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
@@ -236,7 +236,7 @@ static refs_status begin_map(refs_dmrpp_document *document, const char *name,
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/* The owner of attributes: the variable or group that is open. */
+/* The attributes of the current variable or group. */
 static refs_buf *members(refs_dmrpp_document *document) {
     for (size_t i = document->depth; i-- > 0;)
         if (document->open[i] == VARIABLE) return &document->variable.attributes;
@@ -271,7 +271,7 @@ static refs_status end_value(refs_dmrpp_document *document, refs_error *err) {
     return refs_references__attribute_value(&document->attribute, text_of(&document->text), err);
 }
 
-/* "/group/name", each part of it a name. */
+/* Whether the text is "/group/name" without empty parts. */
 static bool is_path(refs_str path) {
     if (path.size < 2 || path.data[0] != '/') return false;
     for (size_t begin = 1; begin <= path.size;) {
@@ -284,7 +284,7 @@ static bool is_path(refs_str path) {
     return true;
 }
 
-/* The server may flatten groups and mend names; this attribute has the path in the file. */
+/* Servers flatten groups and rename variables; this attribute has the path in the file. */
 static refs_status restore_path(refs_dmrpp_document *document, refs_error *err) {
     refs_buf *path = &document->variable.path;
     refs_str given = text_of(&document->attribute.first);
@@ -322,7 +322,7 @@ static refs_status begin_chunks(refs_dmrpp_document *document, const char *name,
     const char *order = get(attributes, "byteOrder"), *fill = get(attributes, "fillValue");
     const char *filters = get(attributes, "compressionType");
     (void)name;
-    /* There may be an empty one beside values that are in the DMR++. */
+    /* An empty one may accompany values that are in the DMR++. */
     if (variable->storage == REFS_DMRPP_NOT_SAID) set_storage(document, REFS_DMRPP_CHUNKS);
     if (order != NULL && strcmp(order, "BE") == 0)
         variable->is_big_endian = true;
@@ -334,7 +334,7 @@ static refs_status begin_chunks(refs_dmrpp_document *document, const char *name,
                            : REFS_OK;
 }
 
-/* The last one holds. */
+/* If the element is repeated, the last one counts. */
 static refs_status end_chunk_sizes(refs_dmrpp_document *document, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     variable->chunk_rank = 0;
@@ -346,7 +346,7 @@ static refs_status end_chunk_sizes(refs_dmrpp_document *document, refs_error *er
     return REFS_OK;
 }
 
-/* "[0,50]". */
+/* Parses "[0,50]". */
 static bool read_position(refs_dmrpp_variable *variable, const char *text,
                           refs_dmrpp_chunk *chunk) {
     refs_str position = refs_str_trim(refs_str_from(text), " ");
@@ -446,7 +446,7 @@ static refs_status begin_strings(refs_dmrpp_document *document, const char *name
     (void)name;
     (void)attributes;
     set_storage(document, REFS_DMRPP_STRINGS);
-    document->variable.bytes.size = 0; /* how many there are stands first, and comes last */
+    document->variable.bytes.size = 0; /* end_strings sets the count, which comes first */
     return refs_buf_append(&document->variable.bytes, number, sizeof number, err);
 }
 
@@ -569,7 +569,7 @@ static refs_status end(void *user, refs_error *err) {
     return status;
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- whole documents --------------------------------------------------------------------------- */
 
 refs_status refs_references__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
                                         refs_error *err) {

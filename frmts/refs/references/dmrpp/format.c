@@ -12,7 +12,7 @@ static refs_status read_into(const refs_set_input *input, const refs_dmrpp_job *
     return status;
 }
 
-/* `blocks` belong to the set, or to nobody any more, in the end. */
+/* Transfers `blocks` to the set, or frees them. */
 static refs_status finish(refs_set_builder *builder, refs_blocks *blocks,
                           const refs_set_input *input, refs_set **set, refs_error *err) {
     const refs_set_options *options = input->options;

@@ -12,7 +12,7 @@ refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *e
     return refs_buf_append_str(location, refs_str_part(name, end, name.size), err);
 }
 
-/* Some begin with what their maker said while it worked. */
+/* Some documents begin with messages of the program that made them. */
 bool refs_references__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
     refs_str text = refs_bytes_text(head);
     (void)input;

@@ -5,7 +5,7 @@
 
 #include "refs/json.h"
 
-/* The largest number in full has 309 digits. */
+/* The largest number without an exponent has 309 digits. */
 #define MAX_NUMBER_BYTES 350
 
 static const char blanks[] = " \t\r\n";
@@ -43,7 +43,7 @@ static size_t count_digits(refs_str text, size_t from) {
     return n;
 }
 
-/* The parts of a number in C's words, which JSON is stricter about. */
+/* A number in C's syntax, split into parts, because JSON is stricter. */
 typedef struct number_parts {
     bool is_negative;
     refs_str whole, fraction, exponent;
@@ -91,8 +91,8 @@ static bool append_word(refs_str text, const char *quote, refs_buf *json) {
     return false;
 }
 
-/* Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
- * "\"". False, with nothing appended, where the text is not a number. */
+/* Appends a number in JSON's syntax; NaN and the infinities as words, quoted if `quote` is "\"".
+ * False, with nothing appended, if the text is not a number. */
 static bool append_number(refs_str text, const char *quote, refs_buf *json) {
     number_parts parts;
     text = refs_str_trim(text, blanks);
@@ -115,14 +115,14 @@ refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str t
 
 /* -- fill values ------------------------------------------------------------------------------- */
 
-/* A number of JSON. */
+/* Parses a JSON number. */
 static bool to_double(refs_str json, double *number) {
     REFS_SCOPED_JSON *doc = NULL;
     return json.size > 0 && refs_json_parse(json, &doc, NULL) == REFS_OK &&
            refs_json_double(refs_json_root(doc), number);
 }
 
-/* Whether the server, which prints six digits, may have printed `number` as `text`. */
+/* Whether the server, which prints six digits, prints `number` as `text`. */
 static bool may_be_printed_as(double number, refs_str text) {
     enum { LONGEST = 12 }; /* -1.23456e-308 without its sign */
     double printed, half_digit = 0.5e-5;
@@ -130,8 +130,8 @@ static bool may_be_printed_as(double number, refs_str text) {
            fabs(number - printed) <= half_digit * fabs(printed);
 }
 
-/* Adds the digits that the server left out, where something else has them: _FillValue, or what
- * netCDF fills with. */
+/* Restores digits that the server left out, from the attribute _FillValue or netCDF's default fill
+ * value. */
 static refs_str with_all_digits(const refs_dmrpp_fill *fill) {
     static const char netcdf_fill[] = "9.969209968386869e+36";
     double number;
@@ -142,7 +142,7 @@ static refs_str with_all_digits(const refs_dmrpp_fill *fill) {
     return refs_str_is(text, "9.96921e+36") ? refs_str_from(netcdf_fill) : text;
 }
 
-/* Strings that are shorter than those of the array end with NULs. */
+/* Pads strings with NULs to the element's length. */
 static refs_status append_padded(const refs_dmrpp_fill *fill, refs_buf *json, refs_error *err) {
     REFS_SCOPED_BUF padded = REFS_BUF_INIT;
     REFS_TRY(refs_buf_resize(&padded, fill->size, err));

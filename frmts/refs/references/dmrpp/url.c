@@ -11,7 +11,7 @@ static const struct {
                     {"OPeNDAP_DMRpp_SC_DATA_ACCESS_URL", "_mvs.h5"},
                     {"OPeNDAP_DMRpp_MISSING_DATA_ACCESS_URL", ".missing"}};
 
-/* "https://…", "/vsis3/…"; all else is a path of the server. */
+/* Whether it is "https://…" or "/vsis3/…"; anything else is a path of the server. */
 static bool is_full(refs_str href) {
     return refs_str_starts(href, "/vsi") || refs_file_name_is_url(href);
 }

@@ -27,7 +27,7 @@ bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint
 
 /* -- elements ---------------------------------------------------------------------------------- */
 
-/* Bytes of a string where no element says it: a scalar is all that is stored of it. */
+/* The string length if no element states it: that of the single stored value. */
 static uint64_t scalar_string_size(const refs_dmrpp_variable *variable) {
     uint64_t size = variable->fill.size;
     if (variable->storage == REFS_DMRPP_COMPACT) size = variable->bytes.size;
@@ -36,9 +36,9 @@ static uint64_t scalar_string_size(const refs_dmrpp_variable *variable) {
     return size > 0 ? size : 1;
 }
 
-/* Whether a scalar may be the reference of HDF5 to a string in its heap: 4 bytes of size, 8 of
- * address, 4 of index. build_dmrpp writes a fillValue for strings of fixed length. Without one, or
- * where it is "unsupported-string", the scalar may be either. */
+/* Whether a scalar may be HDF5's reference to a variable-length string: 4 bytes of length, 8 of
+ * address, 4 of index. build_dmrpp writes a fillValue for strings of fixed length; without one, or
+ * with "unsupported-string", both are possible. */
 static bool may_be_heap_reference(const refs_dmrpp_variable *variable) {
     enum { REFERENCE = 16 };
     return variable->rank == 0 && variable->storage == REFS_DMRPP_CHUNKS &&
@@ -92,14 +92,14 @@ static bool has_word(refs_str text, const char *name) {
     return false;
 }
 
-/* Filters in the order of encoding. */
+/* A filter pipeline, in the order of encoding. */
 typedef struct pipeline {
     uint64_t element_size;
-    size_t n, n_checksums; /* so far; the latter of them are of fletcher32 */
+    size_t n, n_checksums; /* so far; n_checksums of them are fletcher32 */
     refs_buf *json;
 } pipeline;
 
-/* The rule is that of HDF5: behind checksums alone it is known where bytes end. */
+/* As in HDF5, behind checksums alone the size of the data is known. */
 static bool may_leave_bytes(const pipeline *filters) {
     enum { CHECKSUM_BYTES = 4 };
     if (filters->n_checksums < filters->n) return true;
@@ -130,7 +130,7 @@ static refs_status append_filters(const refs_dmrpp_variable *variable, bool are_
     pipeline filters = {element_size, 0, 0, json};
     while (next_word(&names, &name)) REFS_TRY(append_filter(name, &filters, err));
     if (!are_old || filters.n == 0) return REFS_OK;
-    /* DMZ::process_dataset: old ones name them in the wrong order, the server knows the right. */
+    /* Old documents list them in the wrong order; the server restores it (DMZ::process_dataset). */
     static const char *const order[] = {"shuffle", "deflate", "fletcher32"};
     json->size = 0;
     filters.n = filters.n_checksums = 0;
@@ -223,7 +223,7 @@ static refs_status write_zattrs(const refs_dmrpp_variable *variable, refs_buf *j
     return refs_buf_append(json, "}", 1, err);
 }
 
-/* A document of an array; `problem`, unless it is NULL, stands for one that cannot be. */
+/* A metadata document of an array, or the problem that replaces it (else NULL). */
 typedef struct array_document {
     const char *name;
     const refs_buf *json;
@@ -243,7 +243,7 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
                                                      refs_buf_view(document.json), err);
 }
 
-/* The reason why this array cannot be read, while others can. */
+/* Whether the failure makes only this array unreadable. */
 static bool concerns_array(refs_status status) {
     return status != REFS_OK && status != REFS_NOMEM && status != REFS_LIMIT;
 }

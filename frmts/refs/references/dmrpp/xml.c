@@ -3,14 +3,14 @@
 
 #include "refs/xml_line.h"
 
-/* Bytes that are read at a time. */
+/* Bytes that are read at once. */
 #define PART_BYTES (1 * REFS_MIB)
 
 typedef struct reading {
     const refs_xml_handler *handler;
     XML_Parser parser;
     size_t depth;
-    refs_error problem; /* what ended reading */
+    refs_error problem; /* why reading stopped */
 } reading;
 
 static void stop_after(reading *xml, refs_status status) {
@@ -19,7 +19,7 @@ static void stop_after(reading *xml, refs_status status) {
     XML_StopParser(xml->parser, XML_FALSE);
 }
 
-/* Expat may still call once it was stopped. */
+/* False after a failure: Expat may still call back once it was stopped. */
 static bool goes_on(const reading *xml) {
     return xml->problem.status == REFS_OK;
 }
@@ -74,7 +74,7 @@ static refs_status parse(reading *xml, refs_str part, bool is_last, refs_error *
                      (unsigned long long)refs_xml_line(xml->parser), XML_ErrorString(code));
 }
 
-/* Some sidecars begin with what their maker said while it worked. */
+/* Some sidecars begin with messages of the program that made them. */
 static refs_str from_first_bracket(refs_str part) {
     return refs_str_part(part, refs_str_find(part, '<'), part.size);
 }

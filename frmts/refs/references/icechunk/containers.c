@@ -8,7 +8,7 @@
 
 #define MEMBER "virtual_chunk_containers"
 
-/* Bytes of a path that are not escaped, beside unreserved ones (RFC 3986, section 3.3). */
+/* Bytes of a path that are not escaped, in addition to unreserved ones (RFC 3986, section 3.3). */
 #define PLAIN "/!$&'()*+,;=:@"
 
 /* -- the list ---------------------------------------------------------------------------------- */
@@ -65,8 +65,8 @@ static bool is_local(refs_str url) {
     return refs_str_starts(url, "/") && refs_file_name_is_local(url);
 }
 
-/* Appends a URL as locations have it: names of objects and files are not escaped in sets, and
- * those of servers are. */
+/* Appends a URL as locations have it, escaped. In sets, URLs of servers are escaped already; names
+ * of objects and files are not. */
 static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
     refs_str scheme, rest;
     if (refs_url_is_http(url)) return refs_buf_append_str(text, url, err);
@@ -91,7 +91,7 @@ static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
 
 /* -- which container --------------------------------------------------------------------------- */
 
-/* The longest prefix; of equal ones one that has a name. */
+/* Finds the container with the longest prefix; if two are equal, the one with a name. */
 static const refs_container *find(const refs_containers *containers, refs_str url) {
     const refs_container *found = NULL;
     for (size_t i = 0; i < containers->n; i++) {
@@ -109,7 +109,7 @@ static bool has_name(const refs_containers *containers, refs_str name) {
     return false;
 }
 
-/* A name that no other one has: "bucket", "bucket-2". */
+/* Adds a container with an unused name: "bucket", "bucket-2". */
 static refs_status add_named(refs_containers *containers, refs_str base, refs_str prefix,
                              refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
@@ -122,7 +122,8 @@ static refs_status add_named(refs_containers *containers, refs_str base, refs_st
     return add(containers, refs_buf_text(&name), prefix, err);
 }
 
-/* Local files without sources to tell their folder: all of "/data/…" is one. */
+/* Local files share a container: the folder of all sources if it is known, else their first folder,
+ * such as "/data/". */
 static refs_status add_files(refs_containers *containers, refs_str url, refs_error *err) {
     const size_t root = strlen("file:///");
     const size_t slash = refs_str_find(refs_str_part(url, root, url.size), '/');
@@ -154,7 +155,7 @@ static refs_status locate(refs_containers *containers, refs_str url, refs_buf *l
         REFS_TRY(add_for(containers, url, err));
         container = find(containers, url);
     }
-    /* One without a name is found by the URL. */
+    /* Without a name, the location is the URL itself. */
     if (container == NULL || *container->name == '\0')
         return refs_buf_append_str(location, url, err);
     return refs_buf_printf(location, err, "vcc://%s/%.*s", container->name,
@@ -214,7 +215,7 @@ static refs_status write_container(const refs_container *container, refs_buf *js
     return refs_buf_append(json, "}", 1, err);
 }
 
-/* Members of an object that was there, but for one. */
+/* Writes all members of an existing object except one. */
 static refs_status write_others(const refs_json *object, const char *but, refs_buf *json,
                                 refs_error *err) {
     for (size_t i = 0; i < refs_json_size(object); i++) {
@@ -239,7 +240,7 @@ static refs_status write_json(const refs_containers *containers, const refs_json
     return refs_buf_append(json, "}}", 2, err);
 }
 
-/* By prefix; a list of them would be lost. */
+/* Containers must be an object, keyed by prefix: a list would be lost. */
 static refs_status check_member(const refs_json *was, refs_error *err) {
     const refs_json *member = refs_json_get(was, MEMBER);
     if (member == NULL || refs_json_kind_of(member) == REFS_JSON_KIND_NULL ||

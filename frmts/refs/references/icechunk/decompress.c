@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-/* The first buffer, in packed sizes, if a frame does not say how large it is. */
+/* If a frame does not state its size, the first buffer is so many times the packed size. */
 #define USUAL_RATIO 4
 
 #define LARGE_PAGE (2 * (size_t)REFS_MIB)
 
 struct refs_icechunk_dictionary {
-    ZSTD_DDict *dictionary;     /* NULL: an empty one */
-    _Atomic(ZSTD_DCtx *) spare; /* of whoever unpacked last, or NULL */
+    ZSTD_DDict *dictionary;     /* NULL: the dictionary is empty */
+    _Atomic(ZSTD_DCtx *) spare; /* of the last caller, or NULL */
 };
 
 static size_t first_room(refs_bytes packed, size_t max_size) {
@@ -27,8 +27,8 @@ static size_t first_room(refs_bytes packed, size_t max_size) {
     return room < 4 * REFS_KIB ? 4 * REFS_KIB : room;
 }
 
-/* Half of the time that a manifest of a hundred megabytes takes is that of its pages, where these
- * are small. Advice that is not taken does no harm. */
+/* Half of the time to unpack a manifest of 100 MB goes to page faults if pages are small. The
+ * kernel may ignore this advice. */
 static void advise_large_pages(const refs_buf *buffer) {
 #ifdef MADV_HUGEPAGE
     const size_t over = (size_t)((uintptr_t)buffer->data % LARGE_PAGE);
@@ -41,7 +41,7 @@ static void advise_large_pages(const refs_buf *buffer) {
 #endif
 }
 
-/* Room for more, and for one byte that tells that there is too much. */
+/* Reserves more memory, and one byte to detect too much data. */
 static refs_status grow(refs_buf *buffer, size_t begin, size_t max_size, refs_error *err) {
     size_t most, wanted;
     if (buffer->size - begin > max_size)

@@ -3,7 +3,7 @@
 
 #include "icechunk/decompress.h"
 
-/* The offsets in the header, behind the magic and the writer's name. */
+/* Offsets in the header, after the magic and the writer's name. */
 #define AT_VERSION     36
 #define AT_TYPE        37
 #define AT_COMPRESSION 38
@@ -16,7 +16,7 @@ bool refs_icechunk_sniff(refs_bytes head) {
     return head.size >= REFS_ICECHUNK_HEADER && memcmp(head.data, magic, sizeof magic) == 0;
 }
 
-/* A map or a list of MessagePack, as all files of Icechunk before 0.2 are. */
+/* All files of Icechunk before 0.2 begin with a map or a list of MessagePack. */
 static bool is_messagepack(refs_bytes head) {
     const unsigned first = head.size > 0 ? head.data[0] : 0;
     return (first >= 0x80 && first <= 0x9f) || (first >= 0xdc && first <= 0xdf);

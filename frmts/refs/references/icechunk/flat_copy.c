@@ -4,7 +4,7 @@
 #include "icechunk/object_id.h"
 #include "icechunk/schema.h"
 
-/* -- what tables there are --------------------------------------------------------------------- */
+/* -- tables of the info ------------------------------------------------------------------------ */
 
 #define NUMBER(size)                                                                               \
     { REFS_FLAT_NUMBER, size, size, NULL }

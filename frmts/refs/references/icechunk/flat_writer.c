@@ -1,14 +1,14 @@
 /* flat_writer.c -- see flat_writer.h. */
 #include "icechunk/flat_writer.h"
 
-/* The root's offset, and the identifier that Icechunk gives all of its files. */
+/* The root's offset, and the identifier that Icechunk writes into all files. */
 #define HEAD_SIZE  8
 #define IDENTIFIER "Ichk"
 
 /* A vtable begins with its own size and that of the table. */
 #define VTABLE_HEAD 4
 
-/* Offsets have 32 bits, and readers of some languages take them for signed. */
+/* Offsets have 32 bits, and readers in some languages treat them as signed. */
 #define MAX_BYTES ((size_t)INT32_MAX)
 
 /* -- drafts ------------------------------------------------------------------------------------ */
@@ -131,7 +131,7 @@ refs_status refs_icechunk__flat_add_table(refs_flat_writer *writer, const refs_f
     return REFS_OK;
 }
 
-/* A field that the table has. */
+/* The address of a field that the table has. */
 static uint8_t *field_of(refs_flat_writer *writer, size_t table, unsigned field) {
     uint8_t *bytes = writer->bytes.data;
     const size_t vtable = table - refs_load_le32(bytes + table);

@@ -15,11 +15,11 @@ enum {
     TYPE_BOOL = 26
 };
 
-/* Everything is written in numbers of eight bytes, whose width is 2^3. */
+/* All numbers have eight bytes, which is width 2^3. */
 #define WIDTH      ((size_t)8)
 #define WIDTH_CODE 3
 
-/* Values in values, and bytes of all together: values may be shared. */
+/* Limits: nesting, and bytes of all values, since values may be shared. */
 #define MAX_DEPTH 32
 #define MAX_JSON  (16 * REFS_MIB)
 
@@ -121,7 +121,7 @@ refs_status refs_icechunk__flex_to_json(const refs_flex_value *value, refs_buf *
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* A value in its map or vector: a number, or the position that an offset shall lead to. */
+/* A value of a map or vector: a number, or the position that an offset shall lead to. */
 typedef struct slot {
     uint64_t number;
     bool is_offset;
@@ -138,7 +138,7 @@ static refs_status align(refs_buf *flex, refs_error *err) {
     return REFS_OK;
 }
 
-/* Nothing leads to an offset of zero: what has no elements is not the last thing in the buffer. */
+/* Offset zero is invalid: an empty vector must not be the last thing in the buffer. */
 static refs_status align_behind(refs_buf *flex, refs_error *err) {
     REFS_TRY(refs_buf_append(flex, "", 1, err));
     return align(flex, err);
@@ -151,7 +151,7 @@ static refs_status put_text(refs_buf *flex, refs_str text, slot *value, refs_err
     return refs_buf_append_text(flex, text, err);
 }
 
-/* A member of an object; `name` first, as qsort compares. */
+/* A member of an object; `name` is first because qsort compares it. */
 typedef struct member {
     refs_str name;
     slot value, key;
@@ -176,7 +176,7 @@ static refs_status put_members(const refs_json *value, refs_buf *flex, member *m
     return align(flex, err);
 }
 
-/* Keys, for a map; then values, and the type of each. */
+/* Writes the keys of a map, then its values, then the type of each value. */
 static refs_status put_vectors(const refs_json *value, member *members, refs_buf *flex, slot *made,
                                refs_error *err) {
     const bool is_map = refs_json_is_object(value);

@@ -3,7 +3,7 @@
 
 enum { TYPE_STRING = 5, TYPE_MAP = 9, TYPE_VECTOR = 10 };
 
-/* The header before the elements of a map: where its keys are, how wide these are, and how many. */
+/* Numbers before the elements of a map: offset of its keys, their width, and its length. */
 enum { MAP_HEAD = 3 };
 
 static refs_status fail(refs_error *err) {
@@ -24,7 +24,7 @@ static refs_status load(refs_bytes buffer, size_t at, unsigned width, size_t *nu
     return REFS_OK;
 }
 
-/* The target of the offset at `at`: backward. */
+/* The target of the offset at `at`, which counts backward. */
 static refs_status follow(refs_bytes buffer, size_t at, unsigned width, size_t *to,
                           refs_error *err) {
     size_t offset = 0;
@@ -47,7 +47,7 @@ refs_status refs_icechunk__flex_root(refs_bytes buffer, refs_flex_value *root, r
     return REFS_OK;
 }
 
-/* The first element of a map or vector, and how many there are. */
+/* Finds the first element of a map or vector, and the number of elements. */
 static refs_status open_elements(const refs_flex_value *value, size_t *at, size_t *n,
                                  refs_error *err) {
     size_t size;
@@ -56,7 +56,7 @@ static refs_status open_elements(const refs_flex_value *value, size_t *at, size_
     REFS_TRY(follow(value->buffer, value->at, value->width, at, err));
     if (*at < value->own_width) return fail(err);
     REFS_TRY(load(value->buffer, *at - value->own_width, value->own_width, n, err));
-    /* Each has its type behind all of them. */
+    /* The types of all elements follow the elements. */
     if (!refs_mul_size(*n, value->own_width + 1, &size) || !is_inside(value->buffer, *at, size))
         return fail(err);
     return REFS_OK;
@@ -77,7 +77,7 @@ refs_status refs_icechunk__flex_at(const refs_flex_value *value, size_t i, refs_
     return REFS_OK;
 }
 
-/* The key whose offset, of `width` bytes, is at `at`. */
+/* The key whose offset of `width` bytes is at `at`. */
 static refs_status key_at(refs_bytes buffer, size_t at, unsigned width, refs_str *key,
                           refs_error *err) {
     size_t to = 0;
@@ -89,7 +89,7 @@ static refs_status key_at(refs_bytes buffer, size_t at, unsigned width, refs_str
     return REFS_OK;
 }
 
-/* The first offset of the keys of a map, and how wide each is. */
+/* Finds the first key offset of a map, and the width of these offsets. */
 static refs_status open_keys(const refs_flex_value *map, size_t *keys, size_t *width,
                              refs_error *err) {
     size_t at = 0, n = 0;

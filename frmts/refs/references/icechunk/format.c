@@ -4,12 +4,12 @@
 #include "metadata_file.h"
 #include "refs/json.h"
 
-/* The file "repo", named itself. */
+/* Recognises the file "repo" if it is named itself. */
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     return refs_icechunk_sniff(head) && refs_str_ends(refs_str_from(input->location), "repo");
 }
 
-/* The record of sources, in the form that other sets have it. */
+/* Adds the record of sources in the form that other sets have. */
 static refs_status add_sources(refs_set_builder *builder, refs_bytes metadata, refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -22,7 +22,7 @@ static refs_status add_sources(refs_set_builder *builder, refs_bytes metadata, r
     return REFS_OK;
 }
 
-/* The set that is built, and what it is of. */
+/* The set under construction, and its repository. */
 typedef struct building {
     refs_set_builder *builder;
     const refs_icechunk *repository;
@@ -38,7 +38,7 @@ static refs_status add_document(const building *at, refs_str path, refs_bytes me
     return refs_set_builder_inline(at->builder, refs_buf_text(&key), metadata, err);
 }
 
-/* Holes that have got values since are none. */
+/* Drops recorded holes that have values now. */
 static refs_status add_metadata(void *user, refs_str path, refs_bytes metadata, refs_error *err) {
     const building *at = user;
     char seal[REFS_SEAL_TEXT + 1];

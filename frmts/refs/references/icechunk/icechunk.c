@@ -123,7 +123,7 @@ size_t refs_icechunk_memory(const refs_icechunk *repository) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* A search for a chunk in one manifest after the other. */
+/* A search for a chunk in one manifest after another. */
 typedef struct search {
     refs_icechunk *repository;
     refs_icechunk_wanted wanted;

@@ -14,17 +14,18 @@
 
 typedef struct icechunk_set {
     refs_icechunk *repository;
-    char *base;      /* the repository's folder: a remote one is not trusted with local files */
+    char *base;      /* the repository's folder; a remote one must not refer to local files */
     char **rewrites; /* NULL-ended */
     refs_url_context urls;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following member */
     refs_intern locations;
 } icechunk_set;
 
 /* -- URLs of virtual chunks -------------------------------------------------------------------- */
 
-/* Locations are percent-encoded as in any URL; names of objects and files are not. */
+/* Decodes a location: it is percent-encoded like any URL, but names of objects and files are
+ * not. */
 static refs_status append_decoded(refs_str url, refs_buf *text, refs_error *err) {
     const size_t begin = text->size;
     if (url.size == 0) return REFS_OK;
@@ -43,7 +44,7 @@ static bool is_rewritten(const icechunk_set *set, refs_str url) {
     return false;
 }
 
-/* "vcc://name/path" lies where the container called so begins. */
+/* Expands "vcc://name/path": the container `name` has the prefix. */
 static refs_status append_expanded(const icechunk_set *set, refs_str url, refs_buf *text,
                                    refs_error *err) {
     const refs_str rest = refs_str_part(url, sizeof CONTAINER_SCHEME - 1, url.size);
@@ -60,7 +61,7 @@ static refs_status append_expanded(const icechunk_set *set, refs_str url, refs_b
     return refs_buf_append_str(text, refs_str_part(rest, name.size + 1, rest.size), err);
 }
 
-/* Appends a location as other sets have it: whole, and local files by their paths. */
+/* Appends a location as other sets have it: expanded, and local files by their paths. */
 static refs_status append_plain(const icechunk_set *set, refs_str location, refs_buf *url,
                                 refs_error *err) {
     REFS_SCOPED_BUF whole = REFS_BUF_INIT;
@@ -84,7 +85,7 @@ static refs_status number_location(icechunk_set *set, refs_ref *ref, refs_error 
     return refs_intern_add(&set->locations, refs_str_from(ref->location), &ref->location_id, err);
 }
 
-/* Later failures have the manifest's name before their message. */
+/* Failures name the location as the manifest has it. */
 static refs_status set_virtual(icechunk_set *set, const refs_icechunk_chunk *chunk, refs_ref *ref,
                                refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT, plain = REFS_BUF_INIT;
@@ -132,15 +133,15 @@ static refs_str drop_end(refs_str text, size_t size) {
     return refs_str_part(text, 0, text.size > size ? text.size - size : 0);
 }
 
-/* `path`, which `text` begins with, and the next name of it. */
+/* Extends `path`, the beginning of `text`, by the next name in `text`. */
 static refs_str up_to_next_slash(refs_str text, refs_str path) {
     size_t end = path.size > 0 ? path.size + 1 : 0;
     while (end < text.size && text.data[end] != '/') end++;
     return refs_str_part(text, 0, end);
 }
 
-/* "array/c/0/1", and "array/0.1" or "array/0/1" of arrays whose metadata ask for keys of version 2:
- * there the first numbers may be names. */
+/* Accepts "array/c/0/1", and "array/0.1" or "array/0/1" if the array's metadata have keys of
+ * version 2; with these, the first numbers may be part of the path. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     const size_t most = key->separator == '/' && key->text.size > 0 ? key->rank - 1 : 0;
     refs_icechunk_place place = {drop_end(key->prefix, 1), key->index, key->rank};
@@ -160,7 +161,7 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
     return status;
 }
 
-/* "array/c" of an array without dimensions. */
+/* Accepts "array/c" of an array without dimensions. */
 static refs_status find_scalar(void *self, refs_str key, refs_ref *ref, refs_error *err) {
     const uint64_t none = 0;
     if (!refs_str_is(key, "c") && !refs_str_ends(key, "/c")) return REFS_NOT_FOUND;
@@ -172,8 +173,8 @@ static refs_status note_stored(void *user, const uint64_t *index, refs_error *er
     return refs_references__chunk_list_add(user, index, err);
 }
 
-/* The arrays whose chunk `find` may find under such keys: manifests may overlap, and each of them
- * ascends by itself. */
+/* Lists the arrays whose chunks `find` finds under such keys. Manifests may overlap, and only the
+ * references within each ascend. */
 static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored, refs_error *err) {
     const refs_icechunk_index_visitor visitor = {note_stored, stored};
     refs_icechunk_place place = {drop_end(stored->keys->prefix, 1), NULL, stored->keys->rank};
@@ -214,7 +215,7 @@ static uint32_t n_locations(void *self) {
 
 /* -- history ----------------------------------------------------------------------------------- */
 
-/* Their receiver. */
+/* Receives the references. */
 typedef struct listener {
     const refs_set_version_visitor *visitor;
 } listener;
@@ -247,7 +248,7 @@ static refs_status each_version(void *self, const refs_set_version_visitor *visi
     return refs_icechunk_each_entry(set->repository, &entries, err);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- whole sets -------------------------------------------------------------------------------- */
 
 static size_t memory(const void *self) {
     const icechunk_set *set = self;

@@ -6,19 +6,19 @@
 
 #define FORMAT 2
 
-/* Updates in the file; older ones are found by the name of a file that was replaced. */
+/* Updates in the file. Older ones are in a file that was replaced, which the info names. */
 #define MAX_UPDATES 1000
 
 #define NO_PARENT UINT32_MAX
 
-/* What is written. */
+/* The state of writing an info. */
 typedef struct writing {
-    const refs_repo_info *before; /* NULL: nothing */
+    const refs_repo_info *before; /* NULL: the repository is new */
     const refs_info_change *change;
     refs_flat_writer *flat;
-    refs_flat_table old; /* the root of what was before */
+    refs_flat_table old; /* the root of `before` */
     size_t root;
-    uint32_t inserted; /* the number that the new snapshot gets; UINT32_MAX: there is none */
+    uint32_t inserted; /* the number of the new snapshot; UINT32_MAX: there is none */
 } writing;
 
 /* -- snapshots --------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static refs_status id_at(const writing *at, uint32_t i, const uint8_t **id, refs
                        : refs_fail(err, REFS_CORRUPT, "snapshot %u has no id", (unsigned)i);
 }
 
-/* The place of an id among those that ascend; `*is_there` whether it is one of them. */
+/* Finds the place of an id in ascending order; `*is_there`: the id is there already. */
 static refs_status find_id(const writing *at, const uint8_t *id, uint32_t *place, bool *is_there,
                            refs_error *err) {
     const uint8_t *other;
@@ -45,7 +45,7 @@ static refs_status find_id(const writing *at, const uint8_t *id, uint32_t *place
     return REFS_OK;
 }
 
-/* The number that snapshot `number` has once the new one is among them. */
+/* The number of snapshot `number` after the new one was inserted. */
 static uint32_t renumber(const writing *at, uint32_t number) {
     return number != NO_PARENT && number >= at->inserted ? number + 1 : number;
 }
@@ -141,7 +141,7 @@ static refs_status put_branches(const writing *at, refs_error *err) {
                      : refs_fail(err, REFS_INVALID, "the repository has no branch \"%s\"", moved);
 }
 
-/* Tags ascend by their names; the new one comes before `*place`. */
+/* Tags ascend by name; the new one is inserted at `*place`. */
 static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err) {
     const refs_flat_vector *tags = &at->before->tags;
     const char *tag = at->change->tag;
@@ -216,11 +216,11 @@ static refs_status put_deleted_tags(const writing *at, refs_error *err) {
 
 /* -- updates ----------------------------------------------------------------------------------- */
 
-/* An update; what it was is linked later. */
+/* An update without its value, which is linked later. */
 typedef struct update_head {
     unsigned type;
     int64_t at_us;
-    refs_str backup; /* no data: none */
+    refs_str backup; /* no data: there is none */
 } update_head;
 
 static refs_status add_update(refs_flat_writer *flat, const update_head *head, size_t *to,
@@ -264,7 +264,7 @@ static refs_status add_new_update(const writing *at, int64_t at_us, size_t *to, 
     return is_commit ? put_commit(at, *to, err) : put_tag_update(at, *to, err);
 }
 
-/* One that was there; the last one gets the name of the file that has it. */
+/* Copies an old update. The newest of them gets the name of the replaced file. */
 static refs_status copy_update(const writing *at, const refs_flat_table *from, refs_str backup,
                                size_t *to, refs_error *err) {
     refs_flat_table value;
@@ -292,7 +292,7 @@ static refs_status backup_of(const writing *at, const refs_flat_table *update, u
     return i == 0 ? REFS_OK : refs_icechunk__flat_string(update, UPDATE_BACKUP, backup, err);
 }
 
-/* How many of the old updates stay in the file, and where the others are. */
+/* Counts the old updates that stay in the file; *older is the name of the file with the others. */
 static refs_status count_updates(const writing *at, const refs_flat_vector *old, uint32_t *n,
                                  refs_str *older, refs_error *err) {
     REFS_TRY(refs_icechunk__flat_string(&at->old, REPO_BEFORE_UPDATES, older, err));
@@ -308,7 +308,7 @@ static refs_status count_updates(const writing *at, const refs_flat_vector *old,
     return REFS_OK;
 }
 
-/* When it was updated last, in microseconds since 1970. */
+/* The time of the last update, in microseconds since 1970. */
 static refs_status find_updated(const refs_repo_info *info, int64_t *at_us, refs_error *err) {
     refs_flat_table root, update;
     refs_flat_vector updates;
@@ -349,7 +349,7 @@ static refs_status put_updates(const writing *at, refs_error *err) {
     return refs_icechunk__flat_put_string(at->flat, at->root, REPO_BEFORE_UPDATES, older, err);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- whole infos ------------------------------------------------------------------------------- */
 
 static refs_status put_status(const writing *at, refs_error *err) {
     refs_flat_table status;

@@ -7,16 +7,16 @@
 #include "icechunk/file.h"
 #include "icechunk/schema.h"
 
-/* The known properties of an array. */
+/* What is known about an array. */
 typedef struct known_array {
-    _Atomic bool is_ordered; /* its references were looked at */
+    _Atomic bool is_ordered; /* its references were checked to ascend */
 } known_array;
 
 typedef struct manifest {
     refs_buf buffer;
     refs_flat_vector arrays;
-    refs_icechunk_dictionary *dictionary; /* NULL where no location is compressed */
-    known_array *known;                   /* of each array */
+    refs_icechunk_dictionary *dictionary; /* NULL: no location is compressed */
+    known_array *known;                   /* for each array */
 } manifest;
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static refs_status open_dictionary(manifest *opened, const refs_flat_table *root
     return refs_icechunk__dictionary_open(dictionary, &opened->dictionary, err);
 }
 
-/* That there are as many references as the snapshot says. */
+/* Checks the number of references against the snapshot. */
 static refs_status check_count(const manifest *opened, const refs_manifest_file *file,
                                refs_error *err) {
     uint64_t n_refs = 0;
@@ -105,7 +105,7 @@ static refs_status read_manifest(const refs_icechunk_source *source,
     return status;
 }
 
-/* A manifest that a snapshot names and that is not there is not a reason for fill values. */
+/* A missing manifest is a failure: its chunks must not become fill values. */
 static refs_status fail_absent(const refs_error *absent, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s (the snapshot refers to this manifest)", absent->message);
 }
@@ -141,7 +141,7 @@ static refs_status open_array(const manifest *held, uint32_t i, const uint8_t **
                          : refs_fail(err, REFS_CORRUPT, "an array of the manifest has no node id");
 }
 
-/* The number of an array, by halves; n where it is not there. */
+/* Finds an array by binary search; *number is `n` if it is not there. */
 static refs_status search_array(const manifest *held, const uint8_t *wanted, uint32_t *number,
                                 refs_flat_table *array, refs_error *err) {
     uint32_t low = 0, high = held->arrays.n;
@@ -160,7 +160,8 @@ static refs_status search_array(const manifest *held, const uint8_t *wanted, uin
     return REFS_OK;
 }
 
-/* There are few arrays in a manifest: one that is not found by halves may be out of order. */
+/* If the binary search fails, the arrays may be out of order: there are few, so all are
+ * compared. */
 static refs_status find_array(const manifest *held, const uint8_t *wanted, uint32_t *number,
                               refs_flat_table *array, refs_error *err) {
     REFS_TRY(search_array(held, wanted, number, array, err));
@@ -176,7 +177,7 @@ static refs_status find_array(const manifest *held, const uint8_t *wanted, uint3
 /* A reference of an array. */
 typedef struct reference {
     refs_flat_table table;
-    const uint8_t *index; /* of its chunk, four bytes for each dimension */
+    const uint8_t *index; /* the chunk's index, four bytes for each dimension */
 } reference;
 
 static refs_status open_reference(const refs_flat_vector *refs, uint32_t i, size_t rank,
@@ -201,7 +202,7 @@ static int compare_index(const uint8_t *stored, const uint64_t *wanted, size_t r
     return 0;
 }
 
-/* The number of a reference, by halves; n where it is not there. */
+/* Finds a reference by binary search; *number is `n` if it is not there. */
 static refs_status search_ref(const refs_flat_vector *refs, const refs_icechunk_wanted *wanted,
                               reference *ref, uint32_t *number, refs_error *err) {
     const size_t rank = wanted->node->rank;
@@ -256,7 +257,7 @@ static refs_status check_order(const refs_flat_vector *refs, const refs_icechunk
     return REFS_OK;
 }
 
-/* One that says that it is another one stands at a wrong place, mostly. */
+/* Checks that the neighbours of a reference are in order: a wrong index usually is not. */
 static refs_status check_neighbours(const refs_flat_vector *refs,
                                     const refs_icechunk_wanted *wanted, uint32_t number,
                                     refs_error *err) {
@@ -322,7 +323,7 @@ refs_status refs_icechunk__manifest_each_index(refs_block *block,
 
 /* -- one reference ----------------------------------------------------------------------------- */
 
-/* Values that have to be put together for a chunk go into a block of their own. */
+/* A URL that is not in the manifest's memory gets a block of its own. */
 static refs_status own_url(refs_icechunk_chunk *chunk, const refs_buf *text, refs_error *err) {
     chunk->block = refs_block_new(text->size, NULL, NULL);
     if (chunk->block == NULL) return refs_fail_nomem(err);
@@ -391,7 +392,8 @@ static refs_status read_ref(const refs_icechunk_source *source, refs_block *bloc
                       : set_virtual(source, block, ref, chunk, err);
 }
 
-/* The ETag of a location that was unpacked lies in the manifest all the same. */
+/* Copies the ETag into the block of an unpacked location: the chunk keeps only that block, not the
+ * manifest. */
 static refs_status keep_etag(refs_icechunk_chunk *chunk, refs_error *err) {
     if (chunk->block == NULL || chunk->etag.data == NULL) return REFS_OK;
     refs_block *both = refs_block_new(chunk->url.size + chunk->etag.size, NULL, NULL);

@@ -29,7 +29,7 @@ void refs_icechunk__manifest_clear(refs_written_manifest *manifest) {
     memset(manifest, 0, sizeof *manifest);
 }
 
-/* -- where chunks are in the grid -------------------------------------------------------------- */
+/* -- chunks in the grid ------------------------------------------------------------------------ */
 
 void refs_icechunk__written_index(const refs_written_grid *grid, uint64_t number, uint32_t *index) {
     for (size_t dim = grid->rank; dim-- > 0;) {
@@ -83,8 +83,8 @@ static refs_status put_index(refs_flat_writer *flat, const refs_written_grid *gr
     return REFS_OK;
 }
 
-/* Each reference has a vtable and a location of its own before and behind it: then its offsets are
- * those of the one before, which Zstandard packs to nothing. */
+/* Each reference has its own vtable and location next to it. Its offsets then equal those of the
+ * reference before, and Zstandard compresses them to almost nothing. */
 static refs_status put_ref(refs_written_manifest *manifest, const refs_written_grid *grid,
                            const refs_written_ref *ref, size_t *at, refs_error *err) {
     refs_flat_writer *flat = &manifest->flat;

@@ -5,7 +5,7 @@
 
 #define SECOND INT64_C(1000000)
 
-/* Takes exactly `n` digits. */
+/* Cuts exactly `n` digits off. */
 static bool take_digits(refs_str *text, size_t n, int64_t *number) {
     int64_t value = 0;
     if (text->size < n) return false;
@@ -35,7 +35,7 @@ static bool take_date(refs_str *text, int64_t *days) {
     return true;
 }
 
-/* Digits of a fraction, of which six count; what is left open is its end. */
+/* Reads a fraction; digits after the sixth are ignored. *length is the value of the last digit. */
 static bool take_fraction(refs_str *text, int64_t *microseconds, int64_t *length) {
     int64_t unit = SECOND;
     size_t n = 0;

@@ -6,7 +6,7 @@
 
 #define SHAPE_SIZE 16
 
-/* Length and number of chunks of a dimension; 0 chunks: format 1 does not tell them. */
+/* Reads length and number of chunks of a dimension; 0 chunks: format 1 does not state it. */
 static refs_status read_shape(const refs_node_fields *fields, uint32_t dim, uint64_t *length,
                               uint64_t *n_chunks, refs_error *err) {
     refs_flat_table table;
@@ -20,7 +20,7 @@ static refs_status read_shape(const refs_node_fields *fields, uint32_t dim, uint
     return refs_icechunk__flat_number(&table, DIMENSION_N_CHUNKS, 4, n_chunks, err);
 }
 
-/* Lengths of the chunks of a regular grid, or NULL. */
+/* The chunk shape of a regular grid, or NULL. */
 static const refs_json *chunk_shape_of(const refs_json *metadata, size_t rank) {
     const refs_json *grid = refs_json_get(metadata, "chunk_grid");
     const refs_json *shape = refs_json_get(refs_json_get(grid, "configuration"), "chunk_shape");

@@ -12,8 +12,8 @@
 #define FORMAT 2
 #define WRITER "refs-" REFS_VERSION "                        "
 
-/* Of level 3, as Icechunk has it, but of manifests: their references are alike in most bytes, and
- * level 1 makes them smaller (11.9 bytes each against 13.7) in half of the time. */
+/* Level 3, as in Icechunk. Manifests use level 1: most bytes of references are alike, so level 1 is
+ * twice as fast and packs better (11.9 bytes for a reference against 13.7). */
 #define ZSTD_LEVEL          3
 #define ZSTD_MANIFEST_LEVEL 1
 

@@ -7,10 +7,10 @@
 #include "icechunk/ref_names.h"
 #include "refs/json.h"
 
-/* They have some 40 bytes; but pages of servers are to be known as such. */
+/* A ref has some 40 bytes; the limit leaves room to recognise web pages. */
 #define MAX_REF_BYTES REFS_MIB
 
-/* So many snapshots are gone back, each of which is read. */
+/* Limit of snapshots that are read to go back in time. */
 #define MAX_STEPS 10000
 
 /* -- references -------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static refs_status parse_ref(refs_str text, refs_object_id *id, refs_error *err)
     return is_id ? REFS_OK : refs_fail(err, REFS_CORRUPT, "expected {\"snapshot\": \"<id>\"}");
 }
 
-/* REFS_NOT_FOUND: there is no such file, or a server answers each name with a page. */
+/* REFS_NOT_FOUND: there is no such file, or the server answers any name with a web page. */
 static refs_status read_ref(const refs_icechunk_source *source, const char *location,
                             refs_object_id *id, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -57,7 +57,8 @@ static refs_status read_ref(const refs_icechunk_source *source, const char *loca
     return status;
 }
 
-/* References deleted on disk, or in a folder that came without them, leave their folder. */
+/* A ref without its file is absent: deleting a ref, or copying a repository, may leave an empty
+ * folder. */
 static refs_status read_if_there(const refs_icechunk_source *source, const char *location,
                                  refs_object_id *id, bool *is_there, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -80,7 +81,7 @@ static refs_status is_deleted(const refs_icechunk_source *source, const char *re
 
 /* -- going back -------------------------------------------------------------------------------- */
 
-/* A snapshot's file, of which only the head is looked at. */
+/* Reads a snapshot's file, and parses only its head. */
 static refs_status read_head(const refs_icechunk_source *source, const refs_object_id *id,
                              refs_buf *buffer, refs_snapshot_head *head, refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
@@ -111,7 +112,7 @@ static refs_status go_back(const refs_icechunk_source *source, const char *as_of
     return status;
 }
 
-/* The destination, and what was read on the way. */
+/* Receives the id, and the snapshot's file if it was read. */
 typedef struct destination {
     refs_object_id *id;
     refs_buf *snapshot;
@@ -129,12 +130,12 @@ static refs_status choose_ref(const refs_icechunk_source *source,
                                   : REFS_OK;
 }
 
-/* -- what there is instead --------------------------------------------------------------------- */
+/* -- names for messages ------------------------------------------------------------------------ */
 
-/* So many are looked at before those that were deleted are named, too: each is a file. */
+/* Limit of refs whose deletion is checked, with a request each; all others are listed. */
 #define MAX_MARKS 16
 
-/* The list shown to a caller whose name does not exist. */
+/* Names for the message about a name that does not exist. */
 typedef struct other_names {
     const refs_icechunk_source *source;
     const char *kind; /* "branch" or "tag" */
@@ -142,7 +143,7 @@ typedef struct other_names {
     size_t n_looked_at;
 } other_names;
 
-/* "main" of "branch.main"; "" of folders of another kind. */
+/* "main" of "branch.main"; "" if the folder is of another kind. */
 static refs_str name_in_folder(refs_str folder, const char *kind) {
     const size_t size = strlen(kind);
     const bool is_one =
@@ -187,7 +188,7 @@ static refs_status list_others(other_names *others, refs_error *err) {
                      &(refs_vfs_listing){hear_of_folder, others}, err);
 }
 
-/* REFS_NOT_FOUND where no names can be said. */
+/* REFS_NOT_FOUND if no names are known. */
 static refs_status fail_with_names(const refs_icechunk_source *source,
                                    const refs_icechunk_version *version, refs_error *err) {
     const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
@@ -211,7 +212,7 @@ static refs_status choose_written(const refs_icechunk_source *source,
     return choose_ref(source, version, (const char *)location.data, to, err);
 }
 
-/* REFS_NOT_FOUND where there is nothing to encode. */
+/* REFS_NOT_FOUND if the name needs no encoding. */
 static refs_status choose_encoded(const refs_icechunk_source *source,
                                   const refs_icechunk_version *version, const destination *to,
                                   refs_error *err) {
@@ -249,16 +250,16 @@ refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
 
 /* -- history ----------------------------------------------------------------------------------- */
 
-/* The kind of entries to list. */
+/* The state of listing a history. */
 typedef struct history {
     const refs_icechunk_source *source;
     const refs_icechunk_entry_visitor *visitor;
     const refs_object_id *current;
-    refs_icechunk_entry_kind kind; /* that is listed now */
-    refs_intern snapshots;         /* ids, 12 bytes each, that are to be visited, or were */
+    refs_icechunk_entry_kind kind; /* the kind being listed */
+    refs_intern snapshots; /* ids of 12 bytes: snapshots that were visited, and those to visit */
 } history;
 
-/* Tags and those that were deleted are listed one after the other. */
+/* Tags and deleted tags are listed in two passes over the same folders. */
 static refs_status is_of_kind(const history *all, const char *location, bool *is, refs_error *err) {
     bool deleted = false;
     *is = true;
@@ -286,7 +287,7 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
     return all->visitor->visit(all->visitor->user, &entry, err);
 }
 
-/* The name that users know. */
+/* Decodes the name before visiting it. */
 static refs_status visit_named(history *all, refs_str written, const char *location,
                                refs_error *err) {
     REFS_SCOPED char *name = refs_icechunk__ref_decode(written);
@@ -337,7 +338,7 @@ static refs_status visit_snapshot(history *all, const refs_object_id *id, refs_b
     return status == REFS_OK ? all->visitor->visit(all->visitor->user, &entry, err) : status;
 }
 
-/* Each snapshot once, and then its parent: those of branches and tags first. */
+/* Visits each snapshot once, then its parent, beginning with those of branches and tags. */
 static refs_status visit_snapshots(history *all, refs_error *err) {
     REFS_SCOPED_BUF buffer = REFS_BUF_INIT;
     for (uint32_t i = 0; i < all->snapshots.count && i < MAX_STEPS; i++) {

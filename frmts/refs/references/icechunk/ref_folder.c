@@ -21,7 +21,7 @@ char *refs_icechunk__ref_encode(const char *name) {
     return written;
 }
 
-/* -1: none. */
+/* The value of a hexadecimal digit, or -1. */
 static int digit_at(const char *c) {
     if (*c >= '0' && *c <= '9') return *c - '0';
     return *c >= 'A' && *c <= 'F' ? *c - 'A' + 10 : -1;

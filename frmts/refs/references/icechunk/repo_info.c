@@ -12,10 +12,10 @@
 /* Availability of a repository. */
 enum { ONLINE, READ_ONLY, OFFLINE };
 
-/* A snapshot in the list. */
+/* A snapshot in the info. */
 typedef struct listed {
     const uint8_t *id;
-    int64_t parent; /* its place in the list, or -1 */
+    int64_t parent; /* number of the parent, or -1 */
     int64_t written_us;
     refs_str message;
 } listed;
@@ -101,7 +101,7 @@ refs_status refs_icechunk__ref_at(const refs_flat_vector *refs, uint32_t i, refs
     return refs_icechunk__flat_number(&ref, REF_SNAPSHOT, 4, snapshot, err);
 }
 
-/* REFS_NOT_FOUND without a message: no branch or tag is called so. */
+/* REFS_NOT_FOUND without a message if there is no such branch or tag. */
 static refs_status find_ref(const refs_flat_vector *refs, const char *wanted, uint64_t *snapshot,
                             refs_error *err) {
     for (uint32_t i = 0; i < refs->n; i++) {
@@ -148,7 +148,7 @@ static refs_status find_tag(const refs_repo_info *info, const char *tag, uint64_
     return fail_without_ref(&info->tags, "tag", tag, err);
 }
 
-/* Snapshots that expired are listed no more, and their files stay until they are collected. */
+/* Expired snapshots are not in the info, although their files exist until they are collected. */
 static refs_status check_listed(const refs_repo_info *info, const refs_object_id *id,
                                 refs_error *err) {
     char text[REFS_OBJECT_ID_TEXT + 1];
@@ -162,7 +162,8 @@ static refs_status check_listed(const refs_repo_info *info, const refs_object_id
                      text);
 }
 
-/* From a snapshot back to one that is old enough; there are as many steps as snapshots. */
+/* Goes back from a snapshot to one that is old enough, with at most as many steps as there are
+ * snapshots. */
 static refs_status go_back(const refs_repo_info *info, int64_t place, const char *as_of,
                            listed *snapshot, refs_error *err) {
     int64_t latest;
@@ -277,7 +278,8 @@ static refs_status visit_snapshots(const refs_repo_info *info, const refs_object
 
 static refs_status visit_flags(const refs_flat_vector *flags, bool is_enabled,
                                const refs_icechunk_entry_visitor *visitor, refs_error *err) {
-    /* Those that the specification's first implementation knows; all are about writing. */
+    /* Features by number, as far as Icechunk's first implementation has them; all concern
+     * writing. */
     static const char *const names[] = {NULL, NULL, NULL, "move_node", "create_tag", "delete_tag"};
     for (uint32_t i = 0; i < flags->n; i++) {
         const uint8_t *at = refs_icechunk__flat_at(flags, i, 2);

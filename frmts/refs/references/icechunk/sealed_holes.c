@@ -31,7 +31,7 @@ bool refs_icechunk__has_holes(refs_bytes metadata) {
     return false;
 }
 
-/* The members of version 2, with this seal; NULL: without holes. */
+/* Writes the members of version 2 with this seal; NULL: without holes. */
 static refs_status put_sealed(const refs_json *members, const char *seal, refs_buf *text,
                               refs_error *err) {
     REFS_TRY(refs_json_write_name(refs_str_from(REFS_V2_MEMBER), text, err));

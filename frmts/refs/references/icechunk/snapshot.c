@@ -7,11 +7,11 @@
 #include "icechunk/node_check.h"
 #include "icechunk/schema.h"
 
-/* Sizes of structs: of the extent in a dimension, of a dimension's shape in format 1. */
+/* Sizes of structs: the extent along a dimension, and a dimension's shape in format 1. */
 #define EXTENT_SIZE 8
 #define SHAPE_SIZE  16
 
-/* The struct of format 1 that describes the file of a manifest, and its offsets. */
+/* The struct of format 1 that describes a manifest's file, and offsets in it. */
 #define FILE_STRUCT_SIZE 32
 #define AT_FILE_SIZE     16
 #define AT_FILE_N_REFS   24
@@ -59,7 +59,7 @@ static refs_status read_fields(const refs_flat_table *array, refs_node_fields *f
     return REFS_OK;
 }
 
-/* No extents at all are those of everything. */
+/* Without extents, a manifest covers the whole array. */
 static refs_status read_ref(refs_icechunk_snapshot *snapshot, const refs_flat_table *table,
                             size_t rank, refs_manifest_ref *ref, refs_error *err) {
     refs_flat_vector extents;
@@ -85,8 +85,8 @@ static uint32_t end_of(const refs_manifest_ref *ref, size_t dim) {
     return ref->bounds != NULL ? refs_load_le32(ref->bounds + dim * EXTENT_SIZE + 4) : UINT32_MAX;
 }
 
-/* The dimension along which manifests are divided the most: sorted by it, few of them are looked
- * at for one chunk. Told by its first and its last beginning, and how long the parts are. */
+/* The dimension along which manifests divide the array most, estimated from the last beginning and
+ * the longest extent. Sorted by it, few manifests have to be searched for a chunk. */
 static size_t most_divided(const refs_manifest_ref *refs, size_t n, size_t rank) {
     size_t best = 0;
     double most = 0;
@@ -106,7 +106,7 @@ static size_t most_divided(const refs_manifest_ref *refs, size_t n, size_t rank)
     return best;
 }
 
-/* The array that qsort compares by: it passes nothing along. */
+/* qsort passes no context, so each element has its sort key. */
 typedef struct sortable {
     uint32_t first;
     refs_manifest_ref ref;
@@ -215,8 +215,7 @@ static refs_status open_node(const refs_flat_vector *nodes, uint32_t i, refs_fla
     return REFS_OK;
 }
 
-/* Whether a path comes behind another one, in the order of bytes or in that of the names of
- * folders: writers differ. */
+/* Whether a path follows another one, by bytes or by names of folders: writers differ. */
 static bool comes_behind(refs_str path, refs_str before) {
     size_t i = 0;
     while (i < path.size && i < before.size && path.data[i] == before.data[i]) i++;
@@ -226,7 +225,7 @@ static bool comes_behind(refs_str path, refs_str before) {
            (unsigned char)path.data[i] > (unsigned char)before.data[i];
 }
 
-/* Nodes ascend by their paths, and each lies in a group, which came before it. */
+/* Nodes must ascend by path, and each must be in a group that came before it. */
 static refs_status check_path(const refs_icechunk_snapshot *snapshot, refs_str before,
                               refs_str path, refs_error *err) {
     const refs_str name = refs_str_part(path, 1, path.size);
@@ -304,7 +303,7 @@ static refs_status list_files(refs_icechunk_snapshot *snapshot, refs_error *err)
     return REFS_OK;
 }
 
-/* Chunks in the part of the grid that a manifest covers. */
+/* Number of chunks that a manifest covers. */
 static uint64_t volume_of(const refs_manifest_ref *ref, size_t rank) {
     uint64_t volume = 1;
     for (size_t dim = 0; dim < rank; dim++) {
@@ -315,8 +314,8 @@ static uint64_t volume_of(const refs_manifest_ref *ref, size_t rank) {
     return volume;
 }
 
-/* A manifest that has more references than it covers chunks covers others, or has references of
- * arrays that are gone: only the manifest itself tells. */
+/* A manifest with more references than covered chunks has references of other arrays, perhaps
+ * deleted ones. Their number is then unknown. */
 static refs_status read_files(refs_icechunk_snapshot *snapshot, refs_error *err) {
     const size_t n = snapshot->manifests.count;
     uint64_t *room = refs_calloc(n, sizeof *room);
@@ -392,7 +391,7 @@ static bool covers(const refs_manifest_ref *ref, size_t rank, const uint64_t *in
     return true;
 }
 
-/* How many of the references begin at the chunk or before it. */
+/* The number of references whose extent begins at or before the chunk. */
 static size_t count_before(const refs_icechunk_snapshot *snapshot, const refs_icechunk_node *node,
                            uint64_t place) {
     size_t i = node->begin;

@@ -10,7 +10,7 @@
 
 /* -- order ------------------------------------------------------------------------------------- */
 
-/* A thing that is sorted by some bytes of its own: nodes by path or id, files by id. */
+/* An item with the bytes that sort it: nodes by path or id, files by id. */
 typedef struct sorted {
     refs_str key;
     const void *item;
@@ -22,7 +22,7 @@ static int by_key(const void *one, const void *other) {
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Zeroed is empty. */
+/* An empty list is zeroed. */
 typedef struct sorted_list {
     sorted *items;
     size_t n, capacity;
@@ -197,7 +197,7 @@ static refs_status list_files(const refs_written_nodes *nodes, sorted_list *list
     return REFS_OK;
 }
 
-/* A manifest of several arrays, as Icechunk may have written it, is listed once. */
+/* Lists a manifest of several arrays, which Icechunk may have written, once. */
 static void drop_repeated(sorted_list *list) {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -224,7 +224,7 @@ static refs_status put_files(refs_flat_writer *flat, const refs_written_nodes *n
 
 /* -- the snapshot ------------------------------------------------------------------------------ */
 
-/* {"is_root": true}, a flexbuffer: what Icechunk says of its first snapshot. */
+/* {"is_root": true} as a flexbuffer: Icechunk's metadata of the first snapshot. */
 static const uint8_t is_root[] = {0x69, 0x73, 0x5f, 0x72, 0x6f, 0x6f, 0x74, 0x00, 0x01,
                                   0x09, 0x01, 0x01, 0x01, 0x01, 0x68, 0x02, 0x24, 0x01};
 
@@ -260,8 +260,8 @@ static refs_status begin_snapshot(refs_flat_writer *flat, const refs_written_sna
     return refs_icechunk__flat_put_string(flat, *root, SNAPSHOT_MESSAGE, snapshot->message, err);
 }
 
-/* The first snapshot has the same id in all repositories; other ones have that of what they hold
- * and what they follow. */
+/* The first snapshot has the same id in all repositories; other ids are hashes of the content and
+ * the parent's id. */
 static void name_snapshot(refs_flat_writer *flat, refs_written_snapshot *snapshot, size_t root) {
     if (!snapshot->has_parent) return;
     refs_icechunk__flat_set_struct(flat, root, SNAPSHOT_ID, snapshot->parent.bytes,
@@ -304,7 +304,7 @@ static refs_status put_ids(refs_flat_writer *flat, size_t root, unsigned field, 
     return status;
 }
 
-/* The nodes of a kind that changed so. */
+/* Lists the nodes with such a change. */
 static refs_status list_changed(const refs_written_nodes *nodes, refs_written_change change,
                                 bool is_array, sorted_list *list, refs_error *err) {
     for (uint32_t i = 0; i < nodes->paths.count; i++) {

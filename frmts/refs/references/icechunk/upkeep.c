@@ -13,7 +13,7 @@
 #include "refs/folder.h"
 #include "version.h"
 
-/* Commits of others in whose way a tag comes before it is given up. */
+/* Limit of tries to add a tag while others commit. */
 #define MAX_TRIES 20
 
 /* -- tags -------------------------------------------------------------------------------------- */
@@ -88,12 +88,12 @@ refs_status refs_icechunk_tag(const char *name, const char *tag, const refs_writ
     return status;
 }
 
-/* -- what is needed ---------------------------------------------------------------------------- */
+/* -- needed files ------------------------------------------------------------------------------ */
 
 struct refs_icechunk_needed {
     const refs_vfs *vfs;
     char *folder;
-    refs_intern names; /* of files, each with its folder: "manifests/4G31…" */
+    refs_intern names; /* of files with their folder: "manifests/4G31…" */
     refs_own_chunks chunks;
 };
 typedef refs_icechunk_needed needed;
@@ -164,7 +164,7 @@ static refs_status need_snapshot(needed *all, const refs_object_id *id, refs_err
     return REFS_OK;
 }
 
-/* Logs of snapshots that expired are kept. */
+/* Keeps the logs of expired snapshots. */
 static refs_status need_pruned(needed *all, const refs_flat_table *info, refs_error *err) {
     refs_flat_vector pruned;
     REFS_TRY(refs_icechunk__flat_vector(info, INFO_PRUNED, REFS_OBJECT_ID_SIZE, &pruned, err));
@@ -189,8 +189,8 @@ static refs_status need_snapshots(needed *all, const refs_repo_info *info, refs_
     return REFS_OK;
 }
 
-/* The infos that updates name, and the name of the file that has those before them; no data where
- * there is none. */
+/* Adds the infos that updates name. *older becomes the name of the file with older updates, or
+ * empty. */
 static refs_status need_updates(needed *all, refs_bytes info, refs_buf *older, refs_error *err) {
     refs_flat_table root, update;
     refs_flat_vector updates;
@@ -211,7 +211,7 @@ static refs_status need_updates(needed *all, refs_bytes info, refs_buf *older, r
     return name.data != NULL ? refs_buf_append_str(older, name, err) : REFS_OK;
 }
 
-/* From the newest info to the oldest. Each name is new, or the walk ends. */
+/* Walks from the newest info to the oldest; ends at a name that it has seen. */
 static refs_status need_infos(needed *all, const refs_repo_info *info, refs_error *err) {
     const refs_icechunk_source source = source_of(all);
     REFS_SCOPED_BUF older = REFS_BUF_INIT, path = REFS_BUF_INIT, bytes = REFS_BUF_INIT;
@@ -257,7 +257,7 @@ void refs_icechunk_needed_free(refs_icechunk_needed *all) {
     refs_free(all);
 }
 
-/* Folders of the files that commits write. */
+/* The folders that commits write into. */
 static const char *const kinds[] = {"chunks", "manifests", "overwritten", "snapshots",
                                     "transactions"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
@@ -270,13 +270,13 @@ bool refs_icechunk_is_unused(const refs_icechunk_needed *all, refs_str path) {
     return i < N_KINDS && refs_intern_find(&all->names, path) == REFS_INTERN_NONE;
 }
 
-/* -- what is there ----------------------------------------------------------------------------- */
+/* -- existing files ---------------------------------------------------------------------------- */
 
-/* A folder of the repository, or the one that it lies in. */
+/* A folder of the repository, or its parent folder. */
 typedef struct listing {
     const needed *all;
-    const char *kind;    /* NULL: of the one that it lies in */
-    refs_str repository; /* its own name there */
+    const char *kind;    /* NULL: the parent folder */
+    refs_str repository; /* the repository's name in the parent folder */
     const refs_unused_visitor *visitor;
 } listing;
 
@@ -296,7 +296,7 @@ static refs_status show_unused(void *user, int folder, const char *name, refs_er
     return REFS_OK;
 }
 
-/* "a.icechunk.tmp-…", beside "a.icechunk". */
+/* Reports "a.icechunk.tmp-…" next to "a.icechunk". */
 static refs_status show_unfinished(void *user, int folder, const char *name, refs_error *err) {
     const listing *at = user;
     const refs_str text = refs_str_from(name);

@@ -13,7 +13,7 @@
 typedef struct numpy_type {
     char order, kind;
     uint64_t size;
-    refs_str unit; /* "ns", of "M8[ns]" */
+    refs_str unit; /* "ns" in "M8[ns]" */
 } numpy_type;
 
 static refs_status fail_type(refs_str text, refs_error *err) {
@@ -124,7 +124,7 @@ static refs_status write_zero(const numpy_type *type, refs_buf *v3, refs_error *
     }
 }
 
-/* Numbers that JSON lacks are strings in both versions; writers of sets have them bare, too. */
+/* Numbers that JSON lacks are strings in both versions; some sets have them unquoted. */
 static refs_status write_number(const refs_json *value, const numpy_type *type, refs_buf *v3,
                                 refs_error *err) {
     const refs_str text = refs_json_text(value);
@@ -152,7 +152,7 @@ static refs_status write_fill(const refs_json *value, const numpy_type *type, re
 
 /* -- codecs ------------------------------------------------------------------------------------ */
 
-/* Filters of numcodecs that make arrays of arrays; all others make bytes of bytes. */
+/* Filters of numcodecs from array to array; all others convert bytes to bytes. */
 static bool is_of_arrays(refs_str id) {
     static const char *const ids[] = {"delta",  "fixedscaleoffset", "quantize", "bitround",
                                       "astype", "packbits",         NULL};
@@ -189,7 +189,7 @@ static refs_status write_codec(const refs_json *codec, refs_buf *v3, refs_error 
     return status == REFS_OK ? write_configuration(codec, v3, err) : status;
 }
 
-/* Which filters come first in version 3: those of arrays. */
+/* Version 3 requires filters from array to array before all others. */
 static refs_status write_filters_of_arrays(const refs_json *filters, size_t *n, refs_buf *v3,
                                            refs_error *err) {
     for (*n = 0; *n < refs_json_size(filters); ++*n) {
@@ -223,7 +223,7 @@ static refs_status write_transpose(size_t rank, refs_buf *v3, refs_error *err) {
     return refs_buf_printf(v3, err, "]}}");
 }
 
-/* The codec that makes bytes of elements. */
+/* Writes the codec from array to bytes. */
 static refs_status write_bytes(const numpy_type *type, const refs_json *filters, size_t *n,
                                refs_buf *v3, refs_error *err) {
     const refs_str id = refs_json_text(refs_json_get(refs_json_at(filters, *n), "id"));
@@ -270,12 +270,12 @@ static refs_status write_member(const char *before, const refs_json *value, refs
 /* Characters of a double in base64. */
 #define BASE64_DOUBLE 12
 
-/* A list of one is that one. */
+/* The value of a list of one element is that element. */
 static const refs_json *only_value(const refs_json *value) {
     return refs_json_is_array(value) && refs_json_size(value) == 1 ? refs_json_at(value, 0) : value;
 }
 
-/* A number, or the word that sets of version 2 have for one that JSON lacks. */
+/* Reads a number, or the word by which version 2 writes a number that JSON lacks. */
 static bool read_float(const refs_json *value, double *number) {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity", NULL};
     if (!refs_json_is_string(value)) return refs_json_double(value, number);
@@ -284,9 +284,8 @@ static bool read_float(const refs_json *value, double *number) {
     return true;
 }
 
-/* Whether xarray reads what is written for a value as the attribute _FillValue of elements of a
- * kind; else it refuses the whole group (xarray.backends.zarr.FillValueCoder). A group has no kind.
- */
+/* Whether xarray can decode the value as attribute _FillValue of this kind of elements; otherwise
+ * it rejects the whole group (xarray.backends.zarr.FillValueCoder). A group has no kind. */
 static bool is_fill_of(char kind, const refs_json *value) {
     double number;
     if (kind == '\0' || kind == 'b') return true;
@@ -309,8 +308,8 @@ static refs_status write_fill_attribute(char kind, const refs_json *value, refs_
     return refs_buf_append(v3, "\"", 1, err);
 }
 
-/* What xarray does not read as _FillValue, as of characters and times, becomes missing_value, which
- * CF has for the same; `*name` is what the attribute is called, nothing if there is one already. */
+/* An attribute _FillValue that xarray cannot decode, for example of characters or times, becomes
+ * missing_value, which CF treats alike; it is left out if the array has that attribute, too. */
 static bool names_attribute(const refs_json *attributes, char kind, const refs_json *value,
                             refs_str *name) {
     if (refs_str_is(*name, DIMENSIONS)) return false;
@@ -334,9 +333,9 @@ static refs_status write_attributes(const refs_json *attributes, char kind, refs
     return refs_buf_append(v3, "}", 1, err);
 }
 
-/* Members of version 2 as they stood, and missing values that have another attribute now, so that
- * what is made of this set is what was made of those before it: the extension that
- * refs/own_attributes.h describes. */
+/* Keeps members of version 2 unchanged, and missing values whose attribute was renamed, so that
+ * this set converts back to what it was made from. refs/own_attributes.h describes this
+ * extension. */
 static refs_status write_others(const refs_json *array, const refs_json *attributes, char kind,
                                 refs_buf *v3, refs_error *err) {
     static const char *const said[] = {"zarr_format", "shape", "chunks", "dimension_separator",

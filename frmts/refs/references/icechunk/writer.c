@@ -18,13 +18,13 @@
 #include "refs/folder.h"
 #include "writer_internal.h"
 
-/* What a reference takes in a manifest, packed, for its size. */
+/* Approximate packed bytes of a reference in a manifest. */
 #define REF_BYTES 16
 
-/* Chunks of a set that are larger are files of the repository; as Icechunk has it. */
+/* Larger values become chunk files of the repository, as in Icechunk. */
 #define MAX_INLINE_BYTES 512
 
-/* Commits of others that are followed before it is given up. */
+/* Limit of rebases on commits of others. */
 #define MAX_TRIES 20
 
 /* A source of the set. */
@@ -34,30 +34,30 @@ typedef struct source {
 } source;
 
 typedef struct icechunk_writer {
-    const char *folder; /* that files are written into */
-    char *repository;   /* that is there, or is to be */
-    char *own;          /* what names of its files begin with in sets; NULL: it is not there */
-    bool is_new;        /* it is to be */
+    const char *folder; /* where files are written */
+    char *repository;   /* the existing or the new repository */
+    char *own;          /* prefix of the repository's own chunks in sets; NULL: it is new */
+    bool is_new;        /* it is created by this commit */
     refs_commit_place place;
     char *message;
     uint64_t manifest_bytes;
     refs_icechunk_tip tip;
     refs_written_nodes nodes;
-    bool are_complete; /* all documents are there */
+    bool are_complete; /* all documents were added */
     refs_containers containers;
 
-    uint32_t node; /* the array that is written, or REFS_INTERN_NONE */
+    uint32_t node; /* the current array, or REFS_INTERN_NONE */
     refs_written_grid grid;
     size_t split;   /* the dimension along which its manifests are divided */
-    uint64_t inner; /* chunks of one step of that */
+    uint64_t inner; /* chunks of one index of the dimension `split` */
     refs_written_manifest manifest;
-    uint64_t row; /* the step of the last chunk, counted over all dimensions before */
+    uint64_t row; /* index along `split` of the last chunk, counted over all dimensions before it */
     size_t inline_bytes;
 
-    refs_intern urls; /* of sources */
+    refs_intern urls; /* of the recorded sources */
     source *sources;
     size_t source_capacity;
-    bool has_url; /* that was located */
+    bool has_url; /* `location` is that of url_id */
     uint32_t url_id;
     refs_buf location;
     source of_url;
@@ -126,7 +126,7 @@ static refs_status check_absent(const refs_write_store *store, const char *name,
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* Objects of a repository of format 1, which has no info. */
+/* Finds objects of a repository of format 1, which has no info. */
 static refs_status check_no_old_one(const refs_write_store *store, refs_error *err) {
     if (store == NULL) return REFS_OK;
     REFS_TRY(check_absent(store, "config.yaml", err));
@@ -172,7 +172,7 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
     return refs_icechunk__nodes_document(&writer->nodes, key, document, err);
 }
 
-/* A file that was modified within a second was not modified after the next one. */
+/* Times are stored in seconds: a file modified within a second counts as modified by its end. */
 static refs_status write_source(void *self, const refs_source_state *state, refs_error *err) {
     icechunk_writer *writer = self;
     const int64_t modified_s = state->modified_s + (state->modified_ns > 0);
@@ -194,7 +194,7 @@ static refs_status complete(icechunk_writer *writer, refs_error *err) {
     return refs_icechunk__nodes_name(&writer->nodes, &writer->tip.nodes, &writer->tip.id, err);
 }
 
-/* Whether the manifest is the parent's, which is not written again. */
+/* Whether the parent has this manifest, so that it is not written. */
 static bool is_of_parent(const icechunk_writer *writer, const uint8_t *id) {
     const refs_str path = refs_intern_get(&writer->nodes.paths, writer->node);
     return refs_icechunk__node_has_file(refs_icechunk__find_node(&writer->tip.nodes, path), id);
@@ -208,8 +208,8 @@ static uint64_t size_in_parent(const icechunk_writer *writer, const uint8_t *id)
     return 0;
 }
 
-/* How many of the first references are those of a manifest of the parent, which had fewer steps:
- * the manifest of these alone has its id. */
+/* Counts the first references that make up a manifest of the parent, when the array was shorter: a
+ * manifest of only these references has the same id. */
 static refs_status count_kept(icechunk_writer *writer, size_t *n_kept, refs_error *err) {
     uint32_t index[REFS_ICECHUNK_MAX_RANK];
     uint8_t id[REFS_OBJECT_ID_SIZE];
@@ -235,7 +235,7 @@ static refs_status count_kept(icechunk_writer *writer, size_t *n_kept, refs_erro
     return status;
 }
 
-/* The chunks of a manifest that changed, for the transaction log: new arrays need none. */
+/* Adds a manifest's changed chunks to the transaction log; new arrays are not in it. */
 static refs_status note_changed(icechunk_writer *writer, size_t n_kept, refs_written_node *node,
                                 refs_error *err) {
     uint32_t index[REFS_ICECHUNK_MAX_RANK];
@@ -285,8 +285,8 @@ static refs_status flush(icechunk_writer *writer, refs_error *err) {
     return REFS_OK;
 }
 
-/* "/t2m" of "t2m/", of "t2m/c/" (Zarr version 3), and, without dimensions, of "t2m/0" and "t2m/c".
- */
+/* Finds "/t2m" for "t2m/", "t2m/c/" (Zarr version 3) and, without dimensions, "t2m/0" and
+ * "t2m/c". */
 static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t rank,
                               refs_error *err) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
@@ -308,7 +308,7 @@ static refs_status find_array(icechunk_writer *writer, refs_str prefix, size_t r
         REFS_STR_ARG(prefix));
 }
 
-/* Manifests are divided along the first dimension of which one step is not too large for one. */
+/* Manifests are divided along the slowest dimension whose single indices fit into a manifest. */
 static void choose_split(icechunk_writer *writer) {
     const uint64_t most = writer->manifest_bytes / REF_BYTES;
     const refs_written_grid *grid = &writer->grid;
@@ -338,8 +338,8 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* Whether a chunk comes into the next manifest: into another part of the dimensions before the one
- * along which they are divided, or into a step of that for which there is no room. */
+/* Whether a chunk begins a new manifest: an index of a dimension before `split` changed, or the
+ * next index along `split` no longer fits. */
 static bool begins_manifest(const icechunk_writer *writer, uint64_t row) {
     const refs_written_grid *grid = &writer->grid;
     if (writer->manifest.n == 0 || row == writer->row || grid->rank == 0) return false;
@@ -376,7 +376,7 @@ static refs_status add_value(icechunk_writer *writer, const refs_write_chunk *ch
                                        err);
 }
 
-/* Whether a URL is that of a chunk of this repository, as a set that was read from it has them. */
+/* Whether a URL is that of a chunk of this repository, as in a set that was read from it. */
 static bool is_own_chunk(const icechunk_writer *writer, refs_str url, refs_object_id *id) {
     if (writer->own == NULL || !refs_str_starts(url, writer->own)) return false;
     const refs_str rest = refs_str_part(url, strlen(writer->own), url.size);
@@ -453,7 +453,7 @@ static refs_status finish_icechunk(void *self, refs_error *err) {
     return writer->is_new ? write_commit(writer, err) : REFS_OK;
 }
 
-/* What other programs committed since the parent was read comes before. */
+/* Rebases on what other programs committed since the parent was read. */
 static refs_status follow(icechunk_writer *writer, refs_error *err) {
     const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
     refs_icechunk_tip tip = {.written_us = 0};
@@ -472,7 +472,7 @@ static refs_status follow(icechunk_writer *writer, refs_error *err) {
     return REFS_OK;
 }
 
-/* Never replaces a repository that another program has created since. */
+/* Fails instead of replacing a repository that another program created meanwhile. */
 static refs_status place_new(icechunk_writer *writer, refs_staged *place, refs_error *err) {
     if (writer->place.store == NULL) return refs_staged_move_new(place, err);
     const refs_status status =

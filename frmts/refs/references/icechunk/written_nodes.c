@@ -45,7 +45,7 @@ void refs_icechunk__nodes_clear(refs_written_nodes *nodes) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-/* "/t2m" of "t2m/.zarray". */
+/* Appends "/t2m" for "t2m/.zarray". */
 static refs_status append_path(refs_str key, refs_buf *path, refs_error *err) {
     REFS_TRY(refs_buf_append(path, "/", 1, err));
     return refs_buf_append_str(path, refs_path_parent(key), err);
@@ -85,7 +85,7 @@ static refs_status fail_grid(refs_error *err) {
                      "dimension, as Icechunk requires: write JSON");
 }
 
-/* Lengths, and numbers of chunks, from the metadata of an array. */
+/* Reads lengths and numbers of chunks from the metadata of an array. */
 static refs_status read_shape(const refs_json *root, refs_written_node *node, refs_error *err) {
     const refs_json *shape = refs_json_get(root, "shape");
     const refs_json *chunks = refs_json_get(
@@ -130,7 +130,7 @@ static refs_status complete_node(refs_written_node *node, refs_error *err) {
     return read_metadata(node, err);
 }
 
-/* The groups that a node lies in, the root included. */
+/* Adds the groups that contain a node, the root included. */
 static refs_status add_groups(refs_written_nodes *nodes, uint32_t number, refs_error *err) {
     refs_written_node *group;
     REFS_SCOPED char *path = refs_str_copy(refs_intern_get(&nodes->paths, number));
@@ -190,7 +190,7 @@ static refs_status add_file(const refs_icechunk_snapshot *snapshot, const refs_m
     return REFS_OK;
 }
 
-/* The receiver of nodes of a snapshot. */
+/* Receives the nodes of a snapshot. */
 typedef struct taking {
     const refs_icechunk_snapshot *snapshot;
     refs_written_nodes *nodes;
@@ -218,7 +218,7 @@ refs_status refs_icechunk__nodes_of_snapshot(const refs_icechunk_snapshot *snaps
     return refs_icechunk__snapshot_each_node(snapshot, &visitor, err);
 }
 
-/* -- what changed ------------------------------------------------------------------------------ */
+/* -- changes ----------------------------------------------------------------------------------- */
 
 refs_status refs_icechunk__nodes_name(refs_written_nodes *nodes, const refs_written_nodes *parent,
                                       const refs_object_id *salt, refs_error *err) {
@@ -294,7 +294,7 @@ static refs_status copy_buf(const refs_buf *from, refs_buf *to, refs_error *err)
     return refs_buf_append(to, from->data, from->size, err);
 }
 
-/* A node as another commit left it. */
+/* Replaces a node by the version of another commit. */
 static refs_status take_over(refs_written_node *node, const refs_written_node *tip,
                              refs_error *err) {
     if (tip == NULL) {

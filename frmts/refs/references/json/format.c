@@ -33,7 +33,7 @@ static refs_status expect_end(refs_json_reader *reader, refs_error *err) {
     return refs_json_next(reader, &token, NULL, err);
 }
 
-/* Reads the set into `builder`, as of the version that is known. */
+/* Reads the set into `builder` by the rules of the version that is known so far. */
 static refs_status read_into(json_input *json, refs_json_version *version,
                              refs_set_builder *builder, refs_error *err) {
     const refs_json_version known = *version;
@@ -45,7 +45,7 @@ static refs_status read_into(json_input *json, refs_json_version *version,
     return expect_end(json->reader, err);
 }
 
-/* Reads the set; it is complete where *version remained what it was. */
+/* Reads the set once; the result is valid if *version did not change. */
 static refs_status read_once(json_input *json, refs_json_version *version, refs_set **set,
                              refs_error *err) {
     const refs_json_version known = *version;
@@ -70,7 +70,7 @@ static refs_status read(json_input *json, refs_set **set, refs_error *err) {
 
 static refs_status open_json(const refs_set_input *input, refs_set **set, refs_error *err) {
     json_input json = {.input = input};
-    /* Inline values may be written in base64, in four bytes for three. */
+    /* Base64 has four bytes for three. */
     json.max_token = input->options->limits.max_value_bytes / 3 * 4 + REFS_KIB;
     REFS_TRY(refs_references__json_source_open(input->vfs, input->location, &json.source, err));
     json.source.max_unpacked = input->options->limits.max_unpacked_bytes;

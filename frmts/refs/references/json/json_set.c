@@ -12,12 +12,12 @@ typedef struct set_reader {
     const refs_notes *notes;
 
     refs_json_version version; /* as known or assumed so far */
-    bool said;                 /* there was a "version" */
+    bool said;                 /* the document had a "version" */
     bool has_refs;
-    bool has_root_metadata; /* as sets of version 0 have beside their references */
-    size_t n_members;       /* that were read as references */
+    bool has_root_metadata; /* found next to the references, as in version 0 */
+    size_t n_members;       /* members that were read as references */
 
-    refs_buf templates; /* the text of these members, or nothing */
+    refs_buf templates; /* the text of these members; empty: absent */
     refs_buf gen;
 } set_reader;
 
@@ -69,7 +69,7 @@ static refs_status read_refs(set_reader *set, refs_error *err) {
     return read_references(set, err);
 }
 
-/* Keeps the text of a member until the end: what it means for others is applied then. */
+/* Keeps the text of a member to the end, because it applies to all references. */
 static refs_status keep_text(set_reader *set, refs_buf *kept, refs_error *err) {
     refs_json_token token;
     kept->size = 0;
@@ -104,7 +104,7 @@ static refs_status read_member(set_reader *set, refs_str key, refs_error *err) {
     return read_reference(set, key, err);
 }
 
-/* The version as it is now known, if the members were read as of another. */
+/* The true version, if the members so far were read by the rules of another. */
 static refs_json_version refuted(const set_reader *set, refs_json_version known) {
     if (known != REFS_JSON_VERSION_UNKNOWN) return known;
     if (set->version == REFS_JSON_VERSION_1 && set->n_members > 0) return REFS_JSON_VERSION_1;
@@ -124,7 +124,7 @@ static refs_status read_members(set_reader *set, refs_json_version known, refs_e
     }
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- whole documents --------------------------------------------------------------------------- */
 
 static void warn(const set_reader *set) {
     bool of_version_1 = set->version == REFS_JSON_VERSION_1;

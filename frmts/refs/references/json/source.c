@@ -25,7 +25,7 @@ static refs_status refill(void *user, uint8_t *dst, size_t capacity, size_t *got
     return REFS_OK;
 }
 
-/* Sets up unpacking where the document's first bytes ask for it. */
+/* Sets up unpacking if the first bytes are those of a compressed document. */
 static refs_status begin(refs_json_source *source, refs_error *err) {
     uint8_t head[REFS_UNPACK_HEAD];
     const refs_vfs_range range = {0, sizeof head, head};

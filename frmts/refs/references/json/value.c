@@ -7,11 +7,11 @@
 /* The text that VirtualiZarr wrote instead of a URL before its version 2.6.1. */
 #define LOST_INLINE "__inlined__"
 
-/* The elements of [url, offset, length] that were read. */
+/* The elements of [url, offset, length] read so far. */
 typedef struct url_array {
     size_t n;
     refs_wide_range range;
-    bool is_data; /* the URL is its own content, which is in the scratch */
+    bool is_data; /* a data: URL, whose content is in the scratch */
 } url_array;
 
 void refs_references__json_value_clear(refs_json_value_reader *values) {
@@ -84,7 +84,7 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
     return refs_json_skip(values->reader, token, err);
 }
 
-/* Adds the content of a data: URL, or the range of it that the reference asks for. */
+/* Puts the content of a data: URL, or a range of it. */
 static refs_status put_data(refs_json_value_reader *values, const refs_slot *slot,
                             const url_array *array, refs_error *err) {
     refs_ref part = {.kind = array->n == 3 ? REFS_REF_RANGE : REFS_REF_WHOLE,

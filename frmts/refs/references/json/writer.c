@@ -7,7 +7,7 @@
 #include "refs/json.h"
 #include "writer_internal.h"
 
-/* One "name=beginning". */
+/* A template: "name=beginning". */
 typedef struct template {
     refs_str name;
     refs_str beginning;
@@ -21,11 +21,11 @@ typedef struct json_writer {
     template *templates;
     size_t n_templates;
     bool has_member;
-    refs_buf text; /* of one member, kept for its memory */
+    refs_buf text; /* scratch: the text of one member */
     uint64_t last_number;
     uint64_t index[32];
     bool has_index;
-    refs_buf url; /* as JSON, template included */
+    refs_buf url; /* scratch: the URL as JSON, with its template */
     uint32_t url_id;
     bool has_url;
 } json_writer;
@@ -40,8 +40,8 @@ static refs_status append_buf(json_writer *json, const refs_buf *text, refs_erro
     return refs_write__output_append(json->output, text->data, text->size, err);
 }
 
-/* Readers render "{{name}}" with jinja2, which gives its own words and what is no name another
- * meaning. */
+/* Readers render "{{name}}" with jinja2: its keywords, and text that is no name, mean something
+ * else. */
 static bool is_template_name(refs_str name) {
     static const char *const words[] = {"and", "else", "elif", "False", "false", "for",
                                         "if",  "in",   "is",   "None",  "none",  "not",
@@ -129,8 +129,8 @@ static refs_status open_json(const refs_staged *place, const refs_writer_options
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Whether bytes are what a string of JSON can be for every reader: printable ASCII, which does not
- * look as base64 does. */
+/* Whether all readers accept the bytes as a JSON string: printable ASCII that does not look like
+ * base64. */
 static bool is_text(refs_bytes bytes) {
     for (size_t i = 0; i < bytes.size; i++)
         if ((bytes.data[i] < 0x20 || bytes.data[i] > 0x7e) && bytes.data[i] != '\n') return false;
@@ -152,7 +152,7 @@ static refs_status next_member(json_writer *json, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a document may stand as an object: it is one, and nothing else. */
+/* Whether the document can be written as an object: it is an object and nothing follows it. */
 static bool is_object(refs_bytes document) {
     REFS_SCOPED_JSON *doc = NULL;
     refs_str text = refs_bytes_text(document);
@@ -160,7 +160,7 @@ static bool is_object(refs_bytes document) {
     return refs_json_is_object(refs_json_root(doc));
 }
 
-/* UTF-8 that is not ASCII is text all the same in a document of Zarr. */
+/* Zarr documents may have UTF-8 beyond ASCII. */
 static refs_status append_document(const json_writer *json, refs_bytes document, refs_buf *text,
                                    refs_error *err) {
     if (!is_object(document)) return append_inline(document, text, err);
@@ -179,12 +179,12 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* fsspec takes a brace behind a template for a part of it. */
+/* fsspec reads a brace after a template as part of the template. */
 static bool has_brace(refs_str text) {
     return refs_str_find(text, '{') != SIZE_MAX || refs_str_find(text, '}') != SIZE_MAX;
 }
 
-/* The URL as JSON, once for all references to it that follow each other. */
+/* Formats the URL as JSON once for consecutive references to it. */
 static refs_status set_url(json_writer *json, const refs_write_chunk *chunk, refs_error *err) {
     if (json->has_url && json->url_id == chunk->url_id) return REFS_OK;
     REFS_SCOPED_BUF whole = REFS_BUF_INIT;

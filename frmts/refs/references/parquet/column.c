@@ -1,4 +1,4 @@
-/* column.c -- pages -> a column: levels, dictionaries, values; see parquet_internal.h. */
+/* column.c -- converts pages to a column: levels, dictionaries, values; see parquet_internal.h. */
 #include "parquet/parquet_internal.h"
 
 static refs_status claim(size_t *budget, size_t size, const refs_column_builder *builder,
@@ -12,7 +12,7 @@ static refs_status claim(size_t *budget, size_t size, const refs_column_builder 
 
 /* -- values one after another ------------------------------------------------------------------ */
 
-/* The source of the values of a page: their bytes, or numbers into the dictionary. */
+/* The values of a page: plain bytes, or numbers of the dictionary's values. */
 typedef struct value_reader {
     refs_bytes bytes;
     size_t at;
@@ -139,7 +139,7 @@ static refs_status put_value(refs_column_builder *builder, value_reader *reader,
     return REFS_OK;
 }
 
-/* Rows up to `end_row` may come. */
+/* Adds a page, which must not go past `end_row`. */
 static refs_status add_data_page(refs_column_builder *builder, const refs_parquet_page *page,
                                  uint64_t end_row, refs_error *err) {
     if (page->n_values > end_row - builder->row)
@@ -172,7 +172,7 @@ static void forget_dictionary(refs_column_builder *builder) {
 
 static refs_status read_dictionary(refs_column_builder *builder, const refs_parquet_page *page,
                                    refs_error *err) {
-    /* Every value takes at least four bytes: a count cannot promise more than the page holds. */
+    /* Each value takes at least four bytes, so a false count cannot make us allocate more. */
     if (page->n_values > page->values.size / 4)
         return refs_fail(err, REFS_CORRUPT, "a dictionary of %zu values is truncated",
                          page->n_values);
@@ -194,7 +194,7 @@ static refs_status read_dictionary(refs_column_builder *builder, const refs_parq
     return REFS_OK;
 }
 
-/* -- all pages of a piece ---------------------------------------------------------------------- */
+/* -- all pages of a column chunk --------------------------------------------------------------- */
 
 static refs_status add_pages(refs_column_builder *builder, refs_parquet_source *source,
                              uint64_t end_row, refs_error *err) {

@@ -11,7 +11,7 @@
 #include <zstd.h>
 #endif
 
-/* Each fills exactly `size` bytes at `dst`; REFS_CORRUPT where the bytes give others. */
+/* Writes exactly `size` bytes to `dst`; REFS_CORRUPT if the input has another size. */
 typedef refs_status (*decompressor)(refs_bytes bytes, uint8_t *dst, size_t size);
 
 static refs_status copy(refs_bytes bytes, uint8_t *dst, size_t size) {
@@ -37,7 +37,7 @@ static refs_status unsnappy(refs_bytes bytes, uint8_t *dst, size_t size) {
 static refs_status gunzip(refs_bytes bytes, uint8_t *dst, size_t size) {
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
     if (inflater == NULL) return REFS_NOMEM;
-    /* Without a place for the number of bytes that came, fewer than `size` are an error. */
+    /* With NULL for the actual size, libdeflate fails if it is less than `size`. */
     enum libdeflate_result result =
         libdeflate_gzip_decompress(inflater, bytes.data, bytes.size, dst, size, NULL);
     libdeflate_free_decompressor(inflater);
@@ -55,9 +55,8 @@ static refs_status unzstd(refs_bytes bytes, uint8_t *dst, size_t size) {
 #define unzstd NULL
 #endif
 
-/* Numbered as CompressionCodec. No stream of a format gives more than max_ratio bytes for one: a
- * copy of 64 bytes takes three in snappy; deflate gives 258 bytes for two bits; a block of zstd,
- * 128 KiB at most, takes four. */
+/* Numbered as CompressionCodec. max_ratio is the most output for a byte of input: snappy copies 64
+ * bytes by three; deflate 258 bytes by two bits; zstd a block of 128 KiB by four. */
 static const struct {
     const char *name;
     decompressor decompress; /* NULL: not in this build */
@@ -92,7 +91,7 @@ refs_status refs_parquet__decompress(int64_t codec, refs_bytes bytes, size_t siz
     refs_status status = REFS_CORRUPT;
     if (size / codecs[codec].max_ratio <= bytes.size) {
         REFS_TRY(refs_buf_resize(decompressed, size, err));
-        /* Nothing may be stored as nothing, whatever the compression. */
+        /* An empty page may be stored as no bytes, whatever the compression. */
         bool nothing = size == 0 && bytes.size == 0;
         status = nothing ? REFS_OK : codecs[codec].decompress(bytes, decompressed->data, size);
     }

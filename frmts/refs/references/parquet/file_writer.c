@@ -29,7 +29,7 @@ static const struct {
                         {"size", INT64, REQUIRED, NO_CONVERSION},
                         {"raw", BYTE_ARRAY, OPTIONAL, NO_CONVERSION}};
 
-/* The place of the pages of a column. */
+/* Offsets of the pages of a column. */
 typedef struct column_place {
     size_t begin, data_page, end;
     uint64_t unpacked, n_nulls;
@@ -90,7 +90,7 @@ static refs_status append_varint(refs_buf *buf, uint64_t number, refs_error *err
     return refs_buf_append(buf, bytes, n, err);
 }
 
-/* Whether each value is there, as one run of bits with its length before it. */
+/* Appends whether each value exists, as one run of bits after its length. */
 static refs_status append_levels(refs_buf *page, const uint32_t *values, const refs_rows *rows,
                                  refs_error *err) {
     size_t begin = page->size, n_bytes = (rows->n + 7) / 8;
@@ -117,7 +117,7 @@ static size_t count_there(const uint32_t *values, const refs_rows *rows) {
     return n;
 }
 
-/* Numbers in the dictionary, those of nulls left out, as one run of bits. */
+/* Appends the dictionary numbers of existing values, as one run of bits. */
 static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_error *err) {
     unsigned width = rows->paths.count > 0 ? width_of((uint32_t)rows->paths.count - 1) : 1;
     const size_t groups = (count_there(rows->path, rows) + 7) / 8;
@@ -153,8 +153,9 @@ static refs_status append_integers(refs_buf *page, const uint64_t *values, const
     return REFS_OK;
 }
 
-/* A dictionary pays where paths come twice. If some are null, it makes fastparquet give None for
- * them: of plain strings, pandas 3 makes NaN, which fsspec reads as a path. */
+/* A dictionary is smaller if paths repeat. With nulls it is needed, too: from a dictionary
+ * fastparquet makes None of a null, but from plain strings pandas 3 makes NaN, which fsspec reads
+ * as a path. */
 static bool wants_dictionary(const refs_rows *rows) {
     const size_t count = count_there(rows->path, rows);
     return count < rows->n || count / 2 >= rows->paths.count;
@@ -178,7 +179,7 @@ static refs_status append_values(refs_buf *page, const refs_rows *rows, size_t c
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* The page, packed, to `packed`. */
+/* Compresses the page into `packed`. */
 static refs_status pack(refs_parquet_file *file, refs_buf *packed, refs_error *err) {
 #ifdef REFS_HAS_zstd
     REFS_TRY(refs_buf_resize(packed, ZSTD_compressBound(file->page.size), err));
@@ -191,7 +192,7 @@ static refs_status pack(refs_parquet_file *file, refs_buf *packed, refs_error *e
 #endif
 }
 
-/* The content of a page header. */
+/* What a page header states. */
 typedef struct page_kind {
     bool is_dictionary;
     int32_t encoding;
@@ -232,7 +233,7 @@ static refs_status append_dictionary(refs_parquet_file *file, const refs_rows *r
     file->page.size = 0;
     for (uint32_t i = 0; i < rows->paths.count; i++)
         REFS_TRY(append_text(&file->page, refs_intern_get(&rows->paths, i), err));
-    /* One that is empty is not read. */
+    /* Readers reject an empty dictionary. */
     if (rows->paths.count == 0) REFS_TRY(append_text(&file->page, refs_str_view("", 0), err));
     const page_kind kind = {true, PLAIN, rows->paths.count > 0 ? rows->paths.count : 1};
     return append_page(file, &kind, place, err);
@@ -279,7 +280,7 @@ static void append_encodings(refs_thrift_writer *thrift, bool has_dictionary) {
     if (has_dictionary) refs_thrift_item_i32(thrift, RLE_DICTIONARY);
 }
 
-/* fastparquet takes integers for floating point numbers unless it is told that none is null. */
+/* Without a null count of zero, fastparquet converts integers to floating-point numbers. */
 static void append_statistics(refs_thrift_writer *thrift, const column_place *place) {
     refs_thrift_begin(thrift, 12);
     refs_thrift_i64(thrift, 3, (int64_t)place->n_nulls);

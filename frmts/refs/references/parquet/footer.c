@@ -1,9 +1,9 @@
-/* footer.c -- FileMetaData: the schema and where the pieces of columns are.
+/* footer.c -- reads FileMetaData: the schema, and where column chunks are.
  *
  * Numbers of fields are those of parquet.thrift. */
 #include "parquet/parquet_internal.h"
 
-/* Reads the fields of a struct by `read`, which says by *known whether it took the value. */
+/* Reads one field of a struct; *known: the field's value was read, otherwise it is skipped. */
 typedef refs_status (*read_field)(refs_thrift *thrift, const refs_thrift_field *field, void *into,
                                   bool *known, refs_error *err);
 
@@ -71,8 +71,8 @@ static refs_status fail_schema(refs_error *err) {
 /* The schema is a tree, parents before their children; the first element is the root. */
 static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer, refs_error *err) {
     refs_thrift_type type;
-    size_t n = 0, n_nested = 0; /* elements that belong to a nested column and are still to come */
-    size_t n_awaited = 1;       /* elements whose parents have come */
+    size_t n = 0, n_nested = 0; /* elements still to come of a nested column */
+    size_t n_awaited = 1;       /* elements still to come whose parent was read */
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (type != REFS_THRIFT_STRUCT)
         return refs_fail(err, REFS_CORRUPT, "the schema: expected a list");
@@ -100,7 +100,7 @@ static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer,
  */
 
 typedef struct column_meta {
-    refs_bytes name; /* the last part of its path */
+    refs_bytes name; /* the last part of the column's path */
     int64_t type, codec, n_values, size, data_offset, dictionary_offset;
 } column_meta;
 
@@ -160,7 +160,7 @@ static refs_status add_piece(refs_parquet_footer *footer, const column_meta *met
     return REFS_OK;
 }
 
-/* A footer says twice what a column is. */
+/* The footer describes each column twice, and the two must agree. */
 static refs_status check_column(const column_meta *meta, const refs_parquet_leaf *leaf,
                                 refs_error *err) {
     if (meta->type == leaf->type && meta->name.size == leaf->name.size &&
@@ -169,7 +169,8 @@ static refs_status check_column(const column_meta *meta, const refs_parquet_leaf
     return refs_fail(err, REFS_CORRUPT, "a row group has a column that the schema lacks");
 }
 
-/* `n_values` is -1, or how many values each column has that is not nested: as many as rows. */
+/* Column chunks that are not nested must have the same number of values. `n_values` is that number,
+ * or -1 if it is unknown. */
 static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer, int64_t *n_values,
                                 refs_error *err) {
     refs_thrift_type type;
@@ -198,7 +199,7 @@ static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer
 typedef struct row_group {
     refs_parquet_footer *footer;
     int64_t n_rows;
-    int64_t n_values; /* of a column, or -1 */
+    int64_t n_values; /* of each column, or -1 */
 } row_group;
 
 static refs_status read_row_group_field(refs_thrift *thrift, const refs_thrift_field *field,
@@ -257,7 +258,7 @@ static refs_status read_file_field(refs_thrift *thrift, const refs_thrift_field 
     return read_row_groups(thrift, metadata->footer, err);
 }
 
-/* All four are required. */
+/* All four members are required. */
 static refs_status check_metadata(const file_metadata *metadata, refs_error *err) {
     const refs_parquet_footer *footer = metadata->footer;
     uint64_t n_rows = 0;
@@ -270,13 +271,13 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
         return refs_fail(err, REFS_CORRUPT,
                          "its row groups have %llu rows: expected %lld, as in the footer",
                          (unsigned long long)n_rows, (long long)metadata->n_rows);
-    /* Otherwise there were two schemas. */
+    /* A second schema would have added columns that row groups lack. */
     if (footer->n_pieces != footer->n_groups * footer->n_leaves)
         return refs_fail(err, REFS_CORRUPT, "its row groups do not match its schema");
     return REFS_OK;
 }
 
-/* The pages that servers show to people instead of files. */
+/* Whether the file is a web page that a server sent instead. */
 static bool is_page(refs_bytes file) {
     const refs_str text = refs_str_trim(refs_bytes_text(file), " \t\r\n");
     return refs_str_starts(text, "<");

@@ -1,4 +1,4 @@
-/* format.c -- sets that are folders of parquet files as a format, see format.h. */
+/* format.c -- sets that are folders of Parquet files as a format, see format.h. */
 #include "format.h"
 
 #include "metadata_file.h"
@@ -6,10 +6,10 @@
 #include "set.h"
 #include "set_state.h"
 
-/* How often a set is opened that is rewritten meanwhile. */
+/* Limit of tries to open a set that is being rewritten. */
 #define MAX_TRIES 10
 
-/* The needed part of the content mostly stands at its end: its name says enough. */
+/* Recognises a set by name: its metadata often only show at their end what they are. */
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)head;
     return refs_references__is_metadata_file(refs_str_from(input->location));
@@ -49,7 +49,8 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
     return status;
 }
 
-/* The document is that of the folder that is held: one that takes its place meanwhile is tried. */
+/* Reads the document in the open folder; if another folder replaced it meanwhile, that one is tried
+ * next. */
 static refs_status read_held(const refs_set_input *input, refs_json_doc **document,
                              refs_set_state *state, refs_error *err) {
     const refs_str folder = refs_references__folder_of_metadata(refs_str_from(input->location));

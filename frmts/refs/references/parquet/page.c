@@ -1,14 +1,14 @@
-/* page.c -- PageHeader and the bytes behind it, see parquet_internal.h. */
+/* page.c -- reads PageHeader and the bytes after it, see parquet_internal.h. */
 #include "parquet/parquet_internal.h"
 
-/* Members of PageHeader, DataPageHeader, DictionaryPageHeader and DataPageHeaderV2 that matter. */
+/* The needed fields of PageHeader, DataPageHeader, DictionaryPageHeader and DataPageHeaderV2. */
 typedef struct page_header {
     int64_t kind, uncompressed_size, compressed_size;
     int64_t n_values, encoding, level_encoding;
     int64_t definition_size, repetition_size, is_compressed;
 } page_header;
 
-/* Which member a field of one of those structs is, by its number; NULL for the others. */
+/* The member for a field of one of these structs, by the field's number; NULL: not needed. */
 static int64_t *member(page_header *header, int parent, int id) {
     switch (parent * 100 + id) {
     case 1:
@@ -75,7 +75,7 @@ static refs_status check_header(const page_header *header, const refs_parquet_so
     return REFS_OK;
 }
 
-/* Version 1: levels are inside the compressed bytes, behind their length. */
+/* Version 1: levels are part of the compressed bytes, after their length. */
 static refs_status split_levels(refs_bytes bytes, refs_parquet_page *page, refs_error *err) {
     uint32_t size = bytes.size >= 4 ? refs_load_le32(bytes.data) : UINT32_MAX;
     if (bytes.size < 4 || size > bytes.size - 4)

@@ -15,16 +15,16 @@
 #include "set.h"
 #include "set_state.h"
 
-/* Record files of an array that are requested one by one where their folder cannot be listed. */
+/* Limit of record files that are requested one by one if their folder cannot be listed. */
 #define MAX_RECORDS_REQUESTED 1000000
 
-/* Record files that are looked for in memory to find the first chunk. */
+/* Limit of record files that are searched for the first chunk. */
 #define MAX_RECORDS_LOOKED_FOR 4096
 
 struct refs_parquet_set {
     const refs_vfs *vfs;
     char *folder;
-    char *base;      /* what URLs are relative to */
+    char *base;      /* base of relative URLs */
     char **rewrites; /* NULL-ended */
     refs_url_context urls;
     uint64_t record_size;
@@ -32,14 +32,14 @@ struct refs_parquet_set {
     refs_block_cache *records;
     refs_set_state state;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following member */
     refs_intern locations;
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Values are objects, or the strings of objects from writers that copied them so. Strings may be in
- * base64, as in JSON. */
+/* A value is an object or, from some writers, the text of an object; the text may be in base64, as
+ * in JSON. */
 static refs_status write_value(const refs_json *value, refs_buf *text, refs_error *err) {
     refs_str written = refs_json_text(value);
     if (!refs_json_is_string(value)) return refs_json_write(value, text, err);
@@ -85,7 +85,7 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
     return REFS_OK;
 }
 
-/* URLs are relative to where the folder lies; "." and ".." lie where they do not say. */
+/* Relative URLs begin at the folder's parent; "." and ".." do not show it in their name. */
 static char *base_of(refs_str folder) {
     REFS_SCOPED_BUF base = REFS_BUF_INIT;
     const refs_str last = refs_path_last(folder);
@@ -112,7 +112,7 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
     refs_str prefix = refs_references__chunk_grids_prefix(&set->grids, id.group);
     uint64_t n_rows = refs_references__chunk_grid_total(grid) - id.number * set->record_size;
     if (n_rows > set->record_size) n_rows = set->record_size;
-    /* Writers use the first, the text of the specification has both. */
+    /* fsspec writes "parq"; its specification has both. */
     static const char *const endings[] = {"parq", "parquet"};
     refs_status status = REFS_NOT_FOUND;
     for (size_t i = 0; i < 2 && status == REFS_NOT_FOUND; i++) {
@@ -200,7 +200,7 @@ static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *r
     return status;
 }
 
-/* The bytes of a data: URL in a row go into a block, too. */
+/* The bytes of a data: URL get a block, too. */
 static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
     REFS_SCOPED_BUF content = REFS_BUF_INIT;
     REFS_TRY(refs_references__data_url_decode(url, &content, err));
@@ -245,7 +245,7 @@ refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key,
 
 /* -- chunk by chunk ---------------------------------------------------------------------------- */
 
-/* The array of `keys`, by its first chunk, of which there may be none. */
+/* Finds the array of `keys` by the key of its first chunk, which need not exist. */
 static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys *keys,
                               uint32_t *array, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -262,7 +262,7 @@ static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys
     return status;
 }
 
-/* Works like make_ref, with the strings of the reference before where they are the same. */
+/* Works like make_ref, but keeps the strings of the reference before if they are the same. */
 static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint64_t row,
                                  refs_ref *ref, refs_error *err) {
     refs_record_row found;
@@ -280,7 +280,7 @@ static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint
     return REFS_OK;
 }
 
-/* The keys that are walked through. */
+/* The state of visiting all chunks of an array. */
 typedef struct walk {
     refs_parquet_set *set;
     const refs_chunk_keys *keys;
@@ -312,11 +312,11 @@ static refs_status visit_record(walk *at, refs_block_id id, refs_error *err) {
     return status;
 }
 
-/* Numbers of the record files of an array. */
+/* Numbers of an array's existing record files. */
 typedef struct record_list {
     uint64_t *numbers;
     size_t n, capacity;
-    uint64_t end; /* as many as its grid may have */
+    uint64_t end; /* record files that the chunk grid can have */
 } record_list;
 
 static refs_status note_record(void *user, refs_str name, refs_error *err) {
@@ -328,7 +328,7 @@ static refs_status note_record(void *user, refs_str name, refs_error *err) {
     return REFS_OK;
 }
 
-/* Those that are there, ascending. REFS_UNSUPPORTED: their folder cannot be listed. */
+/* Lists the record files in ascending order. REFS_UNSUPPORTED: their folder cannot be listed. */
 static refs_status list_records(const refs_parquet_set *set, uint32_t array, record_list *list,
                                 refs_error *err) {
     const refs_vfs *vfs = set->vfs;
@@ -343,7 +343,7 @@ static refs_status list_records(const refs_parquet_set *set, uint32_t array, rec
     return REFS_OK;
 }
 
-/* The files that are listed, which may be nothing of what the metadata declare. */
+/* Visits the listed files, which may be far fewer than the metadata allow for. */
 static refs_status visit_listed(walk *at, uint32_t array, const record_list *list,
                                 refs_error *err) {
     for (size_t i = 0; i < list->n; i++)
@@ -388,7 +388,7 @@ refs_status refs_references__parquet_each(void *self, const refs_chunk_keys *key
     return status;
 }
 
-/* The first row of a record that holds a reference, or one that cannot be read. */
+/* Finds the first row with a reference, valid or not. */
 static refs_status first_row(refs_block *block, uint64_t n_rows, uint64_t *row) {
     const refs_record *record = refs_references__record_of(block);
     refs_record_row found;

@@ -10,17 +10,17 @@
 
 #define METADATA ".zmetadata"
 
-/* Names of foreign files that a message lists. */
+/* Foreign files that a message names. */
 #define MAX_FOREIGN 3
 
-/* Files that are no part of the Parquet set in whose folder they are. */
+/* Files in the folder of a Parquet set that do not belong to it. */
 typedef struct foreign_files {
-    bool is_set; /* the folder has METADATA: else all files are foreign */
+    bool is_set; /* the folder has METADATA; otherwise all its files are foreign */
     size_t n;
-    refs_buf names; /* of the first of them */
+    refs_buf names; /* the first of them */
 } foreign_files;
 
-/* A folder that is searched; `path` ends in '/', and is "" for that of the set. */
+/* A folder being searched; `path` is relative to the set and ends in '/', or is "". */
 typedef struct searched {
     foreign_files *found;
     const char *path;
@@ -57,7 +57,8 @@ static refs_status find_foreign(void *user, int folder, const char *name, refs_e
     if (found->is_set && is_of_set(name, at->depth)) return REFS_OK;
     const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened >= 0) return search(at, opened, name, err);
-    if (found->n++ >= MAX_FOREIGN) return REFS_CANCELLED; /* as many as are named, and one more */
+    if (found->n++ >= MAX_FOREIGN)
+        return REFS_CANCELLED; /* one more than are named: enough to say so */
     return refs_buf_printf(&found->names, err, "%s%s%s", found->names.size > 0 ? ", " : "",
                            at->path, name);
 }

@@ -1,4 +1,4 @@
-/* table.c -- a file -> the columns asked for, see parquet.h. */
+/* table.c -- reads the requested columns of a file, see parquet.h. */
 #include "parquet/parquet_internal.h"
 
 static refs_status count_rows(const refs_parquet_footer *footer, const refs_parquet_query *query,
@@ -24,7 +24,7 @@ static size_t find_leaf(const refs_parquet_footer *footer, const char *name) {
     return SIZE_MAX;
 }
 
-/* The meaning of a column of this type, or NOTHING where it is not known. */
+/* The kind of a column of this type, or NOTHING if it is unknown. */
 static refs_parquet_kind kind_of(const refs_parquet_leaf *leaf) {
     if (leaf->repetition != REFS_REPETITION_REQUIRED &&
         leaf->repetition != REFS_REPETITION_OPTIONAL)
@@ -51,7 +51,7 @@ static refs_status read_pieces(refs_column_builder *builder, refs_bytes file,
         REFS_TRY(refs_column__add_piece(builder, file,
                                         &footer->pieces[group * footer->n_leaves + leaf],
                                         footer->group_rows[group], err));
-    /* pyarrow calls a column of nulls INT32. */
+    /* pyarrow gives a column of nulls the type INT32. */
     if (!builder->has_values) refs_column__clear(builder->column);
     return REFS_OK;
 }

@@ -1,7 +1,7 @@
-/* thrift.c -- the compact protocol of Apache Thrift, as much as a parquet footer needs. */
+/* thrift.c -- reads the compact protocol of Apache Thrift, as far as a Parquet footer needs it. */
 #include "parquet/parquet_internal.h"
 
-/* Nesting that a footer can need is below ten. */
+/* Footers need fewer than ten levels. */
 #define MAX_DEPTH 32
 
 static refs_status fail_cut(const refs_thrift *thrift, refs_error *err) {
@@ -89,7 +89,7 @@ refs_status refs_thrift__list(refs_thrift *thrift, refs_thrift_type *type, size_
     REFS_TRY(next_byte(thrift, &head, err));
     uint64_t count = head >> 4;
     if (count == 15) REFS_TRY(varint(thrift, &count, err));
-    /* An element has at least one byte, so that no count can make anybody allocate much. */
+    /* Each element has at least one byte, so a false count cannot cost much memory. */
     if (count > thrift->bytes.size - thrift->at) return fail_cut(thrift, err);
     *type = (refs_thrift_type)(head & 15);
     *n = (size_t)count;
@@ -105,7 +105,7 @@ static refs_status skip_struct(refs_thrift *thrift, refs_error *err) {
     }
 }
 
-/* Booleans are a byte each in lists, and part of the field's head elsewhere. */
+/* A boolean takes a byte in a list; otherwise it is part of the field's header. */
 static refs_status skip_element(refs_thrift *thrift, refs_thrift_type type, refs_error *err) {
     if (type == REFS_THRIFT_TRUE || type == REFS_THRIFT_FALSE) return pass(thrift, 1, err);
     return refs_thrift__skip(thrift, type, err);

@@ -9,23 +9,24 @@
 #include "refs/json.h"
 #include "writer_internal.h"
 
-/* Limit of the inline bytes in one record file. */
+/* Most inline bytes of a record file. */
 #define MAX_RAW_BYTES (1024 * REFS_MIB)
 
 typedef struct parquet_writer {
-    const char *folder, *name; /* that is written, and that is wanted */
+    const char *folder,
+        *name; /* the folder that is written, and the name that it gets at the end */
     uint64_t record_size;
     refs_buf metadata; /* the text of ".zmetadata" so far */
     refs_rows rows;
     refs_parquet_file *file;
-    refs_buf prefix; /* of the array, with a slash; made is … */
-    bool has_folder; /* … whether its folder is there */
+    refs_buf prefix; /* of the current array, with a slash */
+    bool has_folder; /* its folder was made */
     bool has_rows;
     uint64_t record;
-    uint32_t url_id, url_path; /* the path of the URL that came last */
+    uint32_t url_id, url_path; /* the last URL and its path */
     bool has_url;
-    refs_growth *growth; /* the set that is there, where it is to grow; or NULL */
-    bool is_compared;    /* this record file with it */
+    refs_growth *growth; /* the existing set if it grows, else NULL */
+    bool is_compared;    /* the current record file was compared with the existing one */
     refs_buf cut;        /* scratch */
 } parquet_writer;
 
@@ -92,8 +93,8 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
 
 /* -- record files ------------------------------------------------------------------------------ */
 
-/* Rows of which all were there before, or none: with the rows that were there it is what it was.
- * *bytes are those of the file of these rows. */
+/* Compares rows with the existing record file; they must be all of it or none. *bytes becomes the
+ * new file for these rows. */
 static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, refs_bytes *bytes,
                                 refs_error *err) {
     *bytes = (refs_bytes){NULL, 0};
@@ -104,7 +105,7 @@ static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, 
     return refs_growth__check_rows(parquet->growth, parquet->record, &parquet->rows, err);
 }
 
-/* Whether the record file has rows that were there, and these were not compared yet. */
+/* Whether the record file has old rows that were not compared yet. */
 static bool has_old_rows(const parquet_writer *parquet) {
     return parquet->growth != NULL && !parquet->is_compared &&
            refs_growth__n_old(parquet->growth) > parquet->record * parquet->record_size;
@@ -136,7 +137,7 @@ static refs_status write_record(parquet_writer *parquet, refs_error *err) {
     return REFS_OK;
 }
 
-/* A name that is not a path inside of the set would be written elsewhere. */
+/* Whether a name stays inside the folder of the set. */
 static bool is_inside(refs_str prefix) {
     if (prefix.size == 0 || prefix.data[0] == '/') return false;
     for (size_t begin = 0; begin < prefix.size;) {
@@ -189,8 +190,7 @@ static refs_status put_path(parquet_writer *parquet, size_t row, const refs_writ
     return REFS_OK;
 }
 
-/* The last chunk that was there, which has more steps now: what it was is compared, and forgotten.
- */
+/* If the last old chunk has grown, compares its old part with the existing set. */
 static refs_status compare_cut(parquet_writer *parquet, const refs_write_chunk *chunk,
                                refs_error *err) {
     bool is_cut;

@@ -13,11 +13,11 @@
 #include "refs/json.h"
 #include "refs/url.h"
 
-/* The assets of one document, and its links to others. */
+/* Limits: assets of one document, and its links to other documents. */
 #define MAX_ASSETS 65536
 #define MAX_LINKS  65536
 
-/* The media types of data files if no asset says that it is data. */
+/* Media types of data files, used if no asset has the role "data". */
 static const char *const data_types[] = {"application/x-netcdf",
                                          "application/netcdf",
                                          "application/x-hdf",
@@ -28,13 +28,15 @@ static const char *const data_types[] = {"application/x-netcdf",
 
 /* -- links ------------------------------------------------------------------------------------- */
 
-/* A server may have a path that begins with "/vsi", too. */
+/* Whether the name is one of GDAL's file systems; the path of a server may begin with "/vsi",
+ * too. */
 static bool is_name_of_gdal(refs_str href) {
     const bool is_path = refs_str_starts(href, "/vsi");
     return is_path && (refs_location_is_remote(href) || refs_location_file(href).data != href.data);
 }
 
-/* RFC 3986, section 5.2. A "/" alone is a path of this machine, or of the host of the base. */
+/* RFC 3986, section 5.2. A path that begins with "/" is local if the base is; else it is on the
+ * base's host. */
 static refs_status append_href(refs_str base, refs_str href, refs_buf *names, refs_error *err) {
     (void)refs_url_take_file(&base);
     const size_t path = refs_url_path_begin(base);
@@ -79,13 +81,13 @@ static refs_status add_links(const refs_json *links, const refs_stac *found, ref
 
 /* -- assets ------------------------------------------------------------------------------------ */
 
-/* An item, a collection, or an item of a list. */
+/* An item or a collection, on its own or in a list of items. */
 typedef struct owner {
     const refs_json *document;
     const refs_stac *found;
-    refs_str id;  /* of an item of a list, else empty */
-    size_t first; /* of its names among all */
-    size_t *n;    /* assets of the document */
+    refs_str id;  /* empty unless it is in a list */
+    size_t first; /* number of its first name */
+    size_t *n;    /* number of assets in the document */
 } owner;
 
 static bool has_role(const refs_json *asset, const char *role) {
@@ -150,7 +152,7 @@ static refs_status add_title(const owner *of, refs_str key, refs_error *err) {
     return refs_buf_append_text(titles, key, err);
 }
 
-/* A name with a NUL is none. The link "store" and an asset may be the same. */
+/* Ignores names with a NUL, and an asset that the link "store" has already named. */
 static refs_status add_asset(const owner *of, refs_str key, const refs_json *asset,
                              refs_error *err) {
     const refs_str href = refs_json_text(refs_json_get(asset, "href"));
@@ -171,7 +173,7 @@ static refs_status add_asset(const owner *of, refs_str key, const refs_json *ass
     return add_title(of, key, err);
 }
 
-/* A plain Zarr store is none that is read here. */
+/* Plain Zarr stores are skipped: this driver does not read them. */
 static refs_status add_stores(const owner *of, refs_error *err) {
     const refs_json *links = refs_json_get(of->document, "links");
     for (size_t i = 0; i < refs_json_size(links); i++) {
@@ -193,7 +195,7 @@ static refs_status add_those(const owner *of, bool (*is_one)(refs_str key, const
     return REFS_OK;
 }
 
-/* Sets before the files that they are made of; each kind only where there is none before it. */
+/* Prefers sets to the files that they refer to; a kind is used only if no better one exists. */
 static refs_status add_assets(const owner *of, refs_error *err) {
     static bool (*const kinds[])(refs_str key, const refs_json *asset) = {
         is_latest_set, is_set, has_data_role, is_data_by_type};
@@ -220,7 +222,8 @@ static refs_status read_document(const refs_json *document, const refs_stac *fou
     }
     const owner itself = {document, found, refs_str_view(NULL, 0), found->assets->size, &n};
     REFS_TRY(add_assets(&itself, err));
-    /* A collection that has its data as assets links to its items, too; an item links to others. */
+    /* A collection links to its items, even if its assets are the data. Links of an item are not
+     * followed. */
     const bool is_item = refs_str_is(refs_json_text(refs_json_get(document, "type")), "Feature");
     const bool is_list = refs_json_is_array(features);
     if (is_item || (!is_list && found->assets->size > before)) return REFS_OK;

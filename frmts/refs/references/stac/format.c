@@ -43,7 +43,7 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
     return refs_stac_sniff(head);
 }
 
-/* -- what it names ----------------------------------------------------------------------------- */
+/* -- sets and files ---------------------------------------------------------------------------- */
 
 static refs_status fail_without(refs_error *err) {
     return refs_fail(

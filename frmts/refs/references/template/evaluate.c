@@ -1,4 +1,4 @@
-/* evaluate.c -- instructions to text, see template.h. */
+/* evaluate.c -- runs instructions to render a text, see template.h. */
 #include "template/code.h"
 
 #define ALIGNMENT 16
@@ -9,7 +9,7 @@
 typedef struct evaluation {
     const refs_scope *scope;
     refs_template_scratch *scratch;
-    size_t depth; /* of templates that call templates */
+    size_t depth; /* nesting of templates that call templates */
 } evaluation;
 
 static refs_status render(const refs_template *template, const evaluation *e, refs_str *text,
@@ -50,7 +50,7 @@ static refs_status put_value(refs_template_scratch *scratch, const refs_template
                      refs_template__kind_text(value));
 }
 
-/* Sets *text to `n` values joined, each as text. */
+/* Sets *text to the text of `n` values, one after the other. */
 static refs_status concatenate(const refs_binding *values, size_t n, refs_template_scratch *scratch,
                                refs_str *text, refs_error *err) {
     const size_t begin = scratch->used;
@@ -185,7 +185,7 @@ static refs_status apply(const refs_instruction *code, const refs_binding *value
     return compute(code->op, code->n == 1 ? 0 : a->integer, b->integer, result, err);
 }
 
-/* The text that an instruction makes. */
+/* Renders an instruction as text. */
 static refs_status make_text(const evaluation *e, const refs_instruction *code,
                              const refs_binding *values, refs_str *text, refs_error *err) {
     if (code->op == REFS_OP_CALL) return call(e, code, values, text, err);
@@ -206,7 +206,7 @@ static bool makes_text(const refs_instruction *code, const refs_binding *values)
     return code->op == REFS_OP_CALL || code->op >= REFS_OP_CONCATENATE;
 }
 
-/* Runs one instruction: its result replaces the first of its values. */
+/* Runs one instruction; its result replaces its operands. */
 static refs_status step(const evaluation *e, const refs_instruction *code, refs_binding *values,
                         refs_error *err) {
     refs_template_value *result = &values[0].value;

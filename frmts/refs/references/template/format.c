@@ -1,23 +1,23 @@
-/* format.c -- values in texts, as Python's % and str.format do, see code.h. */
+/* format.c -- formats values as Python's % and str.format do, see code.h. */
 #include "template/code.h"
 
 /* Widest field. */
 #define MAX_WIDTH 1000
 
-/* How a value is written: what both kinds of format have. */
+/* A format specification; both kinds are converted to it. */
 typedef struct field {
-    char fill, align; /* "<", ">", "^"; "=" fills behind the sign; NUL: as the kind has it */
-    char sign;        /* "+" or a space before what is not negative, else NUL */
+    char fill, align; /* "<", ">", "^"; "=" fills after the sign; NUL: the default */
+    char sign;        /* "+" or a space before numbers that are not negative, else NUL */
     size_t width;
-    char type; /* NUL: none said */
+    char type; /* NUL: absent */
 } field;
 
-/* A format that is being read, and the values that fill it. */
+/* The state of reading a format, with the values for it. */
 typedef struct formatter {
     refs_str format;
     size_t at;
     const refs_binding *values;
-    size_t n, next; /* values, and how many were used by position */
+    size_t n, next; /* number of values, and of those used by position */
     bool has_numbers;
     refs_template_scratch *scratch;
 } formatter;
@@ -48,7 +48,7 @@ static refs_status read_width(formatter *f, size_t *width, refs_error *err) {
     return REFS_OK;
 }
 
-/* Reads a type that ends a field. */
+/* Reads the type at the end of a field. */
 static refs_status read_type(formatter *f, const char *types, field *read, refs_error *err) {
     if (f->at >= f->format.size || strchr(types, peek(f)) == NULL || peek(f) == '\0')
         return fail_expected(f, "a width and d, o, x, X or s", err);
@@ -71,7 +71,7 @@ static size_t count_characters(refs_str text) {
     return n;
 }
 
-/* Puts `sign` and `body` into a field of their own width or more. */
+/* Writes `sign` and `body`, padded to the field's width. */
 static refs_status put_padded(formatter *f, const field *as, refs_str sign, refs_str body,
                               refs_error *err) {
     const size_t size = sign.size + count_characters(body);
@@ -123,7 +123,7 @@ static refs_status next_value(formatter *f, const refs_template_value **value, r
 
 /* -- "%" --------------------------------------------------------------------------------------- */
 
-/* %[flags][width]type. Strings are not filled with zeros; "%s" of an integer is one of a string. */
+/* %[flags][width]type. Zeros never pad strings; "%s" of an integer formats a string. */
 static refs_status put_percent(formatter *f, refs_error *err) {
     field as = {.fill = ' ', .align = '>'};
     const refs_template_value *value = NULL;
@@ -167,7 +167,7 @@ static refs_status run_percent(formatter *f, refs_error *err) {
 
 /* -- str.format -------------------------------------------------------------------------------- */
 
-/* The value that "0", "name" or nothing stands for. */
+/* Finds the value for "0", a name or nothing. */
 static refs_status find_value(formatter *f, refs_str name, const refs_template_value **value,
                               refs_error *err) {
     uint64_t number;
@@ -227,7 +227,7 @@ static refs_status run_braces(formatter *f, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- both -------------------------------------------------------------------------------------- */
+/* -- both kinds -------------------------------------------------------------------------------- */
 
 static refs_status set_format(formatter *f, const refs_template_value *format, refs_error *err) {
     if (format->kind != REFS_TEMPLATE_TEXT)

@@ -1,14 +1,15 @@
-/* parse.c -- text to instructions, see template.h. Follows the grammar of jinja2's parser. */
+/* parse.c -- compiles a template to instructions, see template.h. Follows the grammar of jinja2's
+ * parser. */
 #include "template/code.h"
 
 /* Most instructions of one template, and deepest nesting of parentheses and signs. */
 #define MAX_INSTRUCTIONS 500
 #define MAX_NESTING      32
 
-/* Most arguments of one call: names are looked for among them. */
+/* Most arguments of a call, because names are searched linearly. */
 #define MAX_ARGUMENTS 32
 
-/* Characters of what was found instead, in messages. */
+/* Characters of the unexpected text that a message shows. */
 #define FOUND_SIZE 20
 
 typedef struct parser {
@@ -16,7 +17,7 @@ typedef struct parser {
     refs_str source;
     size_t at;
     size_t nesting;
-    size_t stack; /* values at this point */
+    size_t stack; /* values on the stack */
 } parser;
 
 static refs_status parse_expression(parser *p, refs_error *err);
@@ -36,7 +37,7 @@ static void skip_white(parser *p) {
     while (peek(p) == ' ' || peek(p) == '\t' || peek(p) == '\n' || peek(p) == '\r') p->at++;
 }
 
-/* Skips white space, and `symbol` where it follows. */
+/* Skips white space and then `symbol` if it is next. */
 static bool skip_symbol(parser *p, const char *symbol) {
     skip_white(p);
     for (size_t i = 0; symbol[i] != '\0'; i++)
@@ -109,7 +110,7 @@ static refs_status parse_string(parser *p, refs_error *err) {
     return emit_text(p, refs_str_part(p->source, begin, p->at++), err);
 }
 
-/* Parses arguments behind "(" up to ")"; those with names come last. */
+/* Parses arguments from after "(" up to ")"; named ones come last. */
 static refs_status parse_arguments(parser *p, size_t *n, refs_error *err) {
     bool has_names = false;
     for (*n = 0; !skip_symbol(p, ")"); ++*n) {
@@ -141,7 +142,7 @@ static refs_status parse_name(parser *p, refs_error *err) {
     return emit(p, REFS_OP_CALL, n, operand, err);
 }
 
-/* Parses "(a)" behind its parenthesis, and the tuples "()", "(a,)" and "(a, b)". */
+/* Parses "(a)" from after its parenthesis, and the tuples "()", "(a,)" and "(a, b)". */
 static refs_status parse_parenthesis(parser *p, size_t *n, bool *is_tuple, refs_error *err) {
     *n = 0;
     *is_tuple = true;
@@ -193,7 +194,7 @@ static refs_status parse_postfix(parser *p, refs_error *err) {
     }
 }
 
-/* Signs bind closer than **; filters apply to what has the sign. */
+/* Signs bind closer than **; filters apply to the value with its sign. */
 static refs_status parse_signed(parser *p, refs_error *err) {
     refs_op signs[MAX_NESTING];
     size_t n = 0;
@@ -207,7 +208,7 @@ static refs_status parse_signed(parser *p, refs_error *err) {
     return parse_postfix(p, err);
 }
 
-/* Parses "** a" behind a value; it is of the left, as jinja2 has it. */
+/* Parses "** a" after a value; it is left-associative in jinja2. */
 static refs_status parse_powers(parser *p, refs_error *err) {
     while (skip_symbol(p, "**")) {
         REFS_TRY(parse_signed(p, err));
@@ -221,7 +222,7 @@ static refs_status parse_power(parser *p, refs_error *err) {
     return parse_powers(p, err);
 }
 
-/* Parses what stands behind "%", where alone a tuple may stand. */
+/* Parses the operand of "%", the only place where a tuple is allowed. */
 static refs_status parse_modulus(parser *p, refs_error *err) {
     size_t n = 1;
     bool is_tuple = false;
@@ -277,9 +278,9 @@ static refs_status parse_expression(parser *p, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- the whole -------------------------------------------------------------------------------- */
+/* -- whole templates --------------------------------------------------------------------------- */
 
-/* The next "{{", "{%" or "{#", or the end. */
+/* The position of the next "{{", "{%" or "{#", or the end. */
 static size_t find_mark(refs_str text, size_t from) {
     for (size_t i = from; i + 1 < text.size; i++) {
         const char next = text.data[i + 1];
@@ -288,7 +289,7 @@ static size_t find_mark(refs_str text, size_t from) {
     return text.size;
 }
 
-/* A sign right behind the braces is jinja2's own: it trims white space. */
+/* A sign next to the braces trims white space in jinja2. */
 static refs_status parse_marked(parser *p, refs_error *err) {
     if (!skip_symbol(p, "{{")) return fail_expected(p, "text or \"{{\"", err);
     if (peek(p) == '-' || peek(p) == '+') return fail_expected(p, "a space before a sign", err);
@@ -313,7 +314,7 @@ refs_status refs_template_parse(refs_template *template, refs_str text, refs_err
     *template =
         (refs_template){.text = text, .code = template->code, .capacity = template->capacity};
     parser p = {.out = template, .source = text};
-    /* jinja2 takes one newline at the end away. */
+    /* jinja2 removes one newline at the end. */
     if (refs_str_ends(text, "\n")) p.source.size--;
     const refs_status status = parse(&p, err);
     if (status == REFS_OK) return REFS_OK;
