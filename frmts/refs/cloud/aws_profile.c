@@ -37,7 +37,7 @@ bool refs_aws_profile__is_same(const refs_aws_profile *one, const refs_aws_profi
 typedef struct taking {
     const char *name;
     refs_aws_profile *profile;
-    bool found, has_keys; /* keys are of one file: never half of each */
+    bool found, has_keys; /* both keys are from one file */
 } taking;
 
 static bool is_section(refs_str section, const char *name) {
@@ -89,8 +89,8 @@ bool refs_aws_profile__take(refs_str text, const char *name, refs_aws_profile *p
     return at.found;
 }
 
-/* The file that `setting` names, or that of this name in ~/.aws: file[0] and file[1]. A file that
- * is not there is empty, and so is one that cannot be read, which the profile records. */
+/* Reads file[0] or file[1]: the file that `setting` names, else the one of this name in ~/.aws. If
+ * it does not exist or cannot be read, it counts as empty; the profile records the latter. */
 static refs_status read_file(const refs_settings *settings, const char *const file[2],
                              refs_aws_profile *profile, refs_buf *text, refs_error *err) {
     const char *named = refs_settings__get(settings, file[0]);

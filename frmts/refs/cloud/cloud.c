@@ -6,16 +6,16 @@
 #include "refs/fork.h"
 #include "refs/url.h"
 
-/* Requests at a time, where nobody says how many. */
+/* Default of the number of concurrent requests. */
 #define MAX_REQUESTS 64
 
-/* -- what the engine asks ---------------------------------------------------------------------- */
+/* -- callbacks of the core --------------------------------------------------------------------- */
 
 static bool has_application(const refs_cloud *cloud) {
     return cloud->settings.application != NULL;
 }
 
-/* The locations that the application's own file system reads, in a program that has one. */
+/* Leaves a location to the application's own file system; fails if the program has none. */
 static refs_status leave(const refs_cloud *cloud, const char *message, refs_error *err) {
     if (has_application(cloud)) return REFS_UNSUPPORTED;
     return refs_fail(err, REFS_INVALID, "%s", message);
@@ -28,7 +28,7 @@ static refs_status append_plain(const refs_cloud *cloud, refs_str url, refs_buf 
     return refs_buf_append_str(buffer, url, err);
 }
 
-/* Without the lock: an application may ask other servers. */
+/* Releases the lock meanwhile: an application may send requests to other servers. */
 static refs_status ask_application(refs_cloud *cloud, const refs_object *object, refs_buf *url,
                                    refs_error *err) {
     const refs_application *application = cloud->settings.application;
@@ -43,7 +43,7 @@ static refs_status ask_application(refs_cloud *cloud, const refs_object *object,
     return status;
 }
 
-/* Without a token of a service. */
+/* Appends the URL of an object without a token. */
 static refs_status append_tokenless(refs_cloud *cloud, const refs_object *object, refs_buf *url,
                                     refs_error *err) {
     if (object->kind == REFS_OBJECT_URL) return append_plain(cloud, object->key, url, err);
@@ -75,7 +75,8 @@ static refs_status append_url(refs_cloud *cloud, refs_object *object, refs_buf *
     REFS_SCOPED char *token = NULL;
     REFS_TRY(refs_cloud__renew_grant(cloud, object, err));
     if (object->grant != NULL && object->grant->token != NULL) {
-        token = refs_str_copy(refs_str_from(object->grant->token)); /* others may renew it */
+        token =
+            refs_str_copy(refs_str_from(object->grant->token)); /* another thread may renew it */
         if (token == NULL) return refs_fail_nomem(err);
     }
     return append_with_token(cloud, object, token, url, err);
@@ -96,7 +97,7 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     return status == REFS_OK ? refs_cloud__check_identity(&object.settings, err) : status;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static bool is_signed(refs_cloud *cloud, const refs_object *object) {
     return refs_cloud__is_signed(object) || refs_cloud__has_grant(cloud, object);
 }
@@ -132,8 +133,8 @@ static refs_status prepare(void *self, const refs_http_object *asked, void *easy
     return status;
 }
 
-/* The file of aliases' advice for a location of S3, after `before`, or NULL. It lives until this
- * thread asks again. */
+/* The advice of the alias file for a location of S3, after `before`, or NULL. Valid until this
+ * thread calls this again. */
 static const char *advise_of_alias(const refs_object *object, const char *before) {
     static _Thread_local char text[512];
     if (object->kind != REFS_OBJECT_S3 || object->alias_file == NULL) return before;
@@ -180,12 +181,12 @@ static const char *advice(void *self, const char *location, long status) {
 
 /* -- answers to signed requests ---------------------------------------------------------------- */
 
-/* The answers of a server for which a request is signed again. */
+/* After so many refusals in a row, a request is not signed again. */
 #define MAX_REFUSED 4
 
-/* If nothing that was signed for a bucket was ever answered, the application's own file system is
- * asked once: it makes other signatures, and corrects itself. With the lock held, which is given
- * back meanwhile. */
+/* If the store never accepted a signature for this bucket, tries once whether the application's own
+ * file system can read it: it signs in other ways, and corrects itself. Requires the lock, and
+ * releases it meanwhile. */
 static bool is_left(refs_cloud *cloud, const refs_object *object) {
     const refs_application *application = cloud->settings.application;
     refs_bucket *bucket = refs_cloud__bucket(cloud, object);
@@ -200,8 +201,8 @@ static bool is_left(refs_cloud *cloud, const refs_object *object) {
     return works;
 }
 
-/* A signature may have expired, keys of files and of services may have been renewed, and others may
- * have learned the region since the request was signed. */
+/* Whether to sign a request again: its signature may have expired, keys may have been renewed, or
+ * another thread may have learned the region since. */
 static bool sign_again(refs_cloud *cloud, const refs_object *object,
                        const refs_http_signed_answer *answer) {
     const bool is_news = refs_cloud__note_region(cloud, object, answer->region);
@@ -225,7 +226,7 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
     const bool is_known = refs_cloud__parse(cloud, location, &object, NULL) == REFS_OK;
     REFS_LOCKED(&cloud->lock);
     if (!is_known || !is_signed(cloud, &object)) {
-        /* settings have changed */
+        /* settings have changed since the request was signed */
     } else if (answer->status >= 300) {
         again = sign_again(cloud, &object, answer);
     } else if (refs_cloud__is_of_store(&object)) {

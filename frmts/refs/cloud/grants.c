@@ -1,4 +1,4 @@
-/* grants.c -- access that a service gives out for a while, see cloud_internal.h. */
+/* grants.c -- temporary access that a token service grants, see cloud_internal.h. */
 #include <time.h>
 
 #include "cloud_internal.h"
@@ -8,21 +8,22 @@
 #include "refs/url.h"
 #include "refs/vfs.h"
 
-/* An answer, or that one is under way. */
+/* A grant, or a pending request for one. */
 struct refs_granted {
     char *service;
-    uint64_t identity; /* of who asks it: what was given to one is not another's */
-    bool is_asked;     /* by a thread that no other one need wait for but by cloud->answered */
-    pthread_t asker;   /* ... which one */
-    bool is_known;     /* grant is one, unless it has expired */
+    uint64_t identity; /* of the caller; grants are not shared between identities */
+    bool is_asked;     /* a thread is requesting it; the others wait for cloud->answered */
+    pthread_t asker;   /* that thread */
+    bool is_known;     /* `grant` was received; it may have expired */
     refs_grant grant;
-    int64_t since_s, renewed_s; /* ... because it was refused */
+    int64_t since_s,
+        renewed_s; /* when it was received, and when it was last renewed after a refusal */
     struct refs_granted *next;
 };
 
 /* -- services ---------------------------------------------------------------------------------- */
 
-/* A list of objects is for who may read what names in it begin with. */
+/* Listing objects takes a grant for the prefix that is listed. */
 static refs_status append_name(const refs_object *object, refs_buf *name, refs_error *err) {
     refs_str whole = refs_str_from(object->settings.location);
     if (object->question.size > 0) {
@@ -34,12 +35,13 @@ static refs_status append_name(const refs_object *object, refs_buf *name, refs_e
     return refs_buf_append_text(name, whole, err);
 }
 
-/* The identity that asks a service, by the settings of its own location and those of all. */
+/* The identity that requests a grant, from the settings of the service's location and the general
+ * ones. */
 static refs_status identify(const refs_cloud *cloud, const char *service, uint64_t *identity,
                             refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     *identity = 0;
-    if (cloud->settings.application == NULL) return REFS_OK; /* settings stay as they are */
+    if (cloud->settings.application == NULL) return REFS_OK; /* settings do not change */
     REFS_TRY(refs_buf_printf(&location, err, "/vsicurl/%s", service));
     const refs_settings at = refs_settings__at(&cloud->settings, (const char *)location.data);
     *identity = 31 * refs_cloud__access_number(&at) + refs_cloud__access_number(&cloud->settings);
@@ -60,8 +62,8 @@ static refs_status add(refs_cloud *cloud, char *service, uint64_t identity, refs
     return REFS_OK;
 }
 
-/* The service of a location, or an empty one. A URL alone, without a prefix, must be set for a part
- * of the name space: what it gives out is for that part. */
+/* Finds the token service of a location; empty if it has none. Without a prefix ("=>"), the option
+ * must be set for a part of the name space, because the service's grants are for that part. */
 static refs_status find_service(const refs_cloud *cloud, const refs_object *object,
                                 refs_str *service, refs_error *err) {
     const char *list = refs_settings__get(&object->settings, "REFS_TOKEN_URL");
@@ -96,7 +98,7 @@ static refs_status find(refs_cloud *cloud, const refs_object *object, refs_grant
 
 /* -- questions --------------------------------------------------------------------------------- */
 
-/* A service is asked as any server, but for grants. */
+/* The callbacks treat a service like any other server, but use no grants for it. */
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
     const refs_cloud *cloud = self;
     refs_str name = refs_str_from(location);
@@ -129,7 +131,7 @@ static const char *advice(void *self, const char *location, long status) {
     return status != 404 ? refs_cloud__login_advice(&settings, location) : NULL;
 }
 
-/* Another thread may have opened it meanwhile: with the lock held. */
+/* Requires the lock: another thread may have opened it already. */
 static refs_status open_engine(refs_cloud *cloud, refs_error *err) {
     if (cloud->services_http != NULL) return REFS_OK;
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
@@ -139,7 +141,7 @@ static refs_status open_engine(refs_cloud *cloud, refs_error *err) {
     return refs_http_open(&cloud->services, &options, &cloud->services_http, err);
 }
 
-/* The vfs keeps what it looked at: each question has its own. */
+/* A vfs caches what it reads, so each request gets a vfs of its own. */
 static refs_status read_answer(refs_http *http, const char *service, refs_buf *answer,
                                refs_error *err) {
     refs_http_vfs *vfs = NULL;
@@ -160,7 +162,7 @@ static refs_status ask(refs_http *http, const char *service, refs_grant *grant, 
     if (status == REFS_OK)
         status = refs_grant_parse(refs_buf_text(&answer), time(NULL), grant, &problem);
     if (answer.size > 0) memset(answer.data, 0, answer.size);
-    if (status == REFS_NOT_FOUND) status = REFS_IO; /* it is not the data that are not there */
+    if (status == REFS_NOT_FOUND) status = REFS_IO; /* not found: the service, not the data */
     return refs_fail(err, status, "REFS_TOKEN_URL: %s", problem.message);
 }
 
@@ -168,8 +170,8 @@ static bool is_good(const refs_granted *granted) {
     return granted->is_known && refs_grant_is_good(&granted->grant, granted->since_s, time(NULL));
 }
 
-/* One thread asks, without the lock; the others wait for it. A progress callback that it calls
- * meanwhile, and that reads, asks again: it would wait for its own thread. */
+/* One thread requests the grant, without the lock, and the others wait. A progress callback of that
+ * thread may read, too; it requests the grant again instead of waiting for its own thread. */
 static refs_status renew(refs_cloud *cloud, refs_granted *granted, refs_error *err) {
     refs_grant grant = {0};
     while (granted->is_asked && !pthread_equal(granted->asker, pthread_self()))
@@ -190,7 +192,7 @@ static refs_status renew(refs_cloud *cloud, refs_granted *granted, refs_error *e
     return status;
 }
 
-/* -- what they are for ------------------------------------------------------------------------- */
+/* -- which names grants cover ------------------------------------------------------------------ */
 
 refs_status refs_cloud__renew_grant(refs_cloud *cloud, refs_object *object, refs_error *err) {
     refs_granted *granted;
@@ -218,7 +220,7 @@ void refs_cloud__forget_grant(refs_cloud *cloud, const refs_object *object) {
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
-/* Nobody answers there what was asked. */
+/* The threads that were requesting grants do not exist in the child. */
 static void in_child(void *self) {
     refs_cloud *cloud = self;
     pthread_mutex_init(&cloud->lock, NULL);

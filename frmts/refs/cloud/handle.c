@@ -1,5 +1,5 @@
-/* handle.c -- settings of requests, see cloud_internal.h. The names are GDAL's, whose documentation
- * says what they mean, so that programs with and without it are set up alike. */
+/* handle.c -- settings of requests, see cloud_internal.h. Their names and meanings are GDAL's, so
+ * that programs with and without GDAL are configured alike. */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <strings.h>
@@ -31,7 +31,7 @@ static void set_auth(const refs_settings *settings, refs_http_auth *auth) {
                                        NULL};
     const char *const netrc[] = {"GDAL_HTTP_NETRC_FILE", "NETRC", NULL};
     const char *kind = get(settings, "GDAL_HTTP_AUTH");
-    /* GDAL sends no token unless it is told to. */
+    /* As in GDAL, a token is only sent if the setting says so. */
     if (kind != NULL ? strcasecmp(kind, "BEARER") == 0 : settings->application == NULL)
         auth->bearer = get(settings, "GDAL_HTTP_BEARER");
     auth->netrc_file = refs_settings__first(settings, netrc);
@@ -96,7 +96,7 @@ void refs_cloud__set_rules(const refs_settings *settings, const char *location,
 
 /* -- options of libcurl ------------------------------------------------------------------------ */
 
-/* Strings that are handed on as they are. */
+/* Strings that are passed to libcurl unchanged. */
 static const struct {
     const char *setting;
     CURLoption option;
@@ -106,7 +106,8 @@ static const struct {
                {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
                {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
 
-/* Whether libcurl took a setting: requests without it would go elsewhere, or say something else. */
+/* Fails if libcurl rejected a setting: without it, requests would go elsewhere or have another
+ * content. */
 static refs_status check_set(CURLcode code, const char *name, refs_error *err) {
     if (code == CURLE_OK) return REFS_OK;
     if (code == CURLE_OUT_OF_MEMORY) return refs_fail_nomem(err);
@@ -161,7 +162,7 @@ static refs_status append_header(refs_str header, void **headers, refs_error *er
     return longer != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* "Name: value,Name: value", where a comma between quotes parts nothing. */
+/* Parses "Name: value,Name: value"; a comma in quotes does not separate. */
 static refs_status append_headers(const char *list, void **headers, refs_error *err) {
     bool is_quoted = false;
     for (const char *begin = list, *c = list; begin != NULL; c++) {
@@ -196,12 +197,13 @@ void refs_cloud__set_connect_timeout(const refs_settings *settings, double secon
 
 static refs_status set_up(const refs_settings *settings, const char *url, CURL *easy,
                           void **headers, refs_error *err) {
-    /* HTTP 2 is a wish: a libcurl that was built without it goes on with 1.1. */
+    /* A failure is harmless: without HTTP 2, libcurl uses 1.1. */
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION),
                        "User-Agent", err));
-    REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L), /* as it was signed */
-                       "CURLOPT_PATH_AS_IS", err));
+    REFS_TRY(
+        check_set(curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L), /* the path as it was signed */
+                  "CURLOPT_PATH_AS_IS", err));
     if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
         REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL),
                            "GDAL_HTTP_NETRC", err));

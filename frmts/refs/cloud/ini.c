@@ -3,7 +3,7 @@
 
 static const char blanks[] = " \t\r";
 
-/* The text behind a blank and one of "#;" is a comment. */
+/* A comment begins with "#" or ";" after a blank. */
 static refs_str without_comment(refs_str line) {
     for (size_t i = 0; i < line.size; i++) {
         bool is_mark = line.data[i] == '#' || line.data[i] == ';';

@@ -1,4 +1,4 @@
-/* list.c -- objects of a store, by name, see cloud.h. */
+/* list.c -- lists objects of a store by name, see cloud.h. */
 #include <stdio.h>
 
 #include "cloud_internal.h"
@@ -8,7 +8,7 @@
 #include "refs/vfs.h"
 #include "sigv4.h"
 
-/* The scheme of a store that speaks the protocol of S3, or NULL. */
+/* The scheme of a store with the protocol of S3, or NULL. */
 static const refs_url_scheme *scheme_of(refs_str url, refs_str *object) {
     const refs_url_scheme *scheme = refs_url_store_of(url, object);
     const bool is_s3 = scheme != NULL && (strcmp(scheme->prefix, "/vsis3/") == 0 ||
@@ -21,7 +21,7 @@ bool refs_cloud_can_list(refs_str url) {
     return scheme_of(url, &object) != NULL;
 }
 
-/* The request, and its progress. */
+/* A listing, and its progress. */
 typedef struct listing {
     refs_cloud *cloud;
     const refs_vfs *vfs;
@@ -29,9 +29,9 @@ typedef struct listing {
     const refs_list_visitor *visitor;
     refs_str scheme; /* as the request has it: "s3://", "/vsis3/" */
     const char *prefix;
-    char *location;  /* in which the views that follow lie */
-    refs_str bucket; /* with the alias before it */
-    refs_str key;    /* what keys begin with */
+    char *location;  /* memory of the following views */
+    refs_str bucket; /* with its alias */
+    refs_str key;    /* prefix of the listed keys */
     uint64_t n_names;
 } listing;
 
@@ -63,9 +63,9 @@ static uint64_t count_question(refs_cloud *cloud) {
     return ++cloud->n_questions;
 }
 
-/* Appends the location of an answer: parameters in the order of their names. By its number it is
- * another one each time, since what was read of a location may be kept; what names begin with tells
- * who may ask. */
+/* Appends the location of a page of the listing, with parameters sorted by name. The number makes
+ * it unique, because answers may be cached by location; the prefix after it decides which grant
+ * applies. */
 static refs_status append_question(const listing *all, const char *next, refs_buf *location,
                                    refs_error *err) {
     REFS_TRY(refs_buf_append_str(location, refs_str_from(all->prefix), err));
@@ -97,7 +97,7 @@ static refs_status ask(const listing *all, const char *next, refs_list_page *pag
     refs_buf_clear(&xml);
     refs_buf_clear(&location);
     if (status == REFS_OK) return REFS_OK;
-    /* The location is a signed question: the name says it better. */
+    /* Replaces the location, a signed request, by the user's name. */
     const char *why = strstr(problem.message, ": ");
     bool has_location = strncmp(problem.message, all->prefix, strlen(all->prefix)) == 0;
     return refs_fail(err, status, "%s: %s", all->request->url,

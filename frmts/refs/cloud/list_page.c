@@ -10,20 +10,20 @@
 #include "refs/percent.h"
 #include "refs/xml_line.h"
 
-/* Elements in elements; those of a list are three deep. */
+/* Limit of nesting; a listing has three levels. */
 #define MAX_DEPTH 32
 
 typedef struct reading {
     XML_Parser parser;
     refs_list_page *page;
     refs_error problem;
-    unsigned depth; /* of elements that are open */
-    char entry[32]; /* the one at depth 2 */
-    refs_buf text;  /* of the innermost one */
+    unsigned depth; /* of open elements */
+    char entry[32]; /* name of the element at depth 2 */
+    refs_buf text;  /* of the innermost element */
     refs_list_item item;
     bool has_name;
-    bool is_encoded; /* names are, as in URLs */
-    bool is_cut;     /* there is more */
+    bool is_encoded; /* names are percent-encoded */
+    bool is_cut;     /* further pages follow */
 } reading;
 
 void refs_list_page__clear(refs_list_page *page) {
@@ -54,7 +54,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
         stop(at, REFS_CORRUPT, "expected ListBucketResult as the root element");
     if (at->depth != 2) return;
     size_t size = strlen(name);
-    if (size >= sizeof at->entry) size = 0; /* none of those that matter */
+    if (size >= sizeof at->entry) size = 0; /* the names of all needed elements are shorter */
     memcpy(at->entry, name, size);
     at->entry[size] = '\0';
     at->item = (refs_list_item){0};
@@ -90,7 +90,7 @@ static void end_of_entry(reading *at) {
         at->page->next = refs_str_copy(refs_buf_text(&at->text));
 }
 
-/* "2026-08-01T04:01:12.000Z", in seconds since 1970; 0 where it is something else. */
+/* Parses "2026-08-01T04:01:12.000Z" to seconds since 1970; 0 if it is invalid. */
 static int64_t read_time(const reading *at) {
     char text[32];
     int year, month, day, hour, minute, second, n = 0;
@@ -129,7 +129,7 @@ static void add_text(void *user, const char *text, int size) {
         stop(at, REFS_NOMEM, "");
 }
 
-/* Entities of its own are not part of a list. */
+/* A listing needs no document type, whose entities could expand. */
 static void refuse_doctype(void *user, const char *name, const char *system, const char *public,
                            int has_subset) {
     (void)name;
@@ -141,7 +141,7 @@ static void refuse_doctype(void *user, const char *name, const char *system, con
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* In place: what comes out is not longer. */
+/* Decodes in place, because the result is not longer. */
 static size_t decode(char *text, size_t size) {
     for (size_t i = 0; i < size; i++)
         if (text[i] == '+') text[i] = ' ';

@@ -1,4 +1,4 @@
-/* list_page_missing.c -- a build without libexpat: nothing is listed. See list_page.h. */
+/* list_page_missing.c -- a build without libexpat cannot list objects. See list_page.h. */
 #include "list_page.h"
 
 refs_status refs_list_page__parse(refs_bytes xml, refs_list_page *page, refs_error *err) {

@@ -1,4 +1,4 @@
-/* object.c -- what a location names, see cloud_internal.h. */
+/* object.c -- parses locations of objects, see cloud_internal.h. */
 #include "cloud_internal.h"
 
 #include "refs/vfs.h"
@@ -21,7 +21,7 @@ static const char *look_up(const void *settings, const char *name) {
     return refs_settings__get(settings, name);
 }
 
-/* The aliases that this thread has read, unless another one was faster. */
+/* The aliases that this thread has read, or those of a faster thread. */
 static const refs_s3nc *publish_aliases(refs_cloud *cloud, refs_s3nc *aliases) {
     refs_lock(&cloud->lock);
     const bool is_first = cloud->aliases == NULL;
@@ -34,7 +34,7 @@ static const refs_s3nc *publish_aliases(refs_cloud *cloud, refs_s3nc *aliases) {
     return published;
 }
 
-/* They are read once and do not change while the refs_cloud lives. */
+/* Aliases are read once and do not change during the life of a refs_cloud. */
 static refs_status read_aliases(refs_cloud *cloud, const refs_s3nc **aliases, refs_error *err) {
     const refs_s3nc_source source = {refs_vfs_posix(), {look_up, &cloud->settings}, NULL};
     refs_s3nc *read = NULL;
@@ -65,7 +65,7 @@ static refs_status find_alias(refs_cloud *cloud, refs_str name, refs_object *obj
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* The end of the first part of a path. No bucket has a "?" in its name. */
+/* The end of the first part of a path; bucket names have no "?". */
 static size_t first_part(refs_str path) {
     size_t slash = refs_str_find(path, '/'), mark = refs_str_find(path, '?');
     size_t end = slash < mark ? slash : mark;

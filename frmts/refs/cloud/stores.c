@@ -8,14 +8,14 @@
 #include "refs/url.h"
 #include "sigv4.h"
 
-/* How long a signed URL can be used: a request that is sent again is signed again. */
+/* Validity of a signed URL; a repeated request is signed again. */
 #define VALID_S 3600
 
 /* -- keys and regions -------------------------------------------------------------------------- */
 
-/* A number for what says where a bucket is and who asks it: another one where that changes. */
+/* A number that changes with the settings that determine where a bucket is and who reads it. */
 static uint64_t identity_of(const refs_object *object) {
-    if (object->settings.application == NULL) return 0; /* settings stay as they are */
+    if (object->settings.application == NULL) return 0; /* settings do not change */
     return refs_cloud__bucket_number(&object->settings);
 }
 
@@ -49,7 +49,7 @@ refs_bucket *refs_cloud__bucket(refs_cloud *cloud, const refs_object *object) {
     return &cloud->buckets[cloud->n_buckets++];
 }
 
-/* The region that its bucket is known to be in, or NULL. */
+/* The bucket's region as far as it is known, or NULL. */
 static const char *region_of(const refs_cloud *cloud, const refs_object *object) {
     const refs_bucket *bucket = refs_cloud__known_bucket(cloud, object);
     return bucket != NULL && bucket->region[0] != '\0' ? bucket->region : NULL;
@@ -66,12 +66,12 @@ bool refs_cloud__note_region(refs_cloud *cloud, const refs_object *object, const
     return true;
 }
 
-/* Keys as AWS has them; NULL: requests are not signed. */
+/* AWS keys; NULL: requests are not signed. */
 typedef struct keys {
     const char *access_key, *secret_key, *session_token;
 } keys;
 
-/* Whether a setting says that requests are not signed. */
+/* Whether a setting disables signing. */
 static bool is_public(const refs_object *object) {
     const char *setting = object->kind == REFS_OBJECT_S3       ? "AWS_NO_SIGN_REQUEST"
                           : object->kind == REFS_OBJECT_GOOGLE ? "GS_NO_SIGN_REQUEST"
@@ -125,16 +125,16 @@ bool refs_cloud__is_signed(const refs_object *object) {
 
 /* -- servers ----------------------------------------------------------------------------------- */
 
-/* The place of a store, and how a bucket is named there. */
+/* The address of a store, and how it addresses buckets. */
 typedef struct server {
     refs_origin origin;
     refs_str path;   /* before the bucket: "" or "/…" */
-    bool is_virtual; /* the bucket is a part of the host's name */
+    bool is_virtual; /* the bucket is part of the host's name */
     const char *region;
     char amazon[96];
 } server;
 
-/* Takes apart "https://host:port/path", of which scheme and path may be missing. */
+/* Parses "https://host:port/path", where scheme and path are optional. */
 static void take_endpoint(refs_str endpoint, bool is_https, server *at) {
     char url[1024];
     refs_str behind = endpoint;
@@ -149,7 +149,8 @@ static void take_endpoint(refs_str endpoint, bool is_https, server *at) {
     while (refs_str_ends(at->path, "/")) at->path.size--;
 }
 
-/* Whether a bucket's name may stand before a host's: with a point in it no certificate fits. */
+/* Whether a bucket may be part of the host's name: TLS certificates cover no name with a dot in
+ * it. */
 static bool is_label(refs_str bucket) {
     for (size_t i = 0; i < bucket.size; i++) {
         char c = bucket.data[i];
@@ -162,7 +163,7 @@ static void take_amazon(const refs_cloud *cloud, const refs_object *object, bool
                         server *at) {
     const bool is_said = region_of(cloud, object) != NULL || object->profile->region != NULL;
     const char *end = strncmp(at->region, "cn-", 3) == 0 ? ".cn" : "";
-    /* Without a signature the server of no region finds every bucket. */
+    /* Without a signature, the global endpoint finds buckets of all regions. */
     if (is_signed || is_said)
         snprintf(at->amazon, sizeof at->amazon, "s3.%.32s.amazonaws.com%s", at->region, end);
     else
@@ -172,7 +173,8 @@ static void take_amazon(const refs_cloud *cloud, const refs_object *object, bool
     at->is_virtual = is_label(object->bucket);
 }
 
-/* If an application signs, endpoints for the user's own keys get no keys of a service. */
+/* If the application signs, grants of a service are not sent to endpoints configured for the user's
+ * own keys. */
 static const char *s3_endpoint(const refs_object *object) {
     const refs_settings *settings = &object->settings;
     const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
@@ -316,7 +318,7 @@ static refs_status s3_url(const refs_cloud *cloud, const refs_object *object, re
 
 /* -- Azure ------------------------------------------------------------------------------------- */
 
-/* The value of a name in "Name=value;Name=value"; the empty one where there is none. */
+/* The value of a name in "Name=value;Name=value", or an empty text. */
 static refs_str in_connection(const char *connection, const char *name) {
     refs_str text = connection != NULL ? refs_str_from(connection) : refs_str_view("", 0);
     size_t size = strlen(name);
@@ -369,7 +371,8 @@ static const refs_profile *find_profile(const refs_cloud *cloud, uint64_t identi
     return at;
 }
 
-/* If nothing has changed since files were last read, what was read then is current again. */
+/* Publishes the profile that this thread has read. If the files have not changed, the profile that
+ * was read before stays current. */
 static const refs_profile *publish_profile(refs_cloud *cloud, refs_profile *profile) {
     refs_profile *at = cloud->profiles;
     while (at != NULL && (at->identity != profile->identity ||
@@ -383,7 +386,8 @@ static const refs_profile *publish_profile(refs_cloud *cloud, refs_profile *prof
     return at;
 }
 
-/* The application signs the rest, with keys of its own. */
+/* Whether the keys in files are needed: in all other cases the application signs, with its own
+ * keys. */
 static bool needs_profile(const refs_object *object) {
     const bool is_s3 = object->kind == REFS_OBJECT_S3 || object->kind == REFS_OBJECT_OSS;
     if (!is_s3 || object->alias != NULL) return false;
@@ -421,8 +425,8 @@ void refs_cloud__forget_profiles(refs_cloud *cloud) {
 
 /* -- all stores -------------------------------------------------------------------------------- */
 
-/* GDAL does not sign who pays: that is done here with keys that settings or files tell. Others,
- * such as those of a machine's role, only the application's file system has. */
+/* GDAL does not sign the header for requester pays, so it is signed here if settings or files have
+ * keys. Only the application has other keys, such as those of a machine's role. */
 bool refs_cloud__is_signed_here(const refs_object *object) {
     if (!has_signing_application(object)) return true;
     if (object->alias != NULL || (object->grant != NULL && object->grant->access_key != NULL))

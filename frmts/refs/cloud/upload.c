@@ -1,8 +1,7 @@
-/* upload.c -- files that become objects, see cloud.h.
+/* upload.c -- uploads files as objects, see cloud.h.
  *
  * Source: PutObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload,
- * AbortMultipartUpload of the Amazon S3 API reference.
- */
+ * AbortMultipartUpload of the Amazon S3 API reference. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,13 +13,13 @@
 #include "sigv4.h"
 #include "upload_transfer.h"
 
-/* The most time for telling a store to drop the parts of an upload that was cancelled. */
+/* The time limit for deleting the parts of a cancelled upload. */
 #define CLEANUP_MS 1000
 
-/* The number of parts that S3 accepts. */
+/* S3's limit of parts. */
 #define MAX_PARTS 10000
 
-/* A file on its way. */
+/* The state of an upload. */
 typedef struct upload {
     refs_sending sending;
     int file;
@@ -28,11 +27,11 @@ typedef struct upload {
     uint64_t part_bytes;
     size_t at_a_time;
     bool in_parts;
-    char *id;             /* of an upload in parts; NULL: none was begun */
-    const char *if_match; /* as refs_transfer has it */
+    char *id;             /* of a multipart upload; NULL: none was begun */
+    const char *if_match; /* see refs_transfer */
 } upload;
 
-/* -- how --------------------------------------------------------------------------------------- */
+/* -- parameters -------------------------------------------------------------------------------- */
 
 static void ask_alias(const refs_s3nc_host *alias, upload *of) {
     if (alias->part_bytes > 0) of->part_bytes = alias->part_bytes;
@@ -78,8 +77,8 @@ static refs_status send_one(const upload *of, refs_transfer *transfer, refs_erro
     return refs_cloud__transfer(&of->sending, transfer, 1, 1, err);
 }
 
-/* Whether a store refused a request for its condition, which it does not know. Others have 400 for
- * much else: S3 for a request that took too long. */
+/* Whether a store refused a conditional request because it does not support conditions. Status 400
+ * alone has other causes, such as a request that took too long. */
 static bool knows_no_conditions(const refs_transfer *refused) {
     const refs_str code = refs_cloud__transfer_code(refused);
     return refused->status == 501 ||
@@ -87,8 +86,8 @@ static bool knows_no_conditions(const refs_transfer *refused) {
             (refs_str_is(code, "NotImplemented") || refs_str_is(code, "InvalidArgument")));
 }
 
-/* Sends what makes the object: conditions hold of that. A store that does not know them refuses
- * them, and does what is asked without. */
+/* Sends the request that creates the object, with the condition. If the store does not support
+ * conditions, sends it again without one. */
 static refs_status send_last(const upload *of, refs_transfer *transfer, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     transfer->if_match = of->if_match;
@@ -174,8 +173,8 @@ static bool is_in_time(void *user) {
     return refs_now_ms() < *(const uint64_t *)user;
 }
 
-/* Also where the upload was cancelled: parts that a store keeps cost money. It is requested for a
- * moment then, not as long as a server may be silent. */
+/* Deletes the parts of a failed or cancelled upload, which would cost money. After a cancellation,
+ * this waits only for a moment. */
 static void forget_parts(upload *of) {
     REFS_SCOPED_BUF query = REFS_BUF_INIT;
     uint64_t until_ms = refs_now_ms() + CLEANUP_MS;

@@ -9,10 +9,10 @@
 #include "refs/fork.h"
 #include "refs/now.h"
 
-/* The body of an answer: what S3 says of an object, or of a failure. */
+/* Limit of an answer's body, which S3 uses for its result or the reason of a failure. */
 #define MAX_ANSWER_BYTES (256 * REFS_KIB)
 
-/* -- what libcurl calls ------------------------------------------------------------------------ */
+/* -- callbacks of libcurl ---------------------------------------------------------------------- */
 
 static size_t give(char *dst, size_t size, size_t n, void *user) {
     refs_transfer *transfer = user;
@@ -57,7 +57,7 @@ static size_t take_header(char *src, size_t size, size_t n, void *user) {
 
 /* -- one attempt ------------------------------------------------------------------------------- */
 
-/* Signed again each time: the first signature may have expired. */
+/* Signs each attempt, because the first signature may have expired. */
 static refs_status make_url(const refs_sending *sending, const refs_transfer *transfer,
                             refs_buf *url, refs_error *err) {
     refs_object object;
@@ -87,7 +87,7 @@ static refs_status append_condition(refs_transfer *transfer, refs_error *err) {
     return append_header(transfer, header, err);
 }
 
-/* A question has no body, nor has its answer. */
+/* HEAD has no body, and neither has its answer. */
 static void set_method(const refs_transfer *transfer) {
     const bool is_question = strcmp(transfer->method, "HEAD") == 0;
     if (is_question) {
@@ -98,7 +98,7 @@ static void set_method(const refs_transfer *transfer) {
     curl_easy_setopt(transfer->easy, CURLOPT_CUSTOMREQUEST, transfer->method);
 }
 
-/* Its fields about the caller are as in reads. */
+/* Header fields about the caller are the same as in reads. */
 static refs_status prepare(const refs_sending *sending, refs_transfer *transfer, const char *url,
                            refs_error *err) {
     refs_http_handle handle = {transfer->easy, NULL, false};
@@ -131,7 +131,8 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
     refs_cloud__set_connect_timeout(&sending->cloud->settings, sending->connect_s, easy);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* no cancelled upload waits for a resolver */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT,
+                     1L); /* cancelled uploads do not wait for the resolver */
 #endif
 }
 
@@ -160,7 +161,7 @@ static void end(refs_transfer *transfer, CURLM *multi) {
     transfer->headers = NULL;
 }
 
-/* -- how it went ------------------------------------------------------------------------------- */
+/* -- results ----------------------------------------------------------------------------------- */
 
 static bool is_for_the_moment(CURLcode code, long status) {
     switch (code) {
@@ -218,7 +219,7 @@ refs_status refs_cloud__fail_changed(const refs_sending *sending, refs_error *er
         sending->location);
 }
 
-/* S3 may answer 200 and say in the body that it has failed. */
+/* S3 may send status 200 with a body that reports a failure. */
 static bool is_success(const refs_transfer *transfer, CURLcode code, long status) {
     if (code != CURLE_OK) return false;
     if (status == 404 && transfer->may_be_absent) return true;
@@ -232,7 +233,7 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
     transfer->status = code == CURLE_OK ? status : 0;
     transfer->is_done = is_success(transfer, code, status);
     if (transfer->is_done) return REFS_OK;
-    /* S3: ConditionalRequestConflict, where others write at the same time. */
+    /* S3: ConditionalRequestConflict, if another upload of the object is in progress. */
     const bool is_changed = status == 412 || (status == 409 && transfer->if_match != NULL);
     if (is_changed) return refs_cloud__fail_changed(sending, err);
     bool again = is_for_the_moment(code, status) || (code == CURLE_OK && status < 300);
@@ -244,7 +245,7 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
     return REFS_OK;
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all requests ------------------------------------------------------------------------------ */
 
 static refs_status take_results(const refs_sending *sending, CURLM *multi, refs_error *err) {
     const CURLMsg *message;
@@ -261,13 +262,13 @@ static refs_status take_results(const refs_sending *sending, CURLM *multi, refs_
     return REFS_OK;
 }
 
-/* Transfers that are carried out together. */
+/* Transfers that run concurrently. */
 typedef struct transfer_list {
     refs_transfer *transfers;
     size_t n;
 } transfer_list;
 
-/* Begins what is due, as far as there is room. */
+/* Begins transfers that are due, as many as the limit allows. */
 static refs_status begin_more(const refs_sending *sending, const transfer_list *all, size_t room,
                               CURLM *multi, refs_error *err) {
     int64_t now = (int64_t)refs_now_ms();
