@@ -1,5 +1,5 @@
-/* algorithms.cpp -- see algorithms.h. Options are those of the verbs; what they mean, the module
- * cli says. */
+/* algorithms.cpp -- see algorithms.h. Options are those of the verbs of module cli, which documents
+ * them. */
 #include "algorithms.h"
 
 #include <list>
@@ -24,7 +24,7 @@ class Verb final : public GDALAlgorithm {
     }
 
   private:
-    /** An option, and what was given for it. */
+    /** An option and its value. */
     struct Given {
         const tool_option *option;
         bool isSet;
@@ -41,7 +41,7 @@ class Verb final : public GDALAlgorithm {
             AddArg(option.name, letter, option.text, &given.values).SetPackedValuesAllowed(false);
     }
 
-    /** The command line that the program would have got. */
+    /** The equivalent command line. */
     std::vector<std::string> commandLine() const {
         std::vector<std::string> line;
         for (const Given &given : given_) {
@@ -72,7 +72,7 @@ class Verb final : public GDALAlgorithm {
 
     const tool_verb *verb_;
     std::vector<std::string> names_;
-    std::list<Given> given_; // GDAL keeps addresses of what is in it
+    std::list<Given> given_; // a list, because GDAL keeps addresses of its items
 };
 
 GDALAlgorithm *instantiate(const std::vector<std::string> &path) {

@@ -20,8 +20,8 @@
 
 namespace {
 
-/** An option of GDAL that may be set for parts of the name space, and what CPLHTTPSetOptions calls
- * it. Those that hold everywhere it reads itself. */
+/** An option of GDAL that may be set for parts of the name space, and its name in
+ * CPLHTTPSetOptions. GDAL reads the other options itself. */
 struct PathOption {
     const char *option;
     const char *name;
@@ -88,7 +88,7 @@ refs_status prepare(void *, const refs_http_object *object, void *easy, void **h
     refs_assert_unlocked();
     RefsInGdal section;
     return RefsGuard(err, [&] {
-        RefsQuietErrors quiet; // of a file of headers that cannot be read
+        RefsQuietErrors quiet; // hides errors of unreadable header files
         *headers = CPLHTTPSetOptions(easy, object->url, handleOptions(object->location).List());
         return quiet.said().empty() ? REFS_OK : refs_fail(err, REFS_IO, "%s", quiet.said().c_str());
     });

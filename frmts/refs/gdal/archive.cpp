@@ -17,21 +17,21 @@
 
 namespace {
 
-/** Sets of which what they say is kept though no dataset uses them: the next subdataset is likely
- * of the same set. */
+/** Metadata of so many sets are kept after their last dataset was closed: the next subdataset is
+ * probably of the same set. */
 constexpr size_t maxKept = 4;
 
-/** Megabytes that these may take, unless REFS_KEEP_MAX says otherwise. */
+/** Limit of their memory in MB, unless REFS_KEEP_MAX is set. */
 constexpr const char *defaultKeptMegabytes = "32";
 
-/** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
+/** Default size of the chunk cache of a set in MB, see REFS_CACHE_MAX. */
 constexpr const char *defaultCacheMegabytes = "64";
 
-/** Bytes that are prefetched for one set at most, where answers take long to begin. */
+/** Most prefetched bytes of a set if servers respond slowly. */
 constexpr size_t maxAheadBytes = size_t{128} * 1024 * 1024;
 
-/** Seconds for which answers of other machines are trusted while a dataset of the set is open,
- * unless REFS_TRUST_SECONDS says otherwise. */
+/** Default of REFS_TRUST_SECONDS: how long remote validators are trusted while a dataset of the set
+ * is open. */
 constexpr const char *defaultTrustSeconds = "1";
 
 size_t bytesOption(const char *name, const char *defaultMegabytes) {
@@ -45,10 +45,10 @@ uint64_t trustMilliseconds() {
                                  1000);
 }
 
-/** The key of a set. Data that one identity has read are not given to another. */
-using Identity = std::pair<std::string, std::string>; // location; options, and who reads
+/** The key of a set; sets are not shared between identities. */
+using Identity = std::pair<std::string, std::string>; // location; options and identity
 
-/** The known properties of a set that was opened. */
+/** What is kept of a set. */
 struct Opened {
     std::weak_ptr<RefsArchive> archive; ///< while datasets use it
     std::shared_ptr<RefsIndex> index;   ///< where it may be kept
@@ -70,14 +70,14 @@ class Registry {
         }
         return Opened();
     }
-    /** Adds what was opened, and returns the archive to use: that of `opened`, or the one that was
-     * added since the caller found `known`. */
+    /** Adds `opened`, and returns the archive to use: its own, or the one that another thread added
+     * since the caller found `known`. */
     std::shared_ptr<RefsArchive> add(const Identity &identity, Opened opened,
                                      const std::shared_ptr<RefsArchive> &known) {
-        std::list<Entry> gone; // ends after the lock does: closing a set takes its time
+        std::list<Entry> gone; // destroyed after the lock is released: closing a set takes time
         const size_t most = bytesOption("REFS_KEEP_MAX", defaultKeptMegabytes);
         std::shared_ptr<RefsArchive> archive = opened.archive.lock();
-        std::shared_ptr<RefsArchive> other; // the same
+        std::shared_ptr<RefsArchive> other; // destroyed after the lock, too
         RefsLocked guard(lock_);
         for (const Entry &entry : entries_)
             if (entry.first == identity) other = entry.second.archive.lock();
@@ -100,8 +100,7 @@ class Registry {
   private:
     using Entry = std::pair<Identity, Opened>;
 
-    /** Drops what is one too many or takes too much, the least recently used first, and what was
-     * closed. */
+    /** Drops closed sets, and metadata beyond the limits, the least recently used first. */
     void drop(size_t most, std::list<Entry> &gone) {
         size_t n = 0, memory = 0;
         for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -114,7 +113,7 @@ class Registry {
             if (!keeps && opened.archive.expired())
                 gone.splice(gone.end(), entries_, entry);
             else if (!keeps)
-                opened.index.reset(); // the archive has it too
+                opened.index.reset(); // its open archive keeps it
             entry = next;
         }
     }
@@ -128,7 +127,7 @@ Registry &registry() {
     return opened;
 }
 
-/** Puts the DMR++ beside a file in the place of the file. */
+/** Replaces the name of a data file by that of its DMR++. */
 refs_status toSidecar(std::string &location, refs_error *error) {
     refs_buf sidecar = REFS_BUF_INIT;
     const refs_status status = refs_set_sidecar(location.c_str(), &sidecar, error);
@@ -168,7 +167,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CS
         return archive;
     if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, s3nc, error);
     if (opened.index == nullptr) return nullptr;
-    // Threads that open one set at the same time read its index each, and share the chunks.
+    // Threads that open a set at the same time each read its index, but share the chunks.
     const std::shared_ptr<RefsArchive> other = registry().find(identity).archive.lock();
     if (other != nullptr && other != archive && other->isCurrent(trustMilliseconds())) return other;
     archive = openOn(opened.index, opener, options, error);
@@ -191,7 +190,7 @@ bool RefsArchive::hasCurrentTargets(uint64_t trust) {
     return refs_watch_is_current(watch_.get()) && refs_fetcher_is_current(fetcher_.get(), trust);
 }
 
-/** Prefetched chunks are not worth waiting for. */
+/** Cancels prefetching instead of waiting for it. */
 RefsArchive::~RefsArchive() {
     if (index_.use_count() == 1) index_->cancel();
     if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
@@ -229,7 +228,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(std::shared_ptr<RefsIndex> inde
     return archive->openAll(error) == REFS_OK ? archive : nullptr;
 }
 
-/** Who reads again has it still, if only a reader keeps it. */
+/** Reuses the archive of an earlier call with the same identity while a reader keeps it. */
 std::shared_ptr<RefsArchive> RefsArchive::openForCall(refs_error *error) {
     std::shared_ptr<RefsArchive> other;
     {
@@ -264,14 +263,14 @@ const refs_vfs *RefsArchive::source() const {
     return refs_file_pool_functions(filePool_.get());
 }
 
-/** A quarter of a limit on memory is for the files of fragments. */
+/** A quarter of the memory limit is for files of fragments. */
 size_t RefsArchive::cacheBytes() const {
     const uint64_t limit = index_->s3nc().memory();
     if (limit == 0) return bytesOption("REFS_CACHE_MAX", defaultCacheMegabytes);
     return static_cast<size_t>(std::min<uint64_t>(limit - limit / 4, SIZE_MAX));
 }
 
-/** A limit on memory applies to this, too. */
+/** The memory limit applies here, too. */
 size_t RefsArchive::aheadBytes() const {
     const bool isTold =
         index_->s3nc().memory() > 0 || CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr;
@@ -349,7 +348,7 @@ refs_array *RefsArchive::sameArray(const refs_array_meta *meta, refs_error *erro
 
 namespace {
 
-/** A file that cannot be looked at may be there. */
+/** A file that cannot be checked may exist. */
 bool isGone(const char *path) {
     VSIStatBufL status;
     errno = 0;

@@ -45,12 +45,12 @@ bool begins(const GByte *bytes, const char *signature) {
 constexpr size_t endSize = 22, locatorSize = 20, end64Size = 56, entrySize = 46;
 constexpr size_t maxCommentSize = 65535;
 
-/** The stated place of the central directory. */
+/** Where the archive says that its central directory is. */
 struct Directory {
     uint64_t n, size, end; ///< entries, bytes, and the offset of what follows it
 };
 
-/** Zip64: the record that a locator before the usual one leads to. */
+/** Zip64: reads the record to which the locator points, before the usual one. */
 bool findDirectory64(VSILFILE *file, uint64_t end, Directory &directory) {
     Bytes locator(locatorSize), record(end64Size);
     if (end < locatorSize || !readAt(file, end - locatorSize, locator) ||
@@ -98,7 +98,7 @@ bool isWholeZip(VSILFILE *file) {
 
 constexpr size_t tarBlock = 512;
 
-/** A number in octal, or, where its first bit is set, in binary as GNU tar has it. */
+/** A number in octal or, if the first bit is set, in binary (GNU tar). */
 bool numberIn(const GByte *field, size_t size, uint64_t &number) {
     size_t i = 0;
     number = field[0] & 0x7f;
@@ -137,7 +137,7 @@ bool isWholeTar(VSILFILE *file) {
 
 /* -- any --------------------------------------------------------------------------------------- */
 
-/** The archive in `rest`, what follows the prefix of a name, and what it is asked for. */
+/** Splits `rest`, the name after its prefix, into the archive and the member. */
 std::string archiveIn(const std::string &rest, std::string &member) {
     const size_t brace = rest.rfind('}');
     size_t end = rest.size();
@@ -153,8 +153,8 @@ std::string archiveIn(const std::string &rest, std::string &member) {
     return rest.substr(0, end);
 }
 
-/** Whether an archive of this size and date lists all that it holds. Reading that takes a pass over
- * its directory, and a set asks for many members of a few archives. */
+/** Whether an archive of this size and date is complete. Kept because checking reads its directory,
+ * and sets refer to many members of few archives. */
 struct Verdict {
     std::string name;
     vsi_l_offset size;
@@ -163,7 +163,7 @@ struct Verdict {
     std::chrono::steady_clock::time_point found;
 };
 constexpr size_t maxVerdicts = 64;
-/** How long an archive counts as damaged: it may be that it could not be read for a moment. */
+/** How long an archive counts as damaged: the read may have failed only temporarily. */
 constexpr std::chrono::seconds damageHolds(5);
 std::mutex verdictsLock;       // guards verdicts
 std::vector<Verdict> verdicts; ///< the oldest first
@@ -202,7 +202,7 @@ bool isWhole(const std::string &prefix, const std::string &archive) {
     if (file != nullptr && prefix == "/vsitar/" && readAt(file.get(), 0, head) && head[0] == 0x1f &&
         head[1] == 0x8b)
         file.reset(VSIFOpenL(("/vsigzip/" + archive).c_str(), "rb"));
-    if (file == nullptr) return false; // another time it may open
+    if (file == nullptr) return false; // not remembered: it may open the next time
     isWhole = prefix == "/vsizip/" ? isWholeZip(file.get()) : isWholeTar(file.get());
     remember({prefix + archive, static_cast<vsi_l_offset>(status.st_size), status.st_mtime, isWhole,
               std::chrono::steady_clock::now()});
@@ -213,7 +213,7 @@ bool isAbsentNumber(int number) {
     return number == ENOENT || number == ENOTDIR;
 }
 
-/** A name that is not in an archive, and of which no errno is known. */
+/** Whether a file does not exist; for names outside of archives whose errno was not kept. */
 bool isAbsentFile(const std::string &name) {
     VSIStatBufL status;
     errno = 0;

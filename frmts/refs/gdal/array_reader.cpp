@@ -13,7 +13,7 @@ RefsArrayReader::RefsArrayReader(std::shared_ptr<RefsArchive> archive, refs_arra
     if (limits != nullptr) refs_reader_limit(reader_.get(), limits);
 }
 
-/** The one before ends after the lock does: that waits for what is prefetched. */
+/** The previous one is destroyed after the lock is released, because that waits for prefetches. */
 std::shared_ptr<const RefsArrayReader::Other> RefsArrayReader::otherOf(RefsArchive &archive,
                                                                        refs_error *error) const {
     std::shared_ptr<const Other> other;
@@ -35,7 +35,7 @@ void RefsArrayReader::load(const refs_region &region, const refs_progress *progr
     refs_error error = REFS_ERROR_INIT;
     const auto load = [&](refs_reader *reader, refs_error *) {
         refs_reader_load(reader, &region, progress);
-        return REFS_CANCELLED; // which counts where something was refused
+        return REFS_CANCELLED; // takes precedence over refused reads
     };
     (void)use(load, &error);
 }

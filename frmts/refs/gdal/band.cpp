@@ -10,7 +10,7 @@
 
 namespace {
 
-/** Blocks follow chunks, but GDAL caches blocks whole: larger chunks are shown in slices. */
+/** Blocks follow chunks. GDAL caches whole blocks, so larger chunks are divided. */
 constexpr int maxBlockBytes = 8 * 1024 * 1024;
 
 int chunkSize(const refs_array_meta *meta, size_t dim, int rasterSize) {
@@ -61,7 +61,7 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
 
 namespace {
 
-/** The reads of a function that computes something of a band. */
+/** Arguments for reads by a function that computes a result for a band. */
 GDALRasterIOExtraArg extraOf(GDALProgressFunc progress, void *user) {
     GDALRasterIOExtraArg extra;
     INIT_RASTERIO_EXTRA_ARG(extra);
@@ -97,8 +97,8 @@ CPLErr RefsBand::GetDefaultHistogram(double *least, double *most, int *nBuckets,
                                                   asking.extra()->pProgressData);
 }
 
-/* GDAL is going to read a window block by block, or in parts of a million pixels. All of it is
- * planned as one fetch, unless an overview is read, blocks are passed over, or GDAL keeps them. */
+/* Whether to fetch the window at once, because GDAL will read it block by block or in parts of a
+ * million pixels. Not if it reads an overview, skips blocks, or has them in its cache. */
 bool RefsBand::needsLoad(const RefsWindow &window, int bufferXSize, int bufferYSize,
                          GDALRIOResampleAlg resampling) {
     const bool isReduced = bufferXSize < window.width || bufferYSize < window.height;
@@ -196,7 +196,7 @@ GDALColorInterp RefsBand::GetColorInterpretation() {
     return refs()->colors() != nullptr ? GCI_PaletteIndex : refs()->colorOf(nBand);
 }
 
-/* Overviews that a user has built go first. */
+/* Overviews built by users come first. */
 int RefsBand::GetOverviewCount() {
     const int built = GDALPamRasterBand::GetOverviewCount();
     return built > 0 ? built : refs()->nOverviews();
@@ -256,7 +256,7 @@ GDALRasterBand *RefsMaskBand::GetOverview(int i) {
     return overview != nullptr ? overview->mask() : nullptr;
 }
 
-/* Made when it is asked for, too, unless PAM or a user has given another. */
+/* Computed on demand, unless PAM or a user has set another one. */
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();
     if (*given != '\0') return given;
@@ -275,7 +275,7 @@ const char *RefsBand::GetDescription() const {
     return position_.c_str();
 }
 
-/* Made when it is asked for: there may be tens of thousands of bands. */
+/* Computed on demand: there may be tens of thousands of bands. */
 void RefsBand::describe() {
     if (described_) return;
     described_ = true;
@@ -289,8 +289,8 @@ void RefsBand::describe() {
     refs_cf_items_clear(&items);
 }
 
-/* The array's own metadata, and then those that PAM keeps for it: statistics, for example. Strings
- * that have not changed stay where they are: other threads may have been given them. */
+/* The array's metadata, replaced by those that PAM keeps, such as statistics. Unchanged strings
+ * keep their addresses, because other threads may use them. */
 RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
     describe();
@@ -317,7 +317,7 @@ int RefsBand::IGetDataCoverageStatus(int xOffset, int yOffset, int xSize, int yS
            (share < 1 ? GDAL_DATA_COVERAGE_STATUS_EMPTY : 0);
 }
 
-/* Asked for as in the VRT driver: of a pixel, or of a place. */
+/* Takes a pixel or a position, as the VRT driver does. */
 const char *RefsBand::locationInfo(const char *item) {
     int x = -1, y = -1;
     double geo[2] = {0, 0}, transform[6], inverse[6];

@@ -11,14 +11,14 @@ namespace {
 
 thread_local RefsCallState state;
 
-/** Those of this thread. */
+/** The configuration options of this thread. */
 CPLStringList ownOptions() {
     CPLStringList options;
     options.Assign(CPLGetThreadLocalConfigOptions());
     return options;
 }
 
-/** Those of the process that this thread has no own of. */
+/** The options of the process that this thread does not override. */
 CPLStringList optionsOfProcess(const CPLStringList &own) {
     CPLStringList all, options;
     all.Assign(CPLGetConfigOptions());
@@ -31,8 +31,8 @@ CPLStringList optionsOfProcess(const CPLStringList &own) {
     return options;
 }
 
-/** Puts back the options of the caller: with changes that the call has made for its own time, which
- * it takes back itself. */
+/** Restores the caller's options, with the temporary changes of the current call, which restores
+ * those itself. */
 void restoreCallers(const RefsCallState &call) {
     RefsInGdal section;
     if (call.options == nullptr) return;

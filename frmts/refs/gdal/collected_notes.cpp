@@ -17,7 +17,7 @@ struct Note {
     std::string text;
 };
 
-/** Most notes of one kind that a call keeps, and most that are kept for a later one. */
+/** Limits of notes of one kind: for a call, and for the next call. */
 constexpr size_t maxNotes = 10000, maxLate = 1000;
 
 } // namespace
@@ -25,7 +25,7 @@ constexpr size_t maxNotes = 10000, maxLate = 1000;
 /** Notes of one call. Any number of threads may add some. */
 class RefsCollectedNotes {
   public:
-    /** False: the call has ended. Throws std::bad_alloc. */
+    /** False if the call has ended. Throws std::bad_alloc. */
     bool add(refs_note_kind kind, const char *text, size_t most) {
         Note note{kind, text};
         RefsLocked guard(lock_);
@@ -46,15 +46,15 @@ class RefsCollectedNotes {
     }
 
   private:
-    std::mutex lock_; // guards what follows
+    std::mutex lock_; // guards the following members
     std::vector<Note> notes_;
-    size_t nWarnings_ = 0, nOthers_ = 0; // of notes_
+    size_t nWarnings_ = 0, nOthers_ = 0; // numbers of notes_
     bool hasEnded_ = false;
 };
 
 namespace {
 
-/** Notes of tasks whose call has ended: they are raised at the end of the next one. */
+/** Notes of tasks that outlived their call; raised at the end of the next call. */
 const std::shared_ptr<RefsCollectedNotes> &late() {
     static const auto notes = std::make_shared<RefsCollectedNotes>();
     return notes;

@@ -38,7 +38,7 @@ refs_name_kind look(void *, const char *name) {
     return VSI_ISDIR(status.st_mode) ? REFS_NAME_FOLDER : REFS_NAME_FILE;
 }
 
-/** For a folder that may not be listed GDAL says no more than for an empty one. */
+/** For a folder without read permission, GDAL returns an empty listing. */
 refs_status list(void *, const char *folder, refs_buf *names, refs_error *error) {
     if (isLocal(folder)) return refs_names_posix().list(nullptr, folder, names, error);
     const CPLStringList found(VSIReadDir(folder));
@@ -51,7 +51,7 @@ refs_status listObjects(void *lister, const char *name, refs_buf *names, refs_er
     return refs_objects_list(static_cast<const refs_object_lister *>(lister), name, names, error);
 }
 
-/** The strings of an option, with commas between them. */
+/** The items of a comma-separated option. */
 CPLStringList optionList(CSLConstList options, const char *name) {
     return CPLStringList(CSLTokenizeString2(CSLFetchNameValueDef(options, name, ""), ",",
                                             CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));
@@ -68,7 +68,7 @@ refs_combine_options optionsOf(const RefsCombineJob &job) {
     return options;
 }
 
-/** The set that the files are saved as, or NULL. */
+/** The set to save, or NULL. */
 const char *savedAs(const RefsCombineJob &job) {
     return CSLFetchNameValue(job.options, "SAVE");
 }
@@ -84,7 +84,7 @@ refs_status checkSave(const RefsCombineJob &job, const Names &names, refs_error 
     return REFS_OK;
 }
 
-/** A set as it is, of some variables or of all, to a set of another name. */
+/** Copies a set unchanged, with some or all variables. */
 refs_status copySet(const refs_combine_part &part, const refs_combine_options &options,
                     const std::string &output, refs_error *error) {
     RefsHandle<refs_combine, refs_combine_free> join;
@@ -105,7 +105,7 @@ refs_status copySet(const refs_combine_part &part, const refs_combine_options &o
     return status;
 }
 
-/** Saves a set that is open, of the file called `name`, where SAVE says so. */
+/** Saves an open set, read from the file `name`, if the option SAVE is set. */
 refs_status saveSet(const RefsCombineJob &job, const char *name, const refs_set *set,
                     refs_error *error) {
     const char *save = savedAs(job);
@@ -116,7 +116,7 @@ refs_status saveSet(const RefsCombineJob &job, const char *name, const refs_set 
     return copySet({0, name, set, REFS_COMBINE_FROM_NAME}, options, save, error);
 }
 
-/** The only file that a folder or pattern stands for is as it is. */
+/** If a folder or pattern matches a single file, opens that file unchanged. */
 refs_status openOnly(const RefsCombineJob &job, const refs_set_options &options, const char *name,
                      refs_set **set, refs_error *error) {
     RefsSetHandle only;

@@ -11,16 +11,17 @@
 
 namespace {
 
-/** Files of a set that are larger are read piece by piece. */
+/** Larger files of a set are read in pieces. */
 constexpr uint64_t maxWholeBytes = 512 * static_cast<uint64_t>(REFS_MIB);
 
-/** So many fetches of what is prefetched are under way at once, those of one set or of several. */
+/** Concurrent prefetches of all sets. */
 constexpr unsigned nPrefetchThreads = 8;
 
 std::mutex lock; // guards current
 std::shared_ptr<RefsContext> current;
 
-/** GDAL_NUM_THREADS, all processors unless it says otherwise. One thread decodes where it reads. */
+/** The number of GDAL_NUM_THREADS, by default all processors. A single thread decodes where it
+ * reads. */
 unsigned nWorkers() {
     const char *text = RefsOption("GDAL_NUM_THREADS", "ALL_CPUS");
     const int n = EQUAL(text, "ALL_CPUS") ? CPLGetNumCPUs() : atoi(text);
@@ -52,7 +53,8 @@ std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
 }
 
 void RefsContext::forget() {
-    std::shared_ptr<RefsContext> gone; // ends after the lock does: its threads are waited for
+    std::shared_ptr<RefsContext>
+        gone; // destroyed after the lock is released, because that waits for its threads
     RefsLocked guard(lock);
     gone.swap(current);
 }

@@ -58,7 +58,7 @@ const char creationOptions[] =
 
 /* -- options ----------------------------------------------------------------------------------- */
 
-/** An option with two values, of which the first holds where nothing is said. */
+/** An option with two values, of which the first is the default. */
 struct Choice {
     const char *name, *first, *second;
 };
@@ -121,9 +121,10 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
     return readCompression(options, write, error);
 }
 
-/* -- where to ---------------------------------------------------------------------------------- */
+/* -- destinations ------------------------------------------------------------------------------ */
 
-/** The folder of a file as masters name it: by URL, as remote sets may not use GDAL's names. */
+/** The folder of a file as a URL, as masters write it: remote sets must not use names of GDAL's
+ * file systems. */
 refs_status folderOf(const std::string &name, std::string &folder, refs_error *error) {
     RefsBuffer shown;
     folder = name.substr(0, name.rfind('/') + 1);
@@ -132,7 +133,8 @@ refs_status folderOf(const std::string &name, std::string &folder, refs_error *e
     return REFS_OK;
 }
 
-/** Files that go where no path leads: by the core to stores by alias, by GDAL elsewhere. */
+/** Delivers written files that are not local: the core uploads to stores with an alias, GDAL to all
+ * others. */
 class Delivery {
   public:
     explicit Delivery(const RefsName &name)
@@ -202,7 +204,7 @@ class Delivery {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/** The user's name of the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
+/** Parses the user's name of the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
 refs_status nameOf(const char *asked, RefsName &name, refs_error *error) {
     std::string problem;
     const bool isUrl = !RefsNameIsPrefixed(asked) && refs_file_name_has_url(refs_str_from(asked));
@@ -246,14 +248,15 @@ refs_status copy(const RefsName &name, GDALDataset *dataset, CSLConstList option
     return write(name, source, options, write_options, error);
 }
 
-/** The data file that a dataset is all of, or one variable of; empty where it is none. `selection`
- * and `options` are those of the dataset's name: "[time=3]", "?LONGITUDES=-180". */
+/** The data file, or one variable of it, that a dataset shows in full; empty if it shows anything
+ * else. `selection` and `options` are those in the dataset's name: "[time=3]",
+ * "?LONGITUDES=-180". */
 struct DataFile {
     std::string name, variable, selection, options;
 };
 
-/** The part behind the name of the file in that of a subdataset: NETCDF:"x.nc":t2m,
- * HDF5:x.h5://t2m; false where the name says anything else. */
+/** The variable in the name of a subdataset: NETCDF:"x.nc":t2m, HDF5:x.h5://t2m. False if the name
+ * has another form. */
 bool splitSubdataset(const std::string &description, const std::string &file,
                      std::string &variable) {
     const size_t at = description.find(file);
@@ -266,14 +269,14 @@ bool splitSubdataset(const std::string &description, const std::string &file,
     return variable.find_first_of("[:") == std::string::npos;
 }
 
-/** These drivers show variables of the file, or all of it. */
+/** Finds the data file for drivers whose datasets show a file or a variable unchanged. */
 DataFile dataFileOf(GDALDataset *dataset) {
     const char *driver =
         dataset->GetDriver() != nullptr ? dataset->GetDriver()->GetDescription() : "";
     const CPLStringList files(dataset->GetFileList());
     const std::string description = dataset->GetDescription();
     DataFile found;
-    // These may show something else than the file has.
+    // These drivers may show other values than the file has.
     if (EQUAL(driver, "VRT") || EQUAL(driver, "MEM") || files.size() == 0) return {};
     if (!refs_combine_is_data_file(RefsVsiSource(), files[0])) return {};
     RefsName name;
@@ -314,7 +317,7 @@ refs_status writeSet(const RefsName &name, const DataFile &file, refs_error *err
     return RefsWriteSetOf(file.name, file.variable, name.location, error);
 }
 
-/** Opens what was written. */
+/** Opens the written file. */
 GDALDataset *reopen(const RefsName &name, bool isMultidim, CSLConstList options) {
     CPLStringList openOptions;
     if (const char *config = CSLFetchNameValue(options, "S3NC_CONFIG"))
@@ -325,7 +328,7 @@ GDALDataset *reopen(const RefsName &name, bool isMultidim, CSLConstList options)
                              openOptions.List(), nullptr);
 }
 
-/** Copies a dataset; REFS_OK where that was written. */
+/** Copies a dataset; returns REFS_OK if it was written. */
 refs_status copyAll(const char *asked, GDALDataset *dataset, CSLConstList options,
                     RefsWriteSource &source, RefsName &name) {
     refs_error error = REFS_ERROR_INIT;
@@ -350,7 +353,7 @@ GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREAT
 
 /* -- written part by part ---------------------------------------------------------------------- */
 
-/** The state of the file in which a raster is kept. */
+/** The state of the temporary file that holds a raster. */
 struct Kept {
     bool hasFailed = false;     ///< to be written, at least once
     bool isSplit = false;       ///< its fragments are written, and nobody has used it since
@@ -387,7 +390,7 @@ class CreatedBand final : public GDALProxyRasterBand {
         return flag == GF_Write ? kept_.note(result) : result;
     }
 
-    // One of them overrides: later versions of GDAL ask whether to open it.
+    // One of the two overrides: later versions of GDAL have a parameter.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsuggest-override"
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
@@ -410,8 +413,8 @@ class CreatedBand final : public GDALProxyRasterBand {
     Kept &kept_;
 };
 
-/** A raster that is kept in a sparse file until it is closed, and then split: fragments are written
- * once. */
+/** A raster in a sparse temporary file. It is split into fragments when it is closed, so that each
+ * is written once. */
 class CreatedDataset final : public GDALProxyDataset {
   public:
     CreatedDataset(const char *asked, GDALDataset *kept, const std::string &file,
@@ -433,7 +436,7 @@ class CreatedDataset final : public GDALProxyDataset {
     }
 #endif
 #if REFS_HAS_CLOSE
-    /* GDALProxyDataset's of GDAL 3.13 would close the raster that is to be written. */
+    /* In GDAL 3.13, GDALProxyDataset::Close would close the temporary raster. */
     CPLErr Close(REFS_CLOSE_PARAMETERS) override {
         const CPLErr written = finish() ? CE_None : CE_Failure;
         return std::max(written, GDALDataset::Close(REFS_CLOSE_ARGUMENTS));
@@ -460,9 +463,9 @@ class CreatedDataset final : public GDALProxyDataset {
     void UnrefUnderlyingDataset(GDALDataset *) const override {}
 
   private:
-    /** Files written when the dataset is closed come too late for programs to learn of a failure,
-     * but gdalwarp asks for errors when it flushes. So that looks for room; where nobody knows how
-     * much is needed, it writes. Nobody is told of one failure twice. */
+    /** Closing is too late to report a failure, but gdalwarp checks for errors after it flushes. So
+     * this checks the free space or, if the final size is unknown, writes the fragments. A failure
+     * is reported once. */
     bool flush(bool isClosing) {
         if (!flushKept()) return false;
         if (isClosing) return true;
@@ -473,7 +476,7 @@ class CreatedDataset final : public GDALProxyDataset {
         return isGood;
     }
 
-    /** Writes what is not written yet, once; false where that failed, or had before. */
+    /** Writes the fragments unless that was done; false if that fails or has failed. */
     bool finish() {
         if (kept_ == nullptr) return true;
         const bool isGood = state_.isSplit || (!state_.isFailureTold && flushKept() && write());
@@ -482,7 +485,7 @@ class CreatedDataset final : public GDALProxyDataset {
         return isGood;
     }
 
-    /** Whether all that was given is in the file that keeps it, which is not closed yet. */
+    /** Whether all pixels are in the temporary file. */
     bool flushKept() {
         const auto nErrors = CPLGetErrorCounter();
         GDALProxyDataset::FlushCache(false);
@@ -503,7 +506,7 @@ class CreatedDataset final : public GDALProxyDataset {
         return copyAll(asked_.c_str(), kept_.get(), options_.List(), source, name) == REFS_OK;
     }
 
-    /** Whether the disk has room for what is to be written. */
+    /** Whether the disk has enough free space for the fragments. */
     bool hasRoom() const {
         RefsName name;
         struct stat kept;

@@ -11,7 +11,8 @@
 
 namespace {
 
-/** Whether there is a place for what GDAL has found out; in the proxy folder one is made. */
+/** Whether GDAL can keep statistics and other metadata (PAM) for the set; creates an entry in the
+ * proxy folder if that is used. */
 refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
     const std::string file = RefsKeptBeside(name);
     if (keeping == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr) return REFS_OK;
@@ -20,17 +21,17 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
     return isMade ? REFS_OK : REFS_NOT_FOUND;
 }
 
-/** GDAL's files for a grid that was turned, overviews among them, are not those of one that was
- * not. */
+/** A suffix for the files that GDAL keeps: a grid rotated to other longitudes needs its own,
+ * overviews included. */
 std::string turnOf(const refs_cf_description &description) {
     if (description.first_column == 0) return "";
     return " from column " + std::to_string(description.first_column);
 }
 
-/** No coordinate, whatever marks missing values in the array. */
+/** A number that is no coordinate, used for missing values whatever the array's fill value is. */
 constexpr const char *noCoordinate = "-1e+30";
 
-/** What marks missing elements, for a source of a VRT; "" without. */
+/** The nodata value of a VRT source; "" if there is none. */
 std::string nodataOf(const refs_cf_description &elements) {
     switch (elements.nodata_kind) {
     case REFS_CF_NODATA_NONE:
@@ -45,7 +46,8 @@ std::string nodataOf(const refs_cf_description &elements) {
     return "";
 }
 
-/** Scale and offset of longitudes or latitudes, which GDAL's geolocation ignores; "" without. */
+/** Scale and offset of longitudes or latitudes as elements of a VRT source, because GDAL's
+ * geolocation ignores them; "" if there are none. */
 std::string unpackingOf(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     refs_cf_description elements = {};
     refs_error err = REFS_ERROR_INIT;
@@ -58,7 +60,7 @@ std::string unpackingOf(const refs_hierarchy *hierarchy, const refs_array_meta *
     return text + nodataOf(elements);
 }
 
-/** The dataset `name` of one band, unpacked. */
+/** The name of a VRT dataset with one band, the unpacked array. */
 std::string unpackedName(const std::string &name, const refs_array_meta *array,
                          const std::string &unpacking) {
     const uint64_t *shape = array->shape + (array->rank > 1 ? array->rank - 2 : 0);
@@ -145,14 +147,15 @@ RefsMaskBand *RefsDataset::mask() {
     return mask_.get();
 }
 
-/* GDALPamDataset's would not call BuildPamFilename of this class. */
+/* Flushes here, because the destructor of GDALPamDataset cannot call this class's
+ * BuildPamFilename. */
 RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
     GDALDeinitGCPs(static_cast<int>(gcps_.size()), gcps_.data());
 }
 
 #if REFS_HAS_CLOSE
-/* GDALPamDataset's, where it has one, would not call TrySaveXML of this class. */
+/* Flushes here, because GDALPamDataset::Close cannot call this class's TrySaveXML. */
 CPLErr RefsDataset::Close(REFS_CLOSE_PARAMETERS) {
     const CPLErr saved = FlushCache(true);
     return std::max(saved, GDALPamDataset::Close(REFS_CLOSE_ARGUMENTS));
@@ -166,15 +169,15 @@ bool RefsDataset::isOld(const std::string &file) const {
     return true;
 }
 
-/** The file in which GDAL keeps what it has found out. */
+/** The file in which GDAL keeps metadata of the set (PAM). */
 std::string RefsDataset::keptFile() const {
     const std::string file = RefsKeptBeside(view_->name());
     const char *proxy = PamGetProxy(file.c_str());
     return proxy != nullptr ? proxy : file + ".aux.xml";
 }
 
-/* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
- * unless it believes to know all files there. */
+/* For a remote set, GDAL searches next to the set for files that are not in the proxy folder, such
+ * as .aux files, unless it is given a list of all files. */
 void RefsDataset::loadKept() {
     const std::string file = RefsKeptBeside(view_->name());
     if (keeping_ != RefsKeeping::nowhere && isOld(keptFile())) {
@@ -192,8 +195,8 @@ void RefsDataset::loadKept() {
     }
 }
 
-/* A change by this is none that is to be kept. GDALPamDataset may remember an answer, and repeat it
- * when it is no longer true. */
+/* Clears the name of old overviews without marking the dataset as changed. GDALPamDataset may have
+ * cached an answer that is out of date. */
 void RefsDataset::forgetOldOverviews() {
     const char *kept = GDALDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
     if (kept == nullptr || !isOld(RefsOverviewFile(view_->name(), kept))) return;
@@ -202,8 +205,8 @@ void RefsDataset::forgetOldOverviews() {
     nPamFlags = flags;
 }
 
-/* GDAL would leave in the file what it has of other arrays, also of the set before. And what was
- * found out of a set that is replaced by now would be taken for what there is to say of the new. */
+/* Removes an old file first, because GDAL would keep its entries for other arrays. If the set was
+ * replaced meanwhile, saves nothing: statistics of the old set are wrong for the new one. */
 CPLErr RefsDataset::TrySaveXML() {
     bool saves = true;
     const refs_status status = RefsGuard(nullptr, [&] {
@@ -217,7 +220,8 @@ CPLErr RefsDataset::TrySaveXML() {
     return CE_None;
 }
 
-/* GDAL gives new overviews names that are free: those of the set before would pile up. */
+/* Removes old overview files first: GDAL gives each new one an unused name, so they would
+ * accumulate. */
 CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted,
                                     const int *overviewList, int nBandsWanted, const int *bandList,
                                     GDALProgressFunc progress, void *progressData,
@@ -233,8 +237,8 @@ CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted
                              : CE_Failure;
 }
 
-/* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
- * object store that may succeed. */
+/* Called when there is something to save. For a remote set, GDAL would first try to write next to
+ * it, which may succeed in an object store. */
 const char *RefsDataset::BuildPamFilename() {
     const refs_status status =
         RefsGuard(nullptr, [this] { return mayKeep(view_->name(), keeping_); });
@@ -246,8 +250,8 @@ bool RefsDataset::CanBeCloned(int scopes, bool) const {
     return scopes == GDAL_OF_RASTER;
 }
 
-/* Nothing is opened again: a clone has the very set and cache, and nothing of its own but what GDAL
- * wants for a thread. */
+/* A clone shares the set and the cache, so that nothing is opened again; only GDAL's state for a
+ * thread is its own. */
 std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) const {
     if (!CanBeCloned(scopes, canShareState)) return nullptr;
     return RefsGuardRaised([&]() -> std::unique_ptr<GDALDataset> {
@@ -261,7 +265,7 @@ std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) 
 }
 #endif
 
-/** GDAL has colour tables for these types alone. */
+/** GDAL supports colour tables for these types only. */
 void RefsDataset::setColors() {
     if (description().n_colors == 0 ||
         (pixelType().gdal != GDT_Byte && pixelType().gdal != GDT_UInt16))
@@ -297,8 +301,8 @@ CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFOR
     return CE_None;
 }
 
-/* A program that only reads need not wait for PROJ to open its database, which each thread does
- * again. */
+/* Made on demand: opening PROJ's database takes time in each thread, and many programs only read
+ * pixels. */
 void RefsDataset::makeSpatialRef(std::string &problem) const {
     std::call_once(spatialRefMade_, [&] { spatialRef_ = view_->spatialRef(problem); });
 }
@@ -418,7 +422,7 @@ bool RefsDataset::coverage(const RefsWindow &window, double *share) const {
 
 namespace {
 
-/** An element of XML; a number, or text. */
+/** An XML element with a number or a text. */
 std::string element(const char *name, const std::string &text) {
     char *escaped = CPLEscapeString(text.c_str(), static_cast<int>(text.size()), CPLES_XML);
     const std::string made = std::string("<") + name + '>' + escaped + "</" + name + '>';
@@ -443,7 +447,7 @@ refs_status describeSource(void *user, const refs_array_source *source, refs_err
     });
 }
 
-/** The partition of an aggregation that an element is in. */
+/** Describes the fragment of an aggregation that contains an element. */
 std::string describePartition(const refs_array_meta *meta, const uint64_t *at) {
     refs_partition partition{};
     if (meta->aggregation == nullptr || meta->edges != nullptr ||
@@ -470,19 +474,19 @@ std::string RefsDataset::locate(const RefsWindow &window) const {
     return "";
 }
 
-/* Reduced resolutions are read from blocks here and there: only full ones are worth a prefetch. */
+/* Only full resolution is prefetched: reads of reduced resolutions need scattered blocks. */
 CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                                int bufferYSize, GDALDataType bufferType, int nBandsWanted,
                                int *bandMap, RefsAdviseOptions) {
     if (bufferXSize != xSize || bufferYSize != ySize) return CE_None;
     std::vector<int> first;
-    if (bandMap == nullptr) { // the first bands, as in RasterIO(); of no number: all
+    if (bandMap == nullptr) { // the first bands, as in RasterIO(); all bands if nBandsWanted <= 0
         if (nBandsWanted <= 0 || nBandsWanted > GetRasterCount()) nBandsWanted = GetRasterCount();
         const refs_status status = RefsGuard(nullptr, [&] {
             first.resize(static_cast<size_t>(nBandsWanted));
             return REFS_OK;
         });
-        if (status != REFS_OK) return CE_None; // an advice that is not followed
+        if (status != REFS_OK) return CE_None; // advice may be ignored
         std::iota(first.begin(), first.end(), 1);
         bandMap = first.data();
     }

@@ -15,11 +15,11 @@
 
 namespace {
 
-/** How much of a file without REFS: before its name is looked at. */
+/** Bytes that are sniffed if the name has no prefix REFS:. */
 constexpr int sniffBytes = 64 * 1024;
 
-/** The options that a person sets, as dialogs show them. GDAL accepts all others by the last one,
- * whose scope keeps it out of dialogs: docs/open-options.md has their list, RefsWarnOfOpenOptions
+/** Options that users set, as dialogs show them. GDAL accepts all others through the last entry,
+ * whose scope hides it in dialogs; docs/open-options.md lists them, and RefsWarnOfOpenOptions
  * checks them. */
 const char openOptions[] =
     "<OpenOptionList>"
@@ -45,7 +45,7 @@ const char openOptions[] =
     "configuration options with the prefix REFS_: see docs/open-options.md'/>"
     "</OpenOptionList>";
 
-/** Whether the beginning is that of JSON, or of a compressed file which may hold such. */
+/** Whether it begins like JSON, or like a compressed file that may contain JSON. */
 bool mayBeJson(const GByte *head, int n) {
     if (n > 2 && (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "\x28\xb5", 2) == 0))
         return true;
@@ -55,8 +55,8 @@ bool mayBeJson(const GByte *head, int n) {
     return false;
 }
 
-/** Whether a plain name may be that of a parquet set: of a folder, or of the file that makes it
- * one. A folder on another machine is recognised by its name alone. */
+/** Whether a name without prefix may be a Parquet set: a folder, or its metadata file. A remote
+ * folder is recognised by its name only. */
 bool mayBeParquet(const GDALOpenInfo *info) {
     const char *name = info->pszFilename;
     if (info->bIsDirectory || EQUAL(CPLGetFilename(name), ".zmetadata")) return true;
@@ -64,8 +64,7 @@ bool mayBeParquet(const GDALOpenInfo *info) {
            EQUAL(CPLGetExtension(name), "parq");
 }
 
-/** Whether a file is one that aggregations are written in, netCDF, and has the words of one in its
- * beginning. */
+/** Whether a file is netCDF and its first bytes contain the names of aggregation attributes. */
 bool mayBeAggregation(GDALOpenInfo *info) {
     if (refs_scan_sniff(refs_bytes_view(
             info->pabyHeader, static_cast<size_t>(std::max(info->nHeaderBytes, 0)))) == nullptr)
@@ -80,7 +79,7 @@ bool mayBeAggregation(GDALOpenInfo *info) {
     return false;
 }
 
-/** Whether a file has an aggregation in it: words alone may stand in anything. */
+/** Whether a file contains an aggregation: the attribute names alone prove nothing. */
 bool hasAggregation(const GDALOpenInfo *info) {
     RefsVsiErrorKept kept;
     refs_error error = REFS_ERROR_INIT;
@@ -110,7 +109,7 @@ int identify(GDALOpenInfo *info) {
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
 
-/** The rasters of a set: those that hold data, then coordinates, since a list may be cut short. */
+/** The arrays offered as rasters: data first, then coordinates, because a list may be truncated. */
 std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
     std::vector<std::string> paths, coordinates;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -122,7 +121,7 @@ std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
     return paths;
 }
 
-/** The fault in the brackets of a name of which no array is called so; empty where nothing is. */
+/** Says what is wrong with the brackets in a name if no array has that name; "" if nothing is. */
 std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierarchy) {
     const size_t bracket = name.array.find('[');
     if (bracket == std::string::npos) return "";
@@ -149,8 +148,8 @@ refs_status failWithoutArray(const RefsName &name, const refs_hierarchy *hierarc
                      name.array.c_str(), RefsSuggestion(name.array, rastersOf(hierarchy)).c_str());
 }
 
-/** The array that `name` asks for, or the only variable; null with `error` clear where the whole
- * set is wanted. */
+/** The array that `name` selects, or the only variable. Null with `error` clear: the whole set is
+ * meant. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
                                    refs_error *error) {
     if (!name.array.empty()) {
@@ -164,7 +163,7 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
 
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error);
 
-/** A list of one set is that set; of several, the name says which one. */
+/** A list of one set stands for that set; with several, the name must select one. */
 GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *error) {
     std::unique_ptr<GDALDataset> list(RefsRootDataset::createOfList(name, error));
     if (list == nullptr) return nullptr;
@@ -184,7 +183,7 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
     return nullptr;
 }
 
-/** A selection may as well be the end of an array's own name. */
+/** If an array's own name ends like a selection, it is not a selection. */
 RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     RefsName whole = name;
     whole.array += RefsSelectionSuffix(name);
@@ -193,9 +192,9 @@ RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
 }
 
-/** The only raster of a set that was named without it. If it is too large for GDAL, or its
- * coordinates cannot be read and the user says nothing of that, the set is listed all the same:
- * null with `error` clear. */
+/** Opens the only raster of a set that was named without an array. Null with `error` clear if it is
+ * too large for GDAL, or if its coordinates cannot be read and the option COORDINATES is not set:
+ * then the set is listed. */
 GDALDataset *openOnly(const RefsName &name, const std::shared_ptr<RefsArchive> &archive,
                       const refs_array_meta *array, CSLConstList options, refs_error *error) {
     CPLStringList optional(CSLDuplicate(options));
@@ -251,8 +250,8 @@ GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error
     return archive != nullptr ? new RefsMultidimDataset(std::move(archive), options) : nullptr;
 }
 
-/** The number of the set, from the name or the option SET, in both; false where they differ, or the
- * option is none. */
+/** Copies the set's number between the name and the option SET. False if they differ, or the option
+ * is not a number. */
 bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     const char *option = options.FetchNameValue("SET");
     if (option == nullptr && name.setIndex < 0) return true;
@@ -272,8 +271,8 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** VRT files keep names, not configuration: a grid turned by a configuration option would lie
- * elsewhere when a VRT file is read without that option. */
+/** A VRT file stores the name but no configuration options, so its grid would move if it were read
+ * without this option. */
 void warnOfConfiguredLongitudes(CSLConstList options) {
     const char *asked = RefsOption("REFS_LONGITUDES", "AS_IS");
     if (CSLFetchNameValue(options, "LONGITUDES") != nullptr || EQUAL(asked, "AS_IS")) return;
@@ -281,7 +280,7 @@ void warnOfConfiguredLongitudes(CSLConstList options) {
                  asked + " after the name, which VRT files keep, or the open option");
 }
 
-/** Open options of the call go before those of the name. */
+/** Open options of the call override those in the name. */
 CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
     CPLStringList all(CSLDuplicate(options));
     for (int i = 0; i < name.options.size(); i++) {
@@ -294,9 +293,8 @@ CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
     return all;
 }
 
-/** Datasets are described by the name that was opened: GDAL shares those of equal descriptions
- * (GDALOpenShared). One with secrets in it is shown without them; one that was opened with options
- * that its name does not hold, by a name that does. */
+/** Sets the description: GDAL shares datasets with equal ones (GDALOpenShared). It is the name that
+ * was opened, with secrets removed, and with the options that were passed separately. */
 void describe(GDALDataset *dataset, const char *opened, const RefsName &name,
               CSLConstList options) {
     const std::string suffix = RefsOptionsSuffix(options);
@@ -314,8 +312,8 @@ void describe(GDALDataset *dataset, const char *opened, const RefsName &name,
     }
 }
 
-/** Opens by the options of call and name, and those of the configuration, which do not become part
- * of the dataset's name. */
+/** Opens with the options of call and name, and configuration options, which do not become part of
+ * the dataset's name. */
 GDALDataset *openSettled(const RefsName &name, CSLConstList options, int flags, refs_error *error) {
     const CPLStringList all = RefsWithConfiguredOptions(name.location.c_str(), options);
     return (flags & GDAL_OF_MULTIDIM_RASTER) != 0 ? openMultidim(name, all.List(), error)
@@ -335,7 +333,7 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
         (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
     else if (settleSetIndex(name, options = withOptionsOfName(name, info->papszOpenOptions),
                             error)) {
-        RefsName effective = name; // names of subdatasets hold the options of their container
+        RefsName effective = name; // names of subdatasets include their container's options
         effective.options = options;
         dataset.reset(openSettled(effective, options.List(), info->nOpenFlags, error));
     }

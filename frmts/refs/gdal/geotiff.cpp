@@ -10,7 +10,7 @@
 
 namespace {
 
-/** A file in GDAL's memory that is gone at the end, with what PAM may have put beside it. */
+/** A file in memory, deleted at the end of the scope with the files that PAM may have added. */
 class MemoryFile {
   public:
     explicit MemoryFile(refs_bytes bytes) {

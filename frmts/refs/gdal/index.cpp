@@ -15,8 +15,7 @@
 
 namespace {
 
-/** Requests are larger than the planner's own limit: what arrives is decoded while it arrives.
- */
+/** Larger than the planner's own limit, because chunks are decoded while the request continues. */
 constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
 
 /** A comma-separated open option as a list that ends with NULL. */
@@ -31,7 +30,7 @@ class OptionList {
     CPLStringList items_;
 };
 
-/** Fails where an item of an option has no `sign` between what it is about and what it sets. */
+/** Fails if an item of an option lacks `sign` between its key and its value. */
 refs_status checkItems(const OptionList &list, const char *option, const char *sign,
                        refs_error *error) {
     for (const char *const *item = list.get(); item != nullptr && *item != nullptr; item++)
@@ -52,7 +51,7 @@ struct LimitOption {
     void (*set)(refs_set_limits &limits, uint64_t value);
 };
 
-/** How deep templates may ever call each other: each level takes stack. */
+/** Upper limit of the option for nested templates: each level takes stack. */
 constexpr uint64_t deepestTemplates = 32;
 
 const LimitOption limitOptions[] = {
@@ -93,7 +92,7 @@ uint64_t bytesOption(const char *name, uint64_t otherwise) {
     return text != nullptr ? static_cast<uint64_t>(CPLAtof(text)) : otherwise;
 }
 
-/** How often a set is read that is written to meanwhile. */
+/** Tries to read a set that is being replaced. */
 constexpr int maxAttempts = 5;
 
 refs_missing missingOption(CSLConstList options) {
@@ -139,7 +138,7 @@ RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3
     if (const uint64_t block = bytesOption("REFS_MAX_BLOCK", 0))
         options.policy.max_request_bytes = options.max_remote_bytes = block;
     if (s3nc != nullptr && s3nc->isSerial())
-        options.max_memory_bytes = 1; // one request after the other
+        options.max_memory_bytes = 1; // limits to one request at a time
     options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
     options.http = context.http();
     RefsFetcherHandle fetcher;
@@ -160,7 +159,7 @@ std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConst
     }
 }
 
-/** Whether a file changed between two reads, as one that others write to does. */
+/** Whether a file changed between two reads, because another program writes to it. */
 bool RefsIndex::wasReplaced() const {
     return watch_ != nullptr && !refs_watch_is_current(watch_.get());
 }
@@ -212,14 +211,14 @@ const refs_vfs *RefsIndex::source() const {
     return refs_file_pool_functions(filePool_.get());
 }
 
-/** In a folder only the file that was found is checked. */
+/** For a folder, checks only its document. */
 refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const {
     return document_.empty() ? refs_set_validators(vfs, location_.c_str(), validators, nullptr)
                              : vfs->validators(vfs->self, document_.c_str(), validators, nullptr);
 }
 
-/** A file on another machine is known by the answer that it came with, all else by what was known
- * before: later it may be of another state. */
+/** A remote file is identified by the validators of the answer that was read. For other files they
+ * are read before: later they may be those of a newer state. */
 refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
                                refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
@@ -234,7 +233,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     REFS_TRY(RefsOpenName(job, lister, options, opened, error));
     set_ = std::move(opened.set);
     isCombined_ = opened.isCombined;
-    if (isCombined_) canTell_ = false; // the watch sees whether any of the files changed
+    if (isCombined_) canTell_ = false; // the watch detects changes of the files
     if (isCombined_ || (!isRemote() && location_ == refs_set_document(set()))) return REFS_OK;
     document_ = refs_set_document(set());
     noteValidators();
@@ -253,10 +252,10 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());
     REFS_TRY(status);
     REFS_TRY(refs_aggregations_open(hierarchy_.get(), &notes, RefsInto(aggregations_), error));
-    // A master is replaced when its archive grows: who has it open reads on.
+    // Appending replaces a master: programs that have it open continue with the old file.
     if (hasAggregations() && refs_set_is_file(set()))
         refs_watch_hold(watch_.get(), refs_set_document(set()));
-    // A document that names the set may name another one later.
+    // A document that refers to the set may refer to another one later.
     standsAlone_ = refs_set_is_whole(set()) && location_ == refs_set_location(set()) &&
                    !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;

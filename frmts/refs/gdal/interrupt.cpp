@@ -14,10 +14,10 @@ namespace {
 
 std::atomic<unsigned> interrupts{0};
 
-/** Interrupts that Python knows of. */
+/** Interrupts that were passed on to Python. */
 std::atomic<unsigned> passedOn{0};
 
-/** Python's. The first thread alone sets it, while its handler is not `count`. */
+/** Python's handler. Only the main thread sets it, while the current handler is not `count`. */
 struct sigaction ofPython = {};
 
 void count(int) {
@@ -29,7 +29,7 @@ void passOn() {
     ofPython.sa_handler(SIGINT);
 }
 
-/** Python has not looked at its mark since an interrupt ended a read. */
+/** An interrupt ended a read, and Python has not handled it yet. */
 std::atomic<bool> isUnseen{false};
 
 int markAndSee(void *) {
@@ -38,9 +38,9 @@ int markAndSee(void *) {
     return 0;
 }
 
-/** Has Python's handler called as soon as Python runs again, and not before: an exception that the
- * failed call raises is printed first, where nobody catches it. A call of GDAL that reads again and
- * again, whatever becomes of each read, ends until then. */
+/** Has Python call its handler when it continues, not earlier: otherwise an exception raised by the
+ * failed call would be printed where nothing catches it. Until then, further reads of the same GDAL
+ * call fail, too. */
 void awaitPython() {
     using Add = int (*)(int (*)(void *), void *);
     static const Add add = reinterpret_cast<Add>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
@@ -54,15 +54,16 @@ bool isFirstThread() {
     return syscall(SYS_gettid) == getpid();
 }
 
-/** A function of Python's interface, where that is in the process from its beginning. */
+/** A function of Python's C API, if Python is linked into this process. */
 const void *functionOfPython() {
     static const void *const function = dlsym(RTLD_DEFAULT, "PyOS_InterruptOccurred");
     return function;
 }
 
-/** Hosts that merely contain Python, such as QGIS, handle signals themselves. */
+/** Whether Python itself installed the handler. Applications that embed Python, such as QGIS,
+ * handle signals themselves. */
 bool isOfPython(void (*handler)(int)) {
-    static void (*known)(int) = nullptr; // the first thread alone asks
+    static void (*known)(int) = nullptr; // only the main thread calls this
     Dl_info one, other;
     if (handler == known && known != nullptr) return true;
     if (dladdr(reinterpret_cast<void *>(handler), &one) == 0 ||
@@ -98,7 +99,8 @@ RefsInterrupt::~RefsInterrupt() {
     struct sigaction now = {};
     const bool isOurs =
         isOutermost_ && sigaction(SIGINT, nullptr, &now) == 0 && now.sa_handler == count;
-    if (isOurs) sigaction(SIGINT, &ofPython, nullptr); // else a callback has set another
+    if (isOurs)
+        sigaction(SIGINT, &ofPython, nullptr); // otherwise a callback has installed another handler
     if (isOutermost_ && interrupts != passedOn) awaitPython();
 }
 

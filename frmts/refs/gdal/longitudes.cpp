@@ -23,7 +23,7 @@ void wrapRunOf(const refs_cf_wrap &wrap, GByte *pixels, uint64_t n, GSpacing spa
     }
 }
 
-/** For types that hold longitudes west of Greenwich; null for others. */
+/** The function for types that can hold longitudes west of Greenwich; null for other types. */
 WrapRun wrapRunFor(GDALDataType type) {
     switch (type) {
     case GDT_Int16:
@@ -75,7 +75,7 @@ void RefsLongitudes::remember(uint64_t band, const refs_cf_wrapped &wrapped) {
     if (wrapped.n_groups > known_[band].n_groups) known_[band] = wrapped;
 }
 
-/* Without the lock while values are read: other threads may look at the same blocks meanwhile. */
+/* Releases the lock while values are read: other threads may read the same blocks. */
 refs_status RefsLongitudes::wrap(const Rows &rows, const RefsWindowReader &reader,
                                  refs_error *error) {
     refs_cf_wrapped wrapped = known(rows.band);

@@ -25,7 +25,7 @@ template <> uint64_t pixelOf(const refs_cf_missing &missing) {
     return missing.uint64;
 }
 
-/** Pixels of a row that is not contiguous, or not aligned, are masked by way of a buffer. */
+/** Pixels that are not contiguous, or not aligned, are masked through a buffer. */
 constexpr size_t maxBuffered = 256;
 
 template <class Pixel>
@@ -36,7 +36,7 @@ void copyPixels(const GByte *from, GSpacing fromSpace, GByte *to, GSpacing toSpa
 
 } // namespace
 
-/* A pixel that is not a number is not inside any range. */
+/* NaN is outside of any range. */
 template <class Pixel> void RefsMask::keepRange(Pixel *row, size_t n, Pixel nodata) const {
     if constexpr (std::is_integral_v<Pixel> && sizeof(Pixel) == sizeof(uint64_t)) {
         for (size_t i = 0; i < n; i++)

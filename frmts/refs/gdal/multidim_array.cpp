@@ -10,8 +10,8 @@
 
 namespace {
 
-/** Attributes that methods of their own stand for: _Unsigned only where elements follow it,
- * missing_value only where nodata says as much. GDAL's masks read both (GetMask). */
+/** Attributes that methods replace, and that are therefore hidden: _Unsigned if the type follows
+ * it, missing_value if it equals nodata. GDAL's GetMask reads both. */
 class HiddenAttributes {
   public:
     HiddenAttributes(bool isUnsigned, bool nodataSaysMissing) {
@@ -26,7 +26,7 @@ class HiddenAttributes {
     size_t n_ = 5;
 };
 
-/** Compressors, in the words of GDAL's creation options. */
+/** A compressor by the name of GDAL's creation options. */
 struct Compressor {
     const char *codec, *name;
 };
@@ -100,7 +100,7 @@ const RefsArrayDescription &RefsMDArray::description() const {
     return description_;
 }
 
-/* -- what attributes say -- */
+/* -- attributes -------------------------------------------------------------------------------- */
 
 std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name) const {
     return RefsGuardRaised([&] {
@@ -112,7 +112,7 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
     const bool all = CPLFetchBool(options, "SHOW_ALL", false);
     return RefsGuardRaised([&] {
-        // A description costs more than a look at the attributes.
+        // Describing an array costs more than checking its attributes.
         const bool hasMissing = refs_json_get(meta_->attributes, "missing_value") != nullptr;
         const HiddenAttributes hidden(refs_cf_is_marked_unsigned(meta_),
                                       !all && hasMissing && !description().nodata.empty() &&
@@ -138,7 +138,7 @@ std::shared_ptr<OGRSpatialReference> RefsMDArray::GetSpatialRef() const {
     return description().spatialRef;
 }
 
-/* CF 5: names between blanks. */
+/* CF 5: a list of names separated by blanks. */
 std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::GetCoordinateVariables() const {
     return RefsGuardRaised([this] { return coordinateVariables(); });
 }

@@ -21,7 +21,7 @@ const refs_json *itemOf(const refs_json *value, size_t i) {
     return refs_json_is_array(value) ? refs_json_at(value, i) : value;
 }
 
-/** Whether all items pass, and there are any. */
+/** Whether the list is not empty and all items pass. */
 bool all(const refs_json *value, bool (*passes)(const refs_json *)) {
     for (size_t i = 0; i < countOf(value); i++)
         if (!passes(itemOf(value, i))) return false;
@@ -43,7 +43,7 @@ std::vector<std::string> jsonOf(const refs_json *value) {
     return {json.text()};
 }
 
-/** The type of a variable as numbers of attributes may have it: no real smaller than a float. */
+/** The type of a variable for its numeric attributes: reals are at least floats. */
 refs_dtype dtypeOf(GDALDataType type) {
     refs_dtype dtype{};
     if (RefsDtypeOf(type, &dtype) && dtype.type == REFS_TYPE_FLOAT)
@@ -91,7 +91,7 @@ std::shared_ptr<GDALAttribute> RefsAttribute::create(const std::string &parent,
     return attribute;
 }
 
-/* NetCDF does not tell a value from a list of one. */
+/* As in netCDF, a list of one number is a number. */
 void RefsAttribute::setElements(std::vector<GByte> &&elements) {
     elements_ = std::move(elements);
     const size_t n = elements_.size() / type_.GetSize();
@@ -122,7 +122,8 @@ bool RefsAttribute::IRead(const GUInt64 *start, const size_t *count, const GInt6
 
 namespace {
 
-/** The attributes about dimensions: xarray's convention for Zarr v2, and which had no limit. */
+/** Attributes about dimensions, which GDAL shows by other means: xarray's convention for Zarr v2,
+ * and unlimited dimensions. */
 bool isForZarr(const char *name) {
     return EQUAL(name, "_ARRAY_DIMENSIONS") || EQUAL(name, REFS_UNLIMITED_DIMENSIONS) ||
            EQUAL(name, REFS_UNUSED_DIMENSIONS);

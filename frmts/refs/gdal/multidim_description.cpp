@@ -15,7 +15,7 @@ template <class T> std::vector<GByte> elementOf(T value, GDALDataType from, GDAL
     return element;
 }
 
-/** Empty where no element can have the value, as unsigned ones are never -9999. */
+/** Empty if no element can have the value, such as -9999 in unsigned integers. */
 std::vector<GByte> elementOfDouble(double value, GDALDataType to) {
     std::vector<GByte> element = elementOf(value, GDT_Float64, to);
     double copied = 0;
@@ -48,7 +48,7 @@ RefsPacking packingOf(const refs_array_meta *meta, const char *name, bool has, d
     return {has, value, storage};
 }
 
-/** Numbers of the dimensions that x and y are, from 1: the last two where nothing tells. */
+/** Numbers of the dimensions x and y, from 1; the last two if they are unknown. */
 std::vector<int> axisMapping(const OGRSpatialReference &spatialRef,
                              const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
     int x = 0, y = 0, number = 0;

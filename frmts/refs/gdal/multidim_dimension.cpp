@@ -4,13 +4,13 @@
 
 namespace {
 
-/* Those of one array alone are in no group. */
+/* A dimension of a single array is in no group. */
 std::string parentName(const refs_dimension &dim) {
     if (!dim.is_shared) return "";
     return *dim.group == '\0' ? "/" : dim.group;
 }
 
-/** A type in GDAL's words; "" where it is not known. */
+/** GDAL's name of a type; "" if unknown. */
 const char *typeOf(refs_cf_axis_kind kind) {
     switch (kind) {
     case REFS_CF_AXIS_X:

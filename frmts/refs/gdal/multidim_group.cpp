@@ -20,7 +20,7 @@ bool isReadable(const refs_array_meta *array) {
     return array->status == REFS_OK && RefsElementsOf(array->dtype) != RefsElements::Opaque;
 }
 
-/** Whether an array that is no instruction has the dimension. */
+/** Whether an array other than an aggregation's instructions has the dimension. */
 bool isOfArrays(const RefsMultidimSet &set, const refs_dimension &dim) {
     const refs_hierarchy *hierarchy = set.archive->hierarchy();
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -39,8 +39,8 @@ bool isBelow(const refs_group_meta *group, const std::string &path) {
     return path.compare(0, begin.size(), begin) == 0;
 }
 
-/** Raises that there is no `what` called so, and what there is in the set. If GDAL searches all
- * groups for a name, the second would say the same again. */
+/** Raises that there is no such `what`, and lists names. Only once if GDAL searches all groups for
+ * a name. */
 void reportMissing(const RefsArchive &archive, const char *what, const std::string &name,
                    const std::vector<std::string> &there) {
     refs_error error = REFS_ERROR_INIT;
@@ -49,7 +49,8 @@ void reportMissing(const RefsArchive &archive, const char *what, const std::stri
     if (!RefsIsReported(error)) RefsReport(error);
 }
 
-/** Which arrays are listed: as the netCDF driver has it, all that have dimensions. */
+/** Which arrays are listed; the defaults are those of the netCDF driver: all that have
+ * dimensions. */
 struct Shown {
     explicit Shown(CSLConstList options)
         : all(CPLFetchBool(options, "SHOW_ALL", false)),
@@ -75,7 +76,7 @@ struct Shown {
 RefsGroup::RefsGroup(const RefsMultidimSetPtr &set, const refs_group_meta *meta)
     : GDALGroup(parentName(meta), meta->name), set_(set), meta_(meta) {}
 
-/* Arrays that GDAL has no type for are not listed. Opening them by name says why. */
+/* Arrays of types that GDAL lacks are not listed; opening them by name says why. */
 std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const {
     return RefsGuardRaised([&] {
         const Shown shown(options);
@@ -90,9 +91,8 @@ std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const 
     });
 }
 
-/* `gdal mdim info` of GDAL 3.13 asks the root group for the path of each dimension, as it is: a
- * name with a slash in front is counted from the root, and one that is not there was but looked
- * for. */
+/* `gdal mdim info` of GDAL 3.13 passes the full path of each dimension to the root group. A name
+ * that begins with a slash is relative to the root; if it does not exist, that is no error. */
 std::shared_ptr<GDALMDArray> RefsGroup::OpenMDArray(const std::string &name, CSLConstList) const {
     return RefsGuardRaised([&]() -> std::shared_ptr<GDALMDArray> {
         const bool isPath = !name.empty() && name[0] == '/';
@@ -110,8 +110,7 @@ std::shared_ptr<GDALMDArray> RefsGroup::OpenMDArray(const std::string &name, CSL
     });
 }
 
-/* GDAL's search for an array asks each group, from the root on: one that it is going to find is
- * none to complain of. */
+/* GDAL searches for an array group by group from the root; only fails if no group has it. */
 void RefsGroup::failWithoutArray(const std::string &name) const {
     std::vector<std::string> there;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {

@@ -46,7 +46,7 @@ refs_status setFile(const refs_ref &ref, const refs_store_part &part, GDALMDArra
     return REFS_OK;
 }
 
-/** Codecs that were applied, in the order of encoding: "CODECS=shuffle,zlib". */
+/** The codecs in encoding order: "CODECS=shuffle,zlib". */
 CPLStringList codecsOf(const refs_array_meta *meta, uint32_t filterMask) {
     std::string names;
     for (size_t i = 0; i < meta->n_codecs; i++)

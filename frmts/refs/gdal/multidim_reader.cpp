@@ -10,7 +10,7 @@
 
 namespace {
 
-/** Elements that are converted by way of a buffer are read in parts of at most this many bytes. */
+/** The most bytes that are converted through a buffer at a time. */
 constexpr uint64_t maxPartBytes = 64 * 1024 * 1024;
 
 /** Strings are read all at once and kept. */
@@ -20,7 +20,7 @@ constexpr uint64_t maxTextBytes = 256 * 1024 * 1024;
 GDALExtendedDataType typeOf(const refs_array_meta *meta, RefsElements elements,
                             const RefsPixelType &pixels) {
     switch (elements) {
-    case RefsElements::Strings: // four bytes are a code point, which has at most four in UTF-8
+    case RefsElements::Strings: // a code point of four bytes has at most four bytes in UTF-8
         return GDALExtendedDataType::CreateString(meta->dtype.size);
     case RefsElements::Characters:
         return GDALExtendedDataType::CreateString(static_cast<size_t>(meta->shape[1]));
@@ -29,7 +29,7 @@ GDALExtendedDataType typeOf(const refs_array_meta *meta, RefsElements elements,
     }
 }
 
-/** The part [first, first + n) of a slice along one dimension. */
+/** Elements [first, first + n) of a slice along one dimension. */
 RefsSlice partOf(const RefsSlice &slice, size_t dim, uint64_t first, uint64_t n) {
     RefsSlice part = slice;
     part.start[dim] += first * static_cast<uint64_t>(slice.step[dim]);
@@ -37,7 +37,7 @@ RefsSlice partOf(const RefsSlice &slice, size_t dim, uint64_t first, uint64_t n)
     return part;
 }
 
-/** Elements of a slice; false where that overflows. */
+/** Counts the elements of a slice; false if the number overflows. */
 bool countElements(const RefsSlice &slice, uint64_t *n) {
     *n = 1;
     for (size_t dim = 0; dim < slice.rank; dim++)
@@ -45,14 +45,14 @@ bool countElements(const RefsSlice &slice, uint64_t *n) {
     return true;
 }
 
-/** Packed elements on their way to where a slice wants them. */
+/** Copies packed elements to their positions in a slice's buffer. */
 class Scatter {
   public:
     Scatter(const RefsSlice &slice, const GDALExtendedDataType &from,
             const GDALExtendedDataType &to)
         : slice_(slice), from_(from), to_(to) {}
 
-    /** Copies those along `dim` and the dimensions behind it; returns the first that is left. */
+    /** Copies the elements along `dim` and faster dimensions; returns the next source element. */
     const GByte *copy(size_t dim, const GByte *source, GByte *target) const {
         const size_t n = dim < slice_.rank ? static_cast<size_t>(slice_.count[dim]) : 1;
         const int64_t stride = dim < slice_.rank ? slice_.stride[dim] : 1;
@@ -109,7 +109,7 @@ refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_erro
     return reader_.read(region, target, error);
 }
 
-/* Cuts along the first dimension that there is something to cut of. */
+/* Divides the slice along its slowest dimension with more than one element. */
 refs_status RefsReader::readParts(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
                                   GByte *buffer, refs_error *error) const {
     const uint64_t maxElements = maxPartBytes / type_.GetSize();

@@ -7,7 +7,7 @@
 
 namespace {
 
-/** For a name that begins with REFS: and names an array. */
+/** Splits names that begin with REFS: and have an array. */
 struct NameInfo final : GDALSubdatasetInfo {
     NameInfo(const char *name, const RefsNameParts &parts)
         : GDALSubdatasetInfo(name), parts_(parts) {}

@@ -1,4 +1,4 @@
-/* no_algorithms.cpp -- in the place of algorithms.cpp with a GDAL that has none: before 3.11. */
+/* no_algorithms.cpp -- replaces algorithms.cpp before GDAL 3.11, which introduced algorithms. */
 #include "algorithms.h"
 
 void RefsTellAlgorithms(GDALDriver *) {}

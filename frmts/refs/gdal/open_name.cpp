@@ -24,8 +24,8 @@ namespace {
 const char prefix[] = "REFS:";
 constexpr size_t prefixSize = sizeof prefix - 1;
 
-/** The beginning of the part of an unquoted name in which a colon can stand before an array: behind
- * "scheme://host:port" and behind a drive letter. */
+/** Where colons that precede an array may begin in a name without quotes: after
+ * "scheme://host:port" or a drive letter. */
 size_t colonsCountFrom(const std::string &name) {
     size_t authority = 0, more;
     while ((more = refs_url_authority_begin(refs_str_from(name.c_str() + authority))) != SIZE_MAX)
@@ -45,7 +45,8 @@ bool isLocalFile(const std::string &name) {
     return isLocal(name) && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
-/** The opening bracket of a selection, which may not be closed: colons behind it are its own. */
+/** The opening bracket of a selection, which may lack the closing one. Colons after it belong to
+ * the selection. */
 size_t bracketOfSelection(const std::string &text) {
     const size_t bracket = text.rfind('[');
     const size_t closed = bracket == std::string::npos ? bracket : text.find(']', bracket);
@@ -63,8 +64,8 @@ void splitBare(const std::string &text, RefsNameParts &parts) {
     parts.rest = text.substr(colon + 1);
 }
 
-/** Whether there is a selection, but no array to select from: files may be called so, and URLs,
- * where they are not selections of a name and a value. */
+/** Whether there is a selection without an array. Names of files and URLs may contain brackets,
+ * too; in these it counts only if it has "=". */
 bool selectsFromNoArray(const RefsNameParts &parts) {
     const std::string &set = parts.set;
     const size_t bracket = bracketOfSelection(set);
@@ -73,7 +74,7 @@ bool selectsFromNoArray(const RefsNameParts &parts) {
     return set.find('=', bracket) != std::string::npos && set.find('?') == std::string::npos;
 }
 
-/** The quote that closes the one at the beginning: the name between may have quotes of its own. */
+/** The quote that ends a quoted name; the name may contain quotes. */
 size_t closingQuote(const std::string &text) {
     const size_t first = text.find('"', 1);
     for (size_t at = first; at != std::string::npos; at = text.find('"', at + 1))
@@ -81,7 +82,7 @@ size_t closingQuote(const std::string &text) {
     return first;
 }
 
-/** Open options that change which pixels a dataset has, or where they lie. */
+/** Open options that change which pixels a dataset has, or where they are. */
 constexpr const char *namedOptions[] = {
     "ALONG",   "ASSUME_LONGLAT", "AS_OF",     "BRANCH",      "COORDINATES", "HONOUR_VALID_RANGE",
     "MISSING", "LONGITUDES",     "PATTERN",   "S3NC_CONFIG", "SIDECAR",     "SNAPSHOT",
@@ -94,8 +95,8 @@ bool isNamed(const std::string &option) {
     });
 }
 
-/** Cuts "?NAME=value&NAME=value" from the end of what follows the name of a set. Arrays may have
- * question marks in their names, which no such option follows. */
+/** Cuts "?NAME=value&NAME=value" off the end. A question mark that no such option follows is part
+ * of the array's name. */
 void splitOptions(std::string &rest, std::string &options) {
     const size_t mark = rest.rfind('?');
     if (mark == std::string::npos || !isNamed(rest.substr(mark + 1))) return;
@@ -118,7 +119,7 @@ bool parseOptions(const std::string &text, CPLStringList &options, std::string &
     return true;
 }
 
-/** Percent-encoded but for what names and dates are made of. */
+/** Percent-encodes all characters except those of names and dates. */
 std::string encoded(const char *text) {
     std::string code;
     for (; *text != '\0'; text++) {
@@ -149,7 +150,7 @@ bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &pro
     return true;
 }
 
-/** Takes "#3" from the beginning of `rest`; what else may follow begins with a slash. */
+/** Cuts "#3" off the beginning of `rest`; after it only a path with a slash may follow. */
 bool splitSetIndex(std::string &rest, RefsName &parsed, std::string &problem) {
     constexpr size_t maxDigits = 9;
     if (rest.empty() || rest[0] != '#') return true;
@@ -165,8 +166,8 @@ bool splitSetIndex(std::string &rest, RefsName &parsed, std::string &problem) {
     return true;
 }
 
-/** An empty bracket stays with the array: it selects nothing. A slash behind an array is that of a
- * folder. */
+/** Empty brackets select nothing and are part of the array's name. Slashes at its end are
+ * ignored. */
 void splitSelection(const std::string &rest, RefsName &parsed) {
     parsed.array = rest;
     const size_t bracket = rest.rfind('[');
@@ -177,8 +178,8 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
     while (parsed.array.size() > 1 && parsed.array.back() == '/') parsed.array.pop_back();
 }
 
-/** Whole names of sets that were shown without their secrets: the latest ones. A set that comes
- * again after it was forgotten gets a new number. */
+/** The full names of the last sets that were shown without their secrets. A forgotten set gets a
+ * new number if it is shown again. */
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
@@ -204,7 +205,7 @@ class HiddenNames {
   private:
     static constexpr size_t maxNames = 4096;
 
-    std::mutex lock_; // guards what follows
+    std::mutex lock_; // guards the following members
     std::deque<std::string> names_;
     size_t first_ = 0; ///< number of the first of them
     std::unordered_map<std::string, size_t> numbers_;
@@ -217,7 +218,7 @@ HiddenNames &hiddenNames() {
 
 const char hiddenMark[] = "#hidden-";
 
-/** Puts back what was hidden when the name was shown. */
+/** Replaces the placeholder of a hidden secret by the full name. */
 bool restoreHidden(RefsName &parsed, std::string &problem) {
     constexpr size_t maxDigits = 9;
     const size_t mark = parsed.set.rfind(hiddenMark);

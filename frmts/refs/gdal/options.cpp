@@ -19,7 +19,7 @@
 
 namespace {
 
-/** The values of an option: a word, or a number of [least, most]. */
+/** The accepted values of an option: a word, or a number in [least, most]. */
 struct Rule {
     const char *name;
     const char *words; ///< as they are told to people: those of truth have more spellings
@@ -28,9 +28,9 @@ struct Rule {
     const char *instead; ///< of anything else: as where it is not set, or as GDAL takes it
 };
 
-constexpr double none = -1; // no numbers
+constexpr double none = -1; // for options that are not numbers
 constexpr const char *truth = "YES or NO";
-constexpr double exact = 9007199254740992; // up to which a double is every whole number
+constexpr double exact = 9007199254740992; // all integers up to this fit into a double
 
 constexpr Rule rules[] = {
     {"REFS_CACHE_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
@@ -69,7 +69,7 @@ constexpr Rule rules[] = {
     {"GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", truth, 0, none, Rule::one, nullptr},
 };
 
-/** Configuration options that are open options of their sets, without the prefix. */
+/** Configuration options that are also open options, without the prefix. */
 constexpr const char *configured[] = {"REFS_ALONG",
                                       "REFS_ASSUME_LONGLAT",
                                       "REFS_CHANGED",
@@ -90,8 +90,7 @@ constexpr const char *configured[] = {"REFS_ALONG",
                                       "REFS_MAX_INLINE_BYTES",
                                       "REFS_MAX_UNPACKED_BYTES"};
 
-/** Open options without a configuration option of that kind: they are for one set alone, or it is
- * read elsewhere. */
+/** Open options without such a configuration option. */
 constexpr const char *others[] = {"AS_OF", "BRANCH", "FILEHANDLES", "LONGITUDES", "S3NC_CONFIG",
                                   "SAVE",  "SET",    "SNAPSHOT",    "TAG"};
 
@@ -99,7 +98,7 @@ const char *openNameOf(const char *name) {
     return name + strlen("REFS_");
 }
 
-/** Open options that a misspelt one may have meant, and those that there are. */
+/** The open option whose name is nearest, which may be equal. */
 const char *nearest(const char *asked) {
     size_t least = SIZE_MAX;
     const char *near = nullptr;
@@ -117,7 +116,7 @@ const Rule *ruleOf(const char *name) {
     return rule != std::end(rules) ? rule : nullptr;
 }
 
-/** Whether CPLTestBool takes it for what it is. */
+/** Whether CPLTestBool documents the word. */
 bool isTruth(const char *text) {
     for (const char *word : {"YES", "NO", "TRUE", "FALSE", "ON", "OFF", "1", "0"})
         if (EQUAL(text, word)) return true;
@@ -170,8 +169,8 @@ void warn(const Rule &rule, const std::string &shown) {
              shown.c_str(), acceptedBy(rule).c_str(), taken);
 }
 
-/** Whether an open option is what the configuration option of its name may not be; wrong numbers
- * end the opening elsewhere. */
+/** Whether the value is invalid by the rule of the configuration option with this name. Invalid
+ * integers fail elsewhere. */
 bool isWrong(const char *name, const char *value) {
     const Rule *rule = ruleOf(name);
     return value != nullptr && rule != nullptr && rule->kind != Rule::whole &&
@@ -193,8 +192,8 @@ void warnOfOpenOption(const char *name, const char *value) {
 
 /** True once for each text. */
 bool isNew(const std::string &text) {
-    constexpr size_t most = 1000; // a program that makes up more has been told
-    static std::mutex lock;       // guards said
+    constexpr size_t most = 1000; // limits memory
+    static std::mutex lock;       // guards the set below
     static std::set<std::string> said;
     RefsLocked guard(lock);
     return said.size() < most && said.insert(text).second;

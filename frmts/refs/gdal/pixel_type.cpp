@@ -53,7 +53,7 @@ const std::array<Row, 18> rows{{
     {REFS_TYPE_COMPLEX, {GDT_CFloat64, 16, nullptr}},
     {REFS_TYPE_DATETIME, {GDT_Int64, 8, nullptr}},
     {REFS_TYPE_TIMEDELTA, {GDT_Int64, 8, nullptr}},
-    // netCDF's character variables are bytes for GDAL.
+    // GDAL reads netCDF's character variables as bytes.
     {REFS_TYPE_BYTES, {GDT_Byte, 1, nullptr}},
 }};
 

@@ -8,13 +8,13 @@
 
 namespace {
 
-/** How long nothing is to have arrived before the first percent more; it is doubled each time. */
+/** Time without data before progress advances by a percent; doubled each time. */
 constexpr uint64_t standsMilliseconds = 200;
 
-/** The most that may be told beyond what is true, and the most of all. */
+/** Limits of such an advance: beyond the true progress, and of all. */
 constexpr double mostAhead = 0.1, mostTold = 0.995;
 
-/** In the middle of the next percent. */
+/** The middle of the next percent. */
 double nextPercent(double reported) {
     return (static_cast<int>(100 * reported) + 1.5) / 100;
 }

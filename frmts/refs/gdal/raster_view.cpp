@@ -17,7 +17,7 @@ namespace {
 /** GDAL's own limit on bands. */
 constexpr uint64_t maxBands = 65536;
 
-/** Tags of a TIFF file are at its beginning, where they are to be found without searching. */
+/** Tags of a TIFF file are read only from its beginning. */
 constexpr uint64_t maxHeadBytes = 64 * REFS_KIB;
 
 /** A raster dimension of GDAL, or REFS_LIMIT. */
@@ -51,8 +51,8 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_descri
         description.band_axes[0].name);
 }
 
-/** Takes notes on an array of which a file was found missing: what else is missing with that file
- * was said. */
+/** Handles notes about an array with a missing file. Those that name the file are demoted to debug
+ * messages, because a warning was already reported. */
 struct NotesBeside {
     const std::string &gone; ///< its name, or ""
 
@@ -77,7 +77,7 @@ std::shared_ptr<RefsRasterView> RefsRasterView::make(const RefsName &name,
     std::shared_ptr<RefsRasterView> view(
         new RefsRasterView(name, std::move(archive), meta, options));
     view->array_ = view->archive_->array(meta, error);
-    if (view->array_ == nullptr) return nullptr; // which names the set already
+    if (view->array_ == nullptr) return nullptr; // the message names the set already
     if (view->describe(error) != REFS_OK || view->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
@@ -118,7 +118,7 @@ refs_status RefsRasterView::describe(refs_error *error) {
                          meta_->path);
     longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
-    // The set was asked for, which may have more arrays.
+    // The whole set was opened, which may have further arrays.
     return RefsListSubdatasets(name_, archive_->hierarchy(), RefsListingOf(options()), subdatasets_,
                                error);
 }
@@ -158,7 +158,7 @@ std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error
     auto made = make(name, archive_, overview.meta, asStored.List(), error);
     if (made != nullptr) made->description_.first_column = overview.firstColumn;
     RefsLocked guard(overviewsLock_);
-    if (overview.view == nullptr) overview.view = made; // else another thread was faster
+    if (overview.view == nullptr) overview.view = made; // otherwise another thread was faster
     return overview.view;
 }
 
@@ -185,7 +185,7 @@ std::vector<GDALColorInterp> RefsRasterView::readColors() const {
     return colors.size() == n ? colors : std::vector<GDALColorInterp>{};
 }
 
-/* Without the lock while the file is read: another thread may read it, too. */
+/* Reads the file without the lock: another thread may read it, too. */
 void RefsRasterView::loadColors() const {
     {
         RefsLocked guard(colorsLock_);

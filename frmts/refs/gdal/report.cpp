@@ -33,7 +33,7 @@ CPLErrorNum errorNumberOf(refs_status status) {
     return CPLE_AppDefined;
 }
 
-/** Names of /vsicurl/ are URLs to people. */
+/** Shows names of /vsicurl/ as URLs. */
 void showUrls(std::string &text) {
     static const std::string prefix = "/vsicurl/";
     for (size_t at = text.find(prefix + "http"); at != std::string::npos;

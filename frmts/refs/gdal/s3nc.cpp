@@ -23,7 +23,7 @@ constexpr const char *s3Scheme = "s3://";
 
 /* -- servers, while the process lives ---------------------------------------------------------- */
 
-/** By the first part of their locations, "alias~1". */
+/** Aliases by the first part of locations, "alias~1". */
 class Hosts {
   public:
     std::string add(const RefsS3ncHost &host) {
@@ -64,7 +64,7 @@ class Hosts {
         kept.server.access_key = &kept.accessKey[0];
         kept.server.secret_key = &kept.secretKey[0];
     }
-    std::mutex lock_; // guards the others
+    std::mutex lock_; // guards the following members
     std::map<std::string, RefsS3ncHost> hosts_;
     std::set<std::string> files_;
     const char *file_ = nullptr; ///< that was read last, or that somebody named; one of these
@@ -75,7 +75,7 @@ Hosts &hosts() {
     return known;
 }
 
-/** "/vsis3/<first>/<rest>". */
+/** Splits "/vsis3/<first>/<rest>". */
 bool splitS3(const char *location, std::string &first, std::string &rest) {
     if (!STARTS_WITH(location, s3Prefix)) return false;
     const char *begin = location + strlen(s3Prefix);
@@ -134,7 +134,7 @@ std::shared_ptr<const RefsS3nc> RefsS3nc::open(CSLConstList options, refs_error 
     hosts().setFile(file);
     if (config->warning != nullptr) RefsWarnOnce(file + ": " + config->warning);
     opened->take(*config, file);
-    // A size that GDAL has an option for holds before that of the file.
+    // GDAL's options for a size override the file's.
     if (CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr) opened->memory_ = 0;
     if (sizeOption(options, "MEMORY", opened->memory_, error) != REFS_OK ||
         countOption(options, opened->maxFiles_, error) != REFS_OK)
@@ -200,7 +200,7 @@ const refs_s3nc_host *RefsFindAlias(const std::string &name, const char **file) 
     return host != nullptr ? &host->server : nullptr;
 }
 
-/* -- what GDAL is asked ------------------------------------------------------------------------ */
+/* -- callbacks of GDAL ------------------------------------------------------------------------- */
 
 RefsS3ncNamed::RefsS3ncNamed(const char *location)
     : host_(RefsS3ncHostOf(location)), name_(location) {

@@ -8,10 +8,10 @@
 
 namespace {
 
-/** Bytes of descriptions, beyond which there are only dots. */
+/** Limit of the bytes of a description; "..." replaces the rest. */
 constexpr size_t mostBytes = 200;
 
-/** Values that stand in the set. */
+/** Reads a value only if it is inline. */
 refs_status readInline(void *user, const refs_array_meta *meta, double *values, refs_error *error) {
     auto *store = static_cast<refs_store *>(user);
     const uint64_t first[REFS_MAX_RANK] = {};

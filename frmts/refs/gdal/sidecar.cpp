@@ -19,10 +19,10 @@
 
 namespace {
 
-/** The word that GDAL writes for the folder of a set in the names of overviews. */
+/** GDAL's placeholder for the folder of a set in the names of overviews. */
 const char *const inFolder = ":::BASE:::";
 
-/** Whether `name` is `set` and what GDAL adds to it. */
+/** Whether `name` is `set` followed by an extension that GDAL adds. */
 bool isBeside(const std::string &name, const std::string &set) {
     if (name.compare(0, set.size(), set) != 0) return false;
     std::string rest = name.substr(set.size());
@@ -39,8 +39,8 @@ bool isFolder(const std::string &name) {
            VSI_ISDIR(status.st_mode);
 }
 
-/** Whether a file in the folder of a parquet set is of the set: what else is there may be what it
- * refers to. */
+/** Whether a file belongs to the Parquet set in whose folder it is: other files there may be
+ * targets. */
 bool isOfParquetSet(const std::string &path) {
     const std::string name = CPLGetFilename(path.c_str());
     const std::string extension = CPLGetExtension(name.c_str());
@@ -49,7 +49,7 @@ bool isOfParquetSet(const std::string &path) {
             (EQUAL(extension.c_str(), "parq") || EQUAL(extension.c_str(), "parquet")));
 }
 
-/** A set of this machine with all its files. */
+/** A local set with all its files. */
 struct Files {
     std::string set;                  ///< the file or folder
     std::vector<std::string> inside;  ///< files of the set in its folder, relative to that
@@ -114,7 +114,7 @@ std::string escaped(const std::string &text) {
     return xml.get();
 }
 
-/** Overviews are known by the names of their files, which have changed with that of the set. */
+/** Overviews contain the names of their files, which include the set's name. */
 refs_status renameOverviews(const std::string &from, const std::string &to, refs_error *error) {
     const std::string file = to + ".aux.xml";
     const std::string before = inFolder + escaped(CPLGetFilename(from.c_str())) + "_";
@@ -131,7 +131,7 @@ refs_status renameOverviews(const std::string &from, const std::string &to, refs
     return VSIFCloseL(written) == 0 && isWhole ? REFS_OK : failAt(file, "written", error);
 }
 
-/** Whether two names are of one file, by links too. */
+/** Whether two names lead to one file, also by links. */
 bool isSameFile(const std::string &one, const std::string &other) {
     refs_vfs_validators first{}, second{};
     if (one == other) return true;
@@ -140,7 +140,7 @@ bool isSameFile(const std::string &one, const std::string &other) {
            first.inode != 0 && refs_validators_are_of_one_file(&first, &second);
 }
 
-/** A copy begins by emptying `to`. */
+/** Copying truncates `to` first. */
 refs_status copyFile(const std::string &from, const std::string &to, refs_error *error) {
     if (isSameFile(from, to))
         return refs_fail(error, REFS_INVALID, "%s: cannot be copied: %s is the same file",
@@ -148,7 +148,7 @@ refs_status copyFile(const std::string &from, const std::string &to, refs_error 
     return CPLCopyFile(to.c_str(), from.c_str()) == 0 ? REFS_OK : failAt(from, "copied", error);
 }
 
-/** The set comes first: what is kept of it is to be the younger. */
+/** Copies the set first, because files that GDAL keeps must be newer than it. */
 refs_status copyAll(const Files &files, const std::string &to, refs_error *error) {
     for (const std::string &folder : files.folders)
         if (VSIMkdir((to + folder).c_str(), 0755) != 0) return failAt(to + folder, "made", error);
@@ -164,7 +164,7 @@ refs_status deleteFile(const std::string &file, refs_error *error) {
     return VSIUnlink(file.c_str()) == 0 ? REFS_OK : failAt(file, "deleted", error);
 }
 
-/** Folders that hold something else stay. */
+/** Keeps folders that contain other files. */
 refs_status deleteAll(const Files &files, refs_error *error) {
     for (const std::string &file : files.inside) REFS_TRY(deleteFile(files.set + file, error));
     for (auto folder = files.folders.rbegin(); folder != files.folders.rend(); ++folder)
@@ -190,8 +190,8 @@ refs_status renameAll(const Files &files, const std::string &to, refs_error *err
     return renameOverviews(files.set, to, error);
 }
 
-/** `work` with the files of the set that is called `oldName`, and where they are to go: nowhere
- * where `newName` is null. */
+/** Calls `work` with the files of the set `oldName` and their new names; null `newName`: without
+ * these. */
 template <class Work> CPLErr manage(const char *oldName, const char *newName, Work work) {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {

@@ -13,8 +13,9 @@
 
 namespace {
 
-/** GDAL ends a listing of which a page cannot be had like one that is complete: what the server
- * answered is a debug message alone. On this thread, those of stores are on and kept. */
+/** If a page of a listing fails, GDAL ends the listing as if it were complete, and the answer is
+ * only a debug message. This enables debug messages of stores in this thread, and keeps the last
+ * one. */
 class StoreMessages {
   public:
     StoreMessages() {
@@ -36,7 +37,7 @@ class StoreMessages {
   private:
     static void CPL_STDCALL keep(CPLErr kind, CPLErrorNum, const char *message) {
         auto *self = static_cast<StoreMessages *>(CPLGetErrorHandlerUserData());
-        if (kind == CE_Warning) return; // of a request that is tried again
+        if (kind == CE_Warning) return; // the request will be repeated
         (void)RefsGuard(nullptr, [&] {
             self->said_ = message;
             return REFS_OK;
@@ -53,7 +54,7 @@ struct CloseDir {
 };
 using DirHandle = std::unique_ptr<VSIDIR, CloseDir>;
 
-/** A server's answer repeats the request and its identity: its code says why. */
+/** An error document contains the request and its identity: only its code is shown. */
 std::string reasonOf(const std::string &said) {
     const size_t begin = said.find("<Code>"), end = said.find("</Code>");
     if (begin != std::string::npos && end != std::string::npos && end > begin)
@@ -77,7 +78,7 @@ refs_status listFolder(const std::string &folder, const std::string &prefix, int
     if (!prefix.empty()) options.SetNameValue("PREFIX", prefix.c_str());
     std::string name = named.get();
     while (name.back() == '/') name.pop_back();
-    // GDAL keeps no lists of the others.
+    // Clears GDAL's cached listing, which only this file system has.
     if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
     const DirHandle opened(VSIOpenDir(name.c_str(), depth, options.List()));
     uint64_t n = 0;

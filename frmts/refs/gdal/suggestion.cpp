@@ -5,10 +5,10 @@
 
 namespace {
 
-/** Names that are listed. */
+/** Most names that a message lists. */
 constexpr size_t mostShown = 10;
 
-/** The nearest name, if no more than a third of the letters differ; else "". */
+/** The nearest name if at most a third of its letters differ; else "". */
 std::string nearest(const std::string &asked, const std::vector<std::string> &there) {
     size_t least = SIZE_MAX;
     std::string found;

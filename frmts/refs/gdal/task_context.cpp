@@ -16,7 +16,7 @@ struct Captured {
     std::shared_ptr<RefsCollectedNotes> notes;
 };
 
-/** While it lives, this thread has what another one has captured. */
+/** Applies the context captured in another thread to this one, until the end of the scope. */
 struct Entered {
     explicit Entered(const Captured &captured)
         : task(captured.options, captured.requested), notes(captured.notes) {}

@@ -35,8 +35,8 @@ struct OpenFile {
     bool isRemote;
 };
 
-/** Calls for files of this machine are critical sections (fork.h). Those that wait for a server are
- * not: fork(2) never waits for the network. */
+/** Calls for local files are critical sections (fork.h). Calls that wait for a server are not, so
+ * that fork(2) never waits for the network. */
 class Section {
   public:
     explicit Section(const char *location) {
@@ -58,26 +58,26 @@ VSILFILE *fileOf(void *handle) {
     return openedAs(handle)->file;
 }
 
-/** An option of this thread until it goes out of scope, or NULL. */
+/** Sets a configuration option for this thread until the end of the scope; NULL: sets nothing. */
 using Option = std::unique_ptr<CPLConfigOptionSetter>;
 
-/** Names are known beforehand: listing the folder around a remote file is a wasted request. */
+/** Names are known, so listing the folder of a remote file would be a wasted request. */
 Option withoutListing(const char *location) {
     return Option(isRemote(location)
                       ? new CPLConfigOptionSetter("GDAL_DISABLE_READDIR_ON_OPEN", "EMPTY_DIR", true)
                       : nullptr);
 }
 
-/** A handle of GDAL keeps the options with which it was opened. Hosts of logins hear nothing in the
- * clear that .netrc says of them. */
+/** GDAL's handles keep the options with which they were opened. Hosts of logins must not get
+ * credentials from .netrc by plain HTTP. */
 Option withoutNetrc(const char *location) {
     return Option(RefsIsLoginInTheClear(location)
                       ? new CPLConfigOptionSetter("GDAL_HTTP_NETRC", "NO", false)
                       : nullptr);
 }
 
-/** Whether GDAL was told by a server that there is no such file: of its HTTP errors only the text
- * has the code. */
+/** Whether the server reported that there is no such file. For HTTP errors, GDAL has the status
+ * code only in the message. */
 bool isAbsentThere() {
 #ifdef VSIE_ObjectNotFound
     constexpr int objectNotFound = VSIE_ObjectNotFound;
@@ -89,7 +89,7 @@ bool isAbsentThere() {
            EQUAL(VSIGetLastErrorMsg(), "HTTP response code: 404");
 }
 
-/** REFS_FORBIDDEN where permissions or credentials do not suffice, else REFS_IO. */
+/** REFS_FORBIDDEN if permissions or credentials are insufficient, else REFS_IO. */
 refs_status statusOfRefusal(const char *location, int number) {
     const char *said = VSIGetLastErrorMsg();
     const bool isForbidden = isRemote(location) ? EQUAL(said, "HTTP response code: 401") ||
@@ -108,13 +108,13 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
     const std::string advice = isRemote(location) ? RefsS3ncAdvice(location) : "";
     if (!advice.empty()) why += " (" + advice + ")";
     const refs_status status = absent ? REFS_NOT_FOUND : statusOfRefusal(location, number);
-    // VSI mostly says the name itself.
+    // Most of GDAL's messages contain the name.
     if (why.find(location) != std::string::npos) return refs_fail(err, status, "%s", why.c_str());
     return refs_fail(err, status, "%s: %s", location, why.c_str());
 }
 
-/** Pipes, devices and standard input are not opened: a read of one may never end, and they are read
- * only once. Members of archives have the name of the archive before theirs. */
+/** Rejects pipes, devices and standard input: reading them may block forever, and they can be read
+ * only once. For a member of an archive, checks the file of the archive. */
 refs_status refuseSpecial(const char *location, refs_error *err) {
     if (isRemote(location)) return REFS_OK;
     const refs_str file = refs_location_file(refs_str_from(location));
@@ -139,7 +139,8 @@ refs_status refuseSpecial(const char *location, refs_error *err) {
     return REFS_OK;
 }
 
-/** Never another server: options for a bucket may stand against those of an alias. */
+/** Fails if options for the bucket override the alias, so that the request would go to another
+ * server. */
 refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, refs_error *err) {
     if (named.isRightServer()) return REFS_OK;
     return refs_fail(
@@ -148,7 +149,7 @@ refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, 
         location, named.get());
 }
 
-/** The contents of a folder that may not be entered are not known. */
+/** A folder is not readable as a file; says so, or why it cannot be entered. */
 refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
         return refs_fail(err, errno == EACCES ? REFS_FORBIDDEN : REFS_IO, "%s: %s", location,
@@ -239,7 +240,7 @@ void close(void *, void *handle) {
     delete openedAs(handle);
 }
 
-/** Files that the system has no number for have it zero. */
+/** The file ID is 0 if the file system has none. */
 template <class Status> void fillValidators(const Status &status, refs_vfs_validators *validators) {
     *validators = refs_vfs_validators();
     validators->has_size = true;
@@ -270,14 +271,14 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
         if (!named.isRightServer() || VSIStatL(named.get(), &status) != 0)
             return refs_validators_fail(location, err);
         fillValidators(status, validators);
-        /* GDAL states 0 where a server states no size. */
+        /* GDAL reports size 0 if a server sends no size. */
         if (isRemote(location) && status.st_size == 0) validators->has_size = false;
         return REFS_OK;
     });
 }
 
-/** The file that an archive is, or the name itself: the size of what an archive holds may only be
- * known once it is unpacked, and its time is not that of the archive. */
+/** The file of the archive, or the name itself: members of archives may have no size until they are
+ * unpacked, and their date is not that of the archive. */
 std::string fileBehind(const std::string &name) {
     for (const char *archive : {"/vsizip/", "/vsitar/", "/vsigzip/", "/vsi7z/", "/vsirar/"}) {
         if (!STARTS_WITH(name.c_str(), archive)) continue;
@@ -293,8 +294,8 @@ std::string fileBehind(const std::string &name) {
     return name;
 }
 
-/** For an open file of the system its number says more than its name, which may be another's by
- * now. */
+/** For files that are not open. An open file's descriptor is more reliable: its name may be another
+ * file's by now. */
 refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
     if (RefsIsStandardInput(location) || VSIStatL(fileBehind(location).c_str(), &status) != 0)
@@ -318,7 +319,7 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
     return REFS_OK;
 }
 
-/** GDAL keeps what it has read of remote files for as long as the process lives. */
+/** GDAL caches remote files until the process ends. */
 void forget(void *, const char *location) {
     if (!isRemote(location)) return;
     refs_assert_unlocked();
@@ -330,14 +331,14 @@ void forget(void *, const char *location) {
     });
 }
 
-/** GDAL says of no file system whether a listing is whole, and what it leaves in errno may be of
- * something else. */
+/** GDAL does not report whether a listing is complete, and errno may be left from something
+ * else. */
 bool isFailure(int number) {
     static const int failures[] = {EACCES, EIO, EMFILE, ENFILE, ENOMEM, ELOOP, EPERM, EINTR};
     return std::find(std::begin(failures), std::end(failures), number) != std::end(failures);
 }
 
-/** A folder of this machine that cannot be listed is none without files. */
+/** A local folder that cannot be listed must not count as empty. */
 refs_status checkListed(const char *location, int number, const std::string &said,
                         refs_error *err) {
     if (isRemote(location) || (said.empty() && !isFailure(number))) return REFS_OK;
@@ -346,7 +347,7 @@ refs_status checkListed(const char *location, int number, const std::string &sai
 }
 
 refs_status list(void *, const char *location, const refs_vfs_listing *listing, refs_error *err) {
-    // GDAL takes a folder that it cannot read to its end for a shorter one.
+    // GDAL returns a partial listing if it cannot read the folder to its end.
     if (!STARTS_WITH(location, "/vsi")) {
         const refs_vfs *posix = refs_vfs_posix();
         return posix->list(posix->self, location, listing, err);

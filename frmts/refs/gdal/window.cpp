@@ -10,14 +10,14 @@
 
 namespace {
 
-/** Pixels that are converted by way of buffers are read in parts: the buffers take no more, unless
- * one row does. */
+/** Limit of the buffers for conversions: windows are read in parts unless a single row is
+ * larger. */
 constexpr uint64_t maxBufferBytes = 64 * 1024 * 1024;
 
 enum Space { pixelSpace, lineSpace, bandSpace };
 
-/** Tells GDAL's callback of the progress of a window whose bands are read one run after the other:
- * never less than it was told before. In Python Ctrl-C ends the read, too. */
+/** Reports progress to GDAL's callback for a window whose bands are read in sequence; never goes
+ * back. In Python, Ctrl-C also cancels the read. */
 class Progress {
   public:
     explicit Progress(const RefsWindow &window)
@@ -27,10 +27,10 @@ class Progress {
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    /** For the readers; or null. */
+    /** Passed to the readers; null if there is no callback. */
     const refs_progress *watch() const { return watch_.report != nullptr ? &watch_ : nullptr; }
 
-    /** So many pixels of the window come next. */
+    /** Begins the next part, of `nPixels`. */
     void beginPart(uint64_t nPixels) {
         begin_ += share_;
         share_ = static_cast<double>(nPixels) / window_.nBands / window_.width / window_.height;
@@ -113,7 +113,7 @@ uint64_t RefsWindowReader::bufferBytesOfPixel() const {
     return type_.elementSize + (type_.promote != nullptr ? pixel : 0);
 }
 
-/* They end where chunks do, if there is a chunk in them. */
+/* A part ends where chunks end, unless it is smaller than a chunk. */
 int RefsWindowReader::rowsAtATime(const RefsWindow &window, int y, uint64_t maxRows) const {
     const int left = window.y + window.height - y;
     if (static_cast<uint64_t>(left) <= maxRows) return left;
@@ -121,8 +121,8 @@ int RefsWindowReader::rowsAtATime(const RefsWindow &window, int y, uint64_t maxR
     if (description_.y_dim == REFS_CF_NO_DIM) return most;
     const uint64_t chunk = meta_->chunk[description_.y_dim];
     const auto end = static_cast<uint64_t>(y + most);
-    const uint64_t stored =
-        description_.flip_y ? meta_->shape[description_.y_dim] - end : end; // the row at the edge
+    const uint64_t stored = description_.flip_y ? meta_->shape[description_.y_dim] - end
+                                                : end; // the row at the end of the part
     const uint64_t over = description_.flip_y ? (chunk - stored % chunk) % chunk : stored % chunk;
     return over < maxRows ? most - static_cast<int>(over) : most;
 }
@@ -170,8 +170,8 @@ void RefsWindowReader::turnRows(const RefsWindow &window, const Run &run, GByte 
         }
 }
 
-/* Bands are numbered row by row over the band axes: a run that starts where an axis starts and
- * holds whole rows of it is a box that reaches into the next slower axis. */
+/* The longest run of bands that is one region: it may extend to the next slower axis if it begins
+ * at the start of an axis and has whole rows of it. */
 RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
                                                    uint64_t maxBands) const {
     Run run{first, 1, 0, 1};
@@ -188,8 +188,8 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
     return run;
 }
 
-/** Where a type is to be converted: elements -> pixels of the band's type -> pixels of the caller's
- * type, the first two in buffers. */
+/** If types differ, converts elements to pixels of the band's type and these to pixels of the
+ * caller's type, through two buffers. */
 refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                                       refs_error *error) const {
     const size_t width = static_cast<size_t>(window.width);
@@ -221,7 +221,7 @@ RefsWindowReader::Spaces RefsWindowReader::packedSpaces(int64_t size, size_t wid
     return {size, size * static_cast<int64_t>(width), size * static_cast<int64_t>(plane)};
 }
 
-/** From pixels of the band's type that lie one behind the other to where the caller wants them. */
+/** Copies packed pixels of the band's type to the caller's buffer. */
 void RefsWindowReader::copyPixels(const RefsWindow &window, const Run &run, const GByte *from,
                                   GByte *dst) const {
     const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
@@ -234,10 +234,10 @@ void RefsWindowReader::copyPixels(const RefsWindow &window, const Run &run, cons
                             window.type, static_cast<int>(window.pixelSpace), window.width);
 }
 
-/* Not std::vector, which would fill it with zeros first. */
+/* Not std::vector, which would write zeros first. */
 GByte *RefsWindowReader::Buffer::resize(size_t size) {
     if (size > capacity_) {
-        bytes_.reset(); // before more is taken
+        bytes_.reset(); // frees the old buffer before it allocates
         bytes_.reset(new GByte[size]);
         capacity_ = size;
     }
@@ -277,7 +277,7 @@ refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) 
 
 namespace {
 
-/** Chunks that coverage is asked of. */
+/** Limit of chunks that are checked for coverage. */
 constexpr uint64_t maxLookedFor = 100000;
 
 } // namespace

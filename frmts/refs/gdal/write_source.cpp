@@ -145,7 +145,7 @@ const refs_json *RefsWriteSource::parsed(const RefsJsonMembers &members, refs_er
     return docs_.back() != nullptr ? refs_json_root(docs_.back().get()) : nullptr;
 }
 
-/* -- what the core calls back ------------------------------------------------------------------ */
+/* -- callbacks of the core --------------------------------------------------------------------- */
 
 refs_status RefsWriteSource::failRead(const Array &array, const RefsQuietErrors &quiet,
                                       refs_error *error) const {
