@@ -170,7 +170,7 @@ int refs_thread_start(pthread_t *thread, void *(*run)(void *argument), void *arg
     return failure;
 }
 
-/* -- what is registered ------------------------------------------------------------------------ */
+/* -- registration ------------------------------------------------------------------------------ */
 
 static void install(void) {
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -385,7 +385,7 @@ static bool is_silent(void *self, const char *location) {
     return below->is_silent(below->self, location);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 /* File times use a coarse clock, which is behind the fine one. */
 static struct timespec clock_of_files(void) {

@@ -96,7 +96,7 @@ void refs_dataset_close(refs_dataset *dataset) {
     refs_free(dataset);
 }
 
-/* -- what is in it ----------------------------------------------------------------------------- */
+/* -- arrays and groups ------------------------------------------------------------------------- */
 
 const refs_group_info *refs_dataset_group(const refs_dataset *dataset, size_t number) {
     return number < dataset->description.n_groups ? &dataset->description.groups[number] : NULL;

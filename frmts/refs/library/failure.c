@@ -28,8 +28,7 @@ refs_status refs_library_show(refs_status status, refs_error *err) {
     return status;
 }
 
-/* -- what a message is about --------------------------------------------------------------------
- */
+/* -- subjects of messages ---------------------------------------------------------------------- */
 
 /* Parts of a message are divided by ": ", as in "set.json: t2m/3.0.1: https://… [8192+4096]: zlib:
  * …" (store.h). */

@@ -9,7 +9,7 @@
 /* Most points that are planned together. */
 #define MAX_POINTS ((uint64_t)16384)
 
-/* -- what is asked for ------------------------------------------------------------------------- */
+/* -- requests ---------------------------------------------------------------------------------- */
 
 /* A read in the types of the core. */
 typedef struct request {

@@ -68,8 +68,7 @@ static int abort_file(int ncid) {
     return close_file(ncid, NULL);
 }
 
-/* -- what writes, or is nothing that a set has ---------------------------------------------------
- */
+/* -- unsupported calls ------------------------------------------------------------------------- */
 
 #define DENY(name, ...)                                                                            \
     static int name(__VA_ARGS__) {                                                                 \

@@ -148,7 +148,7 @@ static refs_status unpack_ccsds(const refs_grib_message *message, double *values
     return unpack_with(message, &step, kind, values, err);
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all packings ------------------------------------------------------------------------------ */
 
 static const struct {
     refs_grib_packing packing;

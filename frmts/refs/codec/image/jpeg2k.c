@@ -62,7 +62,7 @@ static opj_stream_t *open_stream(source *from) {
     return stream;
 }
 
-/* -- what an image may ask for ----------------------------------------------------------------- */
+/* -- limits of images -------------------------------------------------------------------------- */
 
 /* openjpeg allocates memory for each tile that the header declares. */
 #define MAX_TILE_BYTES     (64 * (uint64_t)REFS_MIB)

@@ -30,7 +30,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return REFS_OK;
 }
 
-/* -- what the library calls -- */
+/* -- callbacks of libpng ----------------------------------------------------------------------- */
 
 static void fail_in_library(png_structp library, png_const_charp message) {
     image_state *p = png_get_error_ptr(library);
