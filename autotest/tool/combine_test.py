@@ -1640,6 +1640,22 @@ class Selections(InFolder):
                     np.testing.assert_array_equal(read(output, "y"), [2, 1])
                     self.assertEqual(attempt("check", "--deep", output).returncode, 0)
 
+    def test_have_what_their_attributes_name(self):
+        """CF-1.11, appendix A; also what those name: a colon is that of a term, or of a grid mapping."""
+        named = {"p0": {}, "a": {}, "ps": {"grid_mapping": "other"}, "other": {}, "area": {}, "err": {"coordinates": "alt"}, "alt": {}, "crs": {},
+                 "shape": {"node_coordinates": "nx", "node_count": "count", "part_node_count": "parts", "interior_ring": "ring"},
+                 "nx": {}, "count": {}, "parts": {}, "ring": {}}
+        for i in range(2):
+            write(f"{i}.json", array("time", ["time"], np.array([i]), units="days since 2000-01-01", standard_name="time"),
+                  array("lev", ["lev"], np.arange(2.), formula_terms="a: a p0:p0 ps: ps"),
+                  array("t", ["time", "lev"], np.full((1, 2), i), cell_measures="area: area", ancillary_variables="err", grid_mapping="crs: lev",
+                        geometry="shape"), array("u", ["time"], [i]),
+                  *[array(name, [], np.array(7.), **attributes) for name, attributes in named.items()])
+        for output in ("all.json", "all.nca"):
+            run("combine", "0.json", "1.json", "-o", output, "--along", "time", "--variables", "t", "-q")
+            listed = [line.split()[0] for line in attempt("ls", output).stdout.splitlines() if line.startswith("/")]
+            self.assertEqual(listed, sorted("/" + name for name in ("lev", "t", "time", *named)))
+
     def test_do_not_cut_dimensions_of_other_groups(self):
         """A set knows dimensions by name: which of two is to be cut is the user's choice, without the other."""
         others = np.arange(6.)[::-1] + 87672

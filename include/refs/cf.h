@@ -250,6 +250,19 @@ bool refs_cf_says_time(const refs_array_meta *array);
 /** The text of an attribute that is a string or a list of one string; else `data` is NULL. */
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
 
+/** The names in attributes that relate other variables to one (CF-1.11, appendix A). Begin with
+ * `{.attributes = …}`. */
+typedef struct {
+    const refs_json *attributes;
+    size_t n_read;     /**< attributes that were read */
+    bool is_ancillary; /**< by ancillary_variables: it has data of its own, and does not only
+                        * describe those of the variable */
+    refs_str rest;
+} refs_cf_related;
+
+/** The next name; false if there are no more. */
+bool refs_cf_take_related(refs_cf_related *related, refs_str *name);
+
 /** The number of an attribute, the first of a list, or the number in a text such as "0.01f"; false,
  * and nothing written, if anything in it is not a number. */
 bool refs_cf_attribute_number(const refs_json *attributes, const char *name, double *number);

@@ -115,6 +115,18 @@ TEST_F(Attributes, OfSomeNamesHaveTheTypeOfTheirVariable) {
         EXPECT_FALSE(refs_cf_has_type_of_variable(refs_str_from(name))) << name;
 }
 
+TEST_F(Attributes, NameRelatedVariables) {
+    refs_cf_related related = {};
+    related.attributes = parse(R"({"ancillary_variables":"q","grid_mapping":"crs: x y",
+        "formula_terms":"a: ap  ps:/g/ps","cell_measures":"area: size","comment":"none",
+        "interior_ring":["ring"],"bounds":7})");
+    std::vector<std::string> names;
+    for (refs_str name; refs_cf_take_related(&related, &name);)
+        names.push_back((related.is_ancillary ? "+" : "") + std::string(name.data, name.size));
+    EXPECT_EQ(names,
+              std::vector<std::string>({"crs", "x", "y", "+q", "ap", "/g/ps", "size", "ring"}));
+}
+
 TEST_F(Attributes, GiveOneNumberOrLeaveItAlone) {
     const char *const found[][2] = {
         {"0.5", "0.5"}, {"[0.5]", "0.5"}, {"[0.5,2]", "0.5"}, {R"("0.5f")", "0.5"}};

@@ -57,6 +57,27 @@ refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
     return refs_cf__text(attributes, name);
 }
 
+/* The colon follows the name of a term or measure, but that of a grid mapping (CF-1.11,
+ * section 5.6) is the variable's. */
+bool refs_cf_take_related(refs_cf_related *related, refs_str *name) {
+    static const char *const attributes[] = {
+        "grid_mapping",     "ancillary_variables", "coordinates",     "bounds",
+        "climatology",      "formula_terms",       "cell_measures",   "geometry",
+        "node_coordinates", "node_count",          "part_node_count", "interior_ring"};
+    for (;;) {
+        while (refs_str_next_word(&related->rest, REFS_BLANKS, name)) {
+            const size_t colon = refs_str_find(*name, ':');
+            *name = related->n_read == 1 ? refs_str_part(*name, 0, colon)
+                    : colon < name->size ? refs_str_part(*name, colon + 1, name->size)
+                                         : *name;
+            if (name->size > 0) return true;
+        }
+        if (related->n_read == sizeof attributes / sizeof *attributes) return false;
+        related->rest = refs_cf__text(related->attributes, attributes[related->n_read++]);
+        related->is_ancillary = related->n_read == 2;
+    }
+}
+
 bool refs_cf_has_type_of_variable(refs_str name) {
     return refs_cf_is_attribute_of(name, REFS_CF_MISSING | REFS_CF_VALID | REFS_CF_FLAG_NUMBERS);
 }

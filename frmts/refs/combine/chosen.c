@@ -1,6 +1,7 @@
 /* chosen.c -- which arrays of a part are read, and which elements along the dimensions that a
  * selection cuts. */
 #include "part_reader.h"
+#include "refs/cf.h"
 #include "refs/dimensions.h"
 #include "refs/own_attributes.h"
 
@@ -40,17 +41,21 @@ static refs_status want(refs_part_reader *in, const refs_array_meta *meta, refs_
                         : REFS_OK;
 }
 
-/* Selects the variables that the words of an attribute name. */
-static refs_status want_words(refs_part_reader *in, const refs_array_meta *meta,
-                              const char *attribute, refs_error *err) {
-    refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
-    while (text.data != NULL && text.size > 0) {
-        size_t blank = refs_str_find(text, ' ');
-        refs_str word = refs_str_part(text, 0, blank);
-        text = refs_str_part(text, word.size + 1, text.size);
-        if (word.size > 0)
-            REFS_TRY(
-                want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, word), err));
+static refs_status want_named(refs_part_reader *in, const refs_array_meta *meta, refs_str name,
+                              refs_error *err) {
+    return want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, name), err);
+}
+
+/* Selects what says where the fragments of an aggregation are. It is a scalar: an attribute names
+ * its dimensions. */
+static refs_status want_aggregated(refs_part_reader *in, const refs_array_meta *meta,
+                                   refs_error *err) {
+    static const char *const attributes[] = {REFS_CFA_DIMENSIONS, REFS_AGGREGATED_DIMENSIONS,
+                                             "aggregated_data"};
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        refs_str text = refs_cf_attribute_text(meta->attributes, attributes[i]), word;
+        while (refs_str_next_word(&text, REFS_BLANKS, &word))
+            REFS_TRY(want_named(in, meta, word, err));
     }
     return REFS_OK;
 }
@@ -70,17 +75,14 @@ static refs_status want_group_of(refs_part_reader *in, const refs_array_meta *me
     return REFS_OK;
 }
 
-/* Adds the arrays that describe one. An aggregation is a scalar: attributes name its dimensions,
- * and what says where its fragments are. */
+/* Adds the arrays that describe one. */
 static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
-    static const char *const attributes[] = {"coordinates",       "bounds",
-                                             "climatology",       "grid_mapping",
-                                             REFS_CFA_DIMENSIONS, REFS_AGGREGATED_DIMENSIONS,
-                                             "aggregated_data"};
+    refs_cf_related related = {.attributes = meta->attributes};
+    refs_str name;
     for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
         REFS_TRY(want(in, refs_dimension_named(in->source.hierarchy, meta, dim), err));
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
-        REFS_TRY(want_words(in, meta, attributes[i], err));
+    while (refs_cf_take_related(&related, &name)) REFS_TRY(want_named(in, meta, name, err));
+    REFS_TRY(want_aggregated(in, meta, err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
         if (refs_combine__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cfa/writing.h"
+#include "refs/cf.h"
 
 bool refs_cfa__is_text(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_BYTES || dtype->type == REFS_TYPE_UNICODE ||
@@ -24,29 +25,14 @@ bool refs_cfa__is_coordinate(const refs_cfa_array *array) {
 
 /* -- what names what --------------------------------------------------------------------------- */
 
-/* CF 1.11, appendix A: attributes whose words are names of variables that describe others. */
-static const char *const naming[] = {"coordinates",      "bounds",        "climatology",
-                                     "grid_mapping",     "formula_terms", "cell_measures",
-                                     "node_coordinates", "geometry"};
-
-static bool has_word(refs_str text, refs_str word) {
-    size_t begin = 0;
-    for (size_t i = 0; i <= text.size; i++) {
-        if (i < text.size && text.data[i] != ' ' && text.data[i] != ':' && text.data[i] != '\n')
-            continue;
-        if (refs_str_equal(refs_str_part(text, begin, i), word)) return true;
-        begin = i + 1;
-    }
-    return false;
-}
-
 /* By its name, or by its path. */
 static bool names(const refs_cfa_array *by, const refs_cfa_array *array) {
-    for (size_t i = 0; i < sizeof naming / sizeof *naming; i++) {
-        refs_str text = refs_json_text(refs_json_get(by->variable.attributes, naming[i]));
-        if (has_word(text, name_of(array)) || has_word(text, refs_str_from(array->variable.path)))
+    refs_cf_related related = {.attributes = by->variable.attributes};
+    refs_str name;
+    while (refs_cf_take_related(&related, &name))
+        if (!related.is_ancillary &&
+            (refs_str_equal(name, name_of(array)) || refs_str_is(name, array->variable.path)))
             return true;
-    }
     return false;
 }
 
