@@ -93,8 +93,9 @@ typedef struct refs_fetch_options {
     uint64_t max_whole_bytes;  /**< the largest whole location that is read */
     uint64_t max_memory_bytes; /**< for bytes in flight, and fetched bytes that are still held, of
                                   all reads of the process; twice as much if
-                                  refs_fetcher_bandwidth_delay requires it. One read at a time may
-                                  exceed it by one request; each may up to 64 MiB in all */
+                                  refs_fetcher_bandwidth_delay requires it. Each read may
+                                  exceed it by one request, up to 192 MiB in all, and one at a time
+                                  beyond these */
     struct refs_http *http;    /**< for locations that have a URL; NULL: the vfs reads everything */
     refs_changed changed;
     refs_notes notes;

@@ -4,8 +4,10 @@
 
 #include "refs/now.h"
 
-/* The limit of the process, where queues have smaller ones of their own. */
-#define PROCESS_BYTES (64 * (uint64_t)REFS_MIB)
+/* The limit of the process for the first requests of queues. It is larger than that for all
+ * requests: a connection carries a whole object, and the readers of large ones are as fast as there
+ * are connections. */
+#define FIRST_REQUESTS_BYTES (192 * (uint64_t)REFS_MIB)
 
 /* A queue of which nothing has moved for so long does not keep others waiting: its caller may wait
  * for them, as a progress callback does, or its server is silent. */
@@ -52,16 +54,16 @@ static void end_turn(const refs_waiter *waiter) {
     (void)atomic_compare_exchange_strong(&turn.waiter, &waiter, NULL);
 }
 
-/* Reserves `more` bytes within the limit; beyond it for a queue that has nothing else, within the
- * limit of the process or in its turn. */
+/* Reserves `more` bytes within the limit; beyond it for a queue that has nothing else, within that
+ * of first requests or in its turn. */
 static bool reserve_of_process(const refs_waiter *waiter, uint64_t more, uint64_t others) {
     const uint64_t limit = waiter->max_memory;
     uint64_t all = atomic_load(&process_bytes);
     do {
         const bool fits = all < limit && more <= limit - all;
         if (!fits && others > 0) return false;
-        if (!fits && (all > PROCESS_BYTES || more > PROCESS_BYTES - all) && !take_turn(waiter))
-            return false;
+        const bool fits_first = all <= FIRST_REQUESTS_BYTES && more <= FIRST_REQUESTS_BYTES - all;
+        if (!fits && !fits_first && !take_turn(waiter)) return false;
     } while (!atomic_compare_exchange_weak(&process_bytes, &all, all + more));
     return true;
 }
