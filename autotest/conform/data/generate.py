@@ -95,6 +95,17 @@ def scaleoffset():
               read_back(numbers, scaleoffset=factor))
 
 
+def zfp():
+    """Needs hdf5plugin, which is on PyPI."""
+    from hdf5plugin import Zfp
+
+    for name, dtype, filters in ("accuracy", "<f4", Zfp(accuracy=0.01)), ("reversible", "<f8", Zfp(reversible=True)):
+        numbers = ramp(dtype, (9, 10, 11))
+        chunk, values = hdf5_chunk(numbers, **filters)
+        config = {"id": "hdf5_zfp", "parameters": list(map(int, values))}
+        write("zfp-hdf5-" + name, config, chunk, read_back(numbers, **filters))
+
+
 def read_back(array, **filters):
     import h5py
 
@@ -487,5 +498,5 @@ def kerchunk():
     write("fits-ascii", config, rows.encode(), numbers.tobytes(), "|V21")
 
 
-for make in hdf5, scaleoffset, spare_bits, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
+for make in hdf5, scaleoffset, zfp, spare_bits, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
     make()

@@ -141,6 +141,10 @@ def filters(path):
                        all=dict(compression="gzip", shuffle=True, fletcher32=True))
         for name, given in options.items():
             f.create_dataset(name, data=data, chunks=(4, 4), **given)
+        zfp = h5py.h5p.create(h5py.h5p.DATASET_CREATE)  # without its filter, so without chunks
+        zfp.set_chunk((4, 4))
+        zfp.set_filter(32013, h5py.h5z.FLAG_OPTIONAL, (0x10105111, 0x0570667a, 0x0090002a, 0xcac03000))
+        h5py.h5d.create(f.id, b"zfp", h5py.h5t.STD_I32LE, h5py.h5s.create_simple((8, 8)), zfp)
 
 
 def dimensions(path):

@@ -118,3 +118,17 @@ TEST(Aec, RefusesBlocksOfAnOddNumberOfSamples) {
 }
 
 } // namespace
+
+TEST(Zfp, RefusesParametersThatHoldNoHeader) {
+    const std::string begin = R"({"id":"hdf5_zfp","parameters":)";
+    const Decoded unknown = decode(begin + "[1]}", "", 4);
+    if (unknown.status == REFS_UNSUPPORTED) GTEST_SKIP() << unknown.message;
+    EXPECT_EQ(unknown.message,
+              "zfpy: expected 2 to 9 parameters, which hold a header of zfp, found 1");
+    EXPECT_EQ(decode(begin + "[1,1,2,3,4,5,6,7,8,9]}", "", 4).status, REFS_CORRUPT);
+    EXPECT_EQ(decode(begin + "[1,-2]}", "", 4).message,
+              "zfpy: parameter 1: expected a word of 32 bits");
+    EXPECT_EQ(decode(begin + "[1,4294967296]}", "", 4).status, REFS_CORRUPT);
+    EXPECT_EQ(decode(begin + "[1,2]}", "12345678", 4).message,
+              "zfpy: 4 bytes do not begin with a header of zfp");
+}

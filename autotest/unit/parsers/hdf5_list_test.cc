@@ -191,6 +191,8 @@ TEST(Hdf5Lists, FiltersAsCodecs) {
     EXPECT_EQ(Member(listed, "all", "filters"),
               "[{\"id\":\"shuffle\",\"elementsize\":4},{\"id\":\"zlib\",\"level\":4},"
               "{\"id\":\"fletcher32\"}]");
+    EXPECT_EQ(Member(listed, "zfp", "filters"),
+              R"([{"id":"hdf5_zfp","parameters":[269504785,91252346,9437226,3401592832]}])");
 }
 
 TEST(Hdf5Lists, DimensionsAsNetcdfNamesThem) {

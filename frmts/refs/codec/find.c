@@ -64,7 +64,6 @@ static const refs_codec_common common_names[] = {
     {"hdf5_filter_32003", "Snappy, HDF5 filter 32003"},
     {"hdf5_filter_32010", "LPC-Rice, HDF5 filter 32010"},
     {"hdf5_filter_32012", "JPEG-LS, HDF5 filter 32012"},
-    {"hdf5_zfp", "ZFP, HDF5 filter 32013"},
     {"hdf5_filter_32014", "FPZip, HDF5 filter 32014"},
     {"hdf5_filter_32016", "B3D, HDF5 filter 32016"},
     {"hdf5_filter_32017", "SZ, HDF5 filter 32017"},

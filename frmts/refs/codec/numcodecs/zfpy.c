@@ -1,7 +1,8 @@
 /* zfpy.c -- codec "zfpy": a zfp stream with its header; if "header" is false in the configuration,
- * the header lacks type and shape, which are then in the configuration.
+ * the header lacks type and shape, which are then in the configuration. Of the HDF5 filter, the
+ * whole header is in the parameters: words of 32 bits, after one for the versions.
  *
- * Sources: https://zfp.readthedocs.io; imagecodecs, Zfp
+ * Sources: https://zfp.readthedocs.io; imagecodecs, Zfp; https://h5z-zfp.readthedocs.io
  */
 #include <zfp.h>
 
@@ -33,11 +34,13 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
 
 #define MAX_RANK 4
 
-/* What the header lacks. */
+/* What streams lack: type and shape in their header, or the header. */
 typedef struct zfp_codec {
     zfp_type type;
     size_t rank; /* 0: the header is whole */
     size_t shape[MAX_RANK];
+    uint8_t header[HEADER_ROOM];
+    size_t header_size; /* 0: each stream begins with its header */
 } zfp_codec;
 
 /* The library's objects for one decoding. */
@@ -89,6 +92,23 @@ static refs_status read_shape(const refs_json *shape, zfp_codec *codec, refs_err
                      "expected a shape of 1 to %d extents, as \"header\" is false", MAX_RANK);
 }
 
+static refs_status read_parameters(const refs_json *parameters, zfp_codec *codec, refs_error *err) {
+    enum { WORD_BYTES = 4, MAX_WORDS = HEADER_ROOM / WORD_BYTES };
+    const size_t n = refs_json_is_array(parameters) ? refs_json_size(parameters) : 0;
+    if (n < 2 || n > 1 + MAX_WORDS)
+        return refs_fail(err, REFS_CORRUPT,
+                         "expected 2 to %d parameters, which hold a header of zfp, found %zu",
+                         1 + MAX_WORDS, n);
+    for (size_t i = 1; i < n; i++) {
+        uint64_t word = 0;
+        if (!refs_json_u64(refs_json_at(parameters, i), &word) || word > UINT32_MAX)
+            return refs_fail(err, REFS_CORRUPT, "parameter %zu: expected a word of 32 bits", i);
+        for (size_t byte = 0; byte < WORD_BYTES; byte++)
+            codec->header[codec->header_size++] = (uint8_t)(word >> 8 * byte);
+    }
+    return REFS_OK;
+}
+
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
     const refs_json *config = context->config;
@@ -97,6 +117,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     (void)encoded_size;
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
+    const refs_json *parameters = refs_json_get(config, "parameters");
+    if (parameters != NULL) return read_parameters(parameters, opened, err);
     refs_json_bool(refs_json_get(config, "header"), &has_header);
     if (has_header) return REFS_OK;
     if (refs_json_kind_of(refs_json_get(config, "strides")) != REFS_JSON_KIND_NULL)
@@ -117,25 +139,32 @@ static void complete(const zfp_codec *codec, zfp_field *field) {
     if (codec->rank == 4) zfp.zfp_field_set_size_4d(field, n[0], n[-1], n[-2], n[-3]);
 }
 
-/* Opens a copy of `encoded`, zero-padded to `size`, because the library does not check the end of
- * its input. */
-static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
+/* Opens a copy of `bytes`, zero-padded to `size`, because the library does not check the end of its
+ * input. */
+static refs_status open_stream(zfp_job *job, refs_bytes bytes, size_t size, refs_error *err) {
     if (job->bits != NULL) zfp.stream_close(job->bits);
     refs_free(job->padded);
     job->padded = refs_calloc(size, 1);
     job->bits = job->padded != NULL ? zfp.stream_open(job->padded, size) : NULL;
     if (job->bits == NULL) return refs_fail_nomem(err);
-    memcpy(job->padded, encoded.data, encoded.size < size ? encoded.size : size);
+    memcpy(job->padded, bytes.data, bytes.size < size ? bytes.size : size);
     zfp.zfp_stream_set_bit_stream(job->stream, job->bits);
     zfp.zfp_stream_rewind(job->stream);
+    return REFS_OK;
+}
+
+/* Opens `encoded` at its numbers: after the header, unless that is apart. */
+static refs_status open_numbers(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
+    const refs_bytes apart = {job->codec->header, job->codec->header_size};
+    const refs_bytes header = apart.size > 0 ? apart : encoded;
+    REFS_TRY(open_stream(job, header, apart.size > 0 ? HEADER_ROOM : size, err));
     const bool is_whole = job->codec->rank == 0;
     const unsigned parts = is_whole ? ZFP_HEADER_FULL : ZFP_HEADER_MAGIC | ZFP_HEADER_MODE;
     if (zfp.zfp_read_header(job->stream, job->field, parts) > 0) {
         if (!is_whole) complete(job->codec, job->field);
-        return REFS_OK;
+        return apart.size > 0 ? open_stream(job, encoded, size, err) : REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "%zu bytes do not begin with a header of zfp",
-                     encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "%zu bytes do not begin with a header of zfp", header.size);
 }
 
 static bool decoded_size(const zfp_field *field, size_t *size) {
@@ -174,14 +203,14 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
                               refs_error *err) {
     size_t size, room = 0;
     uint8_t *dst;
-    REFS_TRY(read_header(job, encoded, HEADER_ROOM, err));
+    REFS_TRY(open_numbers(job, encoded, HEADER_ROOM, err));
     if (!decoded_size(job->field, &size))
         return refs_fail(err, REFS_LIMIT,
                          "the header declares more than the limit of %zu bytes of numbers",
                          SIZE_MAX);
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));
     REFS_TRY(most_read(job, encoded, &room, err));
-    REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));
+    REFS_TRY(open_numbers(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));
     zfp.zfp_field_set_pointer(job->field, dst);
     size_t used = zfp.zfp_decompress(job->stream, job->field);
     if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) put_in_order(job->field, size, dst);
@@ -205,12 +234,13 @@ static void close_codec(void *self) {
     refs_free(self);
 }
 
-static const char *const aliases[] = {"imagecodecs_zfp", NULL};
+static const char *const aliases[] = {"imagecodecs_zfp", "hdf5_zfp", NULL};
 
 const refs_codec_type refs_codec_zfpy = {
     .name = "zfpy",
     .aliases = aliases,
-    .reads = "zfp streams with header, of which `imagecodecs_zfp` may lack type and shape",
+    .reads = "zfp streams with header, of which `imagecodecs_zfp` may lack type and shape; HDF5 "
+             "filter 32013, which has the header in its parameters",
     .library = "libzfp",
     .open = open_codec,
     .close = close_codec,

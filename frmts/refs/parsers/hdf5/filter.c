@@ -26,7 +26,6 @@ static const known_filter known_filters[] = {
     {307, "bz2", {"level"}, {0}},
     {32000, "lzf", {NULL}, {0}},
     {32004, "imagecodecs_lz4h5", {NULL}, {0}},
-    {32013, "hdf5_zfp", {NULL}, {0}},
     {32015, "zstd", {"level"}, {0}},
     {32018, "imagecodecs_jpegls", {NULL}, {0}}, /* FCIDECOMP */
     {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound */
@@ -83,12 +82,13 @@ static json_t *nbit(const refs_hdf5_filter *filter) {
 }
 
 static json_t *codec_of(const refs_hdf5_filter *filter) {
-    enum { NBIT = 5, SCALEOFFSET = 6, BLOSC = 32001, BITSHUFFLE = 32008 };
+    enum { NBIT = 5, SCALEOFFSET = 6, BLOSC = 32001, BITSHUFFLE = 32008, ZFP = 32013 };
     char name[32];
     json_t *codec = known_codec(filter);
     if (codec != NULL) return codec;
     if (filter->id == NBIT) return nbit(filter);
     if (filter->id == SCALEOFFSET) return with_all("hdf5_scaleoffset", filter);
+    if (filter->id == ZFP) return with_all("hdf5_zfp", filter);
     if (filter->id == BLOSC) return blosc(filter);
     if (filter->id == BITSHUFFLE) return bitshuffle(filter);
     snprintf(name, sizeof name, "hdf5_filter_%u", filter->id);
