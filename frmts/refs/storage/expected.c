@@ -8,7 +8,7 @@
 #include "refs/civil.h"
 #include "refs/validators.h"
 
-/* Microseconds in the place of the Z. */
+/* Replaces the Z at the end by microseconds. */
 static void format_fraction(uint32_t ns, char text[32]) {
     const size_t size = strlen(text);
     if (size > 0 && text[size - 1] == 'Z')
@@ -45,7 +45,7 @@ bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validat
                            char *text, size_t size) {
     const refs_vfs_validators was = validators_of(expected);
     refs_vfs_validators is = *known;
-    is.modified_s = refs_validators_date_s(known); /* one that is recent is a date, too */
+    is.modified_s = refs_validators_date_s(known); /* a recent date counts, too */
     const char *what = refs_validators_difference(&was, &is);
     const refs_str now = refs_etag_opaque(is.etag), then = refs_etag_opaque(was.etag);
     const bool have_etags = was.etag[0] != '\0' && is.etag[0] != '\0';
@@ -63,14 +63,14 @@ bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validat
     return true;
 }
 
-/* Once for each location. */
+/* Warns once for each location. */
 static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const char *difference) {
     if (refs_fetch__note_changed(fetcher, seen->id))
         refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
                   "%s changed after its references were made: %s", seen->location, difference);
 }
 
-/* Whether all that differs is the time of a copy. */
+/* Whether only the modification time differs, as in a copy. */
 static bool is_copy(const refs_expected *expected, const refs_vfs_validators *known) {
     char difference[320];
     refs_expected undated = *expected;
@@ -98,8 +98,8 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
                      advice != NULL ? " reads it anyway" : "");
 }
 
-/* REFS_CHANGED with both values where a location is in another state than is expected, or a note,
- * or nothing, as the options of the fetcher say. */
+/* Compares a location with its expected state. If they differ, fails with REFS_CHANGED and both
+ * values, warns, or does nothing, as the option `changed` says. */
 static refs_status check_expected(refs_fetcher *fetcher, const refs_range *range,
                                   const refs_expected *expected, const refs_vfs_validators *known,
                                   refs_error *err) {
@@ -107,7 +107,7 @@ static refs_status check_expected(refs_fetcher *fetcher, const refs_range *range
     return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
 }
 
-/* The state that range `index` expects; NULL: none. */
+/* The expected state of range `index`; NULL: none. */
 static const refs_expected *expected_of(const refs_queue *queue, size_t index) {
     const refs_expected *expected = &queue->requests[index]->expected;
     const bool is_any = expected->etag != NULL || expected->not_after_s != 0 ||
@@ -124,8 +124,8 @@ refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, re
     return check_expected(queue->fetcher, range, expected, &answered, err);
 }
 
-/* The ETag that the library object_store gives local files, which is where ETags of such come from:
- * number of the file, microseconds, size. */
+/* The ETag that the library object_store makes for local files: inode number, microseconds, size.
+ * ETags recorded for local files are of this kind. */
 static void format_file_etag(const refs_vfs_validators *file, char *text, size_t size) {
     const uint64_t microseconds = (uint64_t)file->modified_s * 1000000u + file->modified_ns / 1000u;
     snprintf(text, size, "%" PRIx64 "-%" PRIx64 "-%" PRIx64, file->inode, microseconds, file->size);
@@ -138,7 +138,7 @@ static bool look(const refs_vfs *vfs, const char *location, void *handle,
     return refs_vfs_ask(vfs, location, file);
 }
 
-/* Members of a plan are in the order of its requests. */
+/* Members are sorted as their requests in the plan. */
 static bool any_expects(const refs_queue *queue, size_t first, size_t last) {
     for (size_t i = first; i < last; i++)
         if (expected_of(queue, queue->plan.members[i]) != NULL) return true;

@@ -1,38 +1,38 @@
 /* fetch_http.c -- requests carried out by the HTTP engine, see fetch_internal.h.
  *
- * Members of a request are finished as soon as their last byte is there: workers decode while the
- * rest is on its way. */
+ * A member of a request is finished as soon as its last byte has arrived, so that workers decode it
+ * while the rest is transferred. */
 #include "fetch_internal.h"
 
 #include "http/internal.h"
 #include "refs/now.h"
 
-/* A transfer under way, for a request or, where that is long, for a part of it: several connections
- * carry more than one. The state of the request is in the flight of its first part, the lead. */
+/* A transfer in progress, for a request or a part of it: a long request is divided over several
+ * connections. The flight of the first part, the lead, has the state of the request. */
 typedef struct flight {
     refs_transfer transfer;
     const refs_planned *request;
-    struct flight *lead;  /* perhaps itself */
-    uint64_t begin;       /* of the part, in bytes of the request */
+    struct flight *lead;  /* may be this flight itself */
+    uint64_t begin;       /* of the part, relative to the request */
     uint64_t length;      /* of the part, or REFS_FETCH_WHOLE */
-    uint64_t seen;        /* bytes that were looked at */
-    bool identified;      /* its answer was compared with earlier ones */
-    bool has_landed;      /* all of it is there; other parts are not */
-    bool is_dropped;      /* its request is given up: nobody looks at it any more */
-    unsigned n_refused;   /* signatures */
-    uint64_t reserved;    /* whole: for the transfer, which takes them over */
-    refs_arrival arrival; /* lead: of the request */
-    refs_block *block;    /* lead: that all parts fill, or NULL for a whole location */
+    uint64_t seen;        /* bytes that were handled */
+    bool identified;      /* its validators were compared */
+    bool has_landed;      /* the part is complete; others may not be */
+    bool is_dropped;      /* its request was cancelled, and its result is ignored */
+    unsigned n_refused;   /* refused signatures */
+    uint64_t reserved;    /* for a whole location: passed to the transfer */
+    refs_arrival arrival; /* lead: of the whole request */
+    refs_block *block;    /* lead: the block that all parts fill; NULL for a whole location */
     struct flight *next;
 } flight;
 
-/* The parts of very long ranges are longer than others. */
+/* Limits the parts of very long ranges. */
 #define MAX_PARTS 64
 
 /* -- submitting -------------------------------------------------------------------------------- */
 
-/* Makes the URL of a location, signed as it is needed. REFS_UNSUPPORTED without a message: it is to
- * be had by the vfs alone. */
+/* Makes the signed URL of a location. REFS_UNSUPPORTED without a message: only the vfs can read
+ * it. */
 static refs_status make_url(refs_queue *queue, const refs_range *range, refs_error *err) {
     const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
@@ -56,8 +56,8 @@ static const refs_range *place_of(const refs_queue *queue, const flight *asked) 
     return refs_fetch__first_range(queue, (size_t)(asked->request - queue->plan.requests));
 }
 
-/* Bytes that are reserved for a request before it is made. Whole objects of one call are mostly
- * alike: each is taken to be as large as the largest so far. */
+/* Bytes to reserve before a request. A whole object is assumed to be as large as the largest one so
+ * far, because objects of one call have similar sizes. */
 static uint64_t bytes_of(const refs_queue *queue, const refs_planned *request) {
     if (request->length != REFS_FETCH_WHOLE) return request->length;
     const uint64_t most = refs_fetch__max_whole(queue, request);
@@ -70,7 +70,7 @@ static void note_whole(refs_queue *queue, uint64_t size) {
     if (size > queue->largest_whole) queue->largest_whole = size;
 }
 
-/* Prepares a flight by the URL that is known. */
+/* Prepares a flight for the current URL. */
 static refs_status prepare(refs_queue *queue, flight *made, refs_error *err) {
     refs_transfer *transfer = &made->transfer;
     memset(transfer, 0, sizeof *transfer);
@@ -111,7 +111,7 @@ static void forget(refs_queue *queue, flight *forgotten) {
     free_flight(queue, forgotten);
 }
 
-/* Puts a flight behind all others, which takes over what `part` holds. NULL: no memory. */
+/* Appends a flight, which takes ownership of the content of `part`; NULL if memory ran out. */
 static flight *add_flight(refs_queue *queue, const flight *part) {
     flight *added = refs_alloc(sizeof *added);
     if (added == NULL) {
@@ -128,9 +128,9 @@ static flight *add_flight(refs_queue *queue, const flight *part) {
     return added;
 }
 
-/* How many parts a request has: none is smaller than what ranges are merged to, and there is one
- * where there is no memory for two requests at a time, and of what is prefetched: that is to leave
- * the line to others, and parts would be there before it does. */
+/* The number of parts of a request, each at least as large as a merged request. One if memory does
+ * not suffice for two requests, and for prefetching: it must yield to reads, and parts would have
+ * arrived before that. */
 static uint64_t n_parts(const refs_queue *queue, const refs_planned *request) {
     uint64_t part = queue->policy.max_request_bytes;
     if (request->length == REFS_FETCH_WHOLE || part == 0 || request->length / part < 2 ||
@@ -150,8 +150,8 @@ static refs_status note_again(refs_queue *queue, const refs_planned *request, si
     return REFS_OK;
 }
 
-/* For a location that is only to be had whole: from what was kept of it, or to be requested again
- * as a whole. */
+/* Serves a location whose server ignores ranges, from the kept object or by a later request for all
+ * of it. */
 static refs_status submit_rangeless(refs_queue *queue, size_t request, refs_error *err) {
     const refs_planned *planned = &queue->plan.requests[request];
     uint32_t id = refs_fetch__first_range(queue, request)->location_id;
@@ -169,7 +169,7 @@ static refs_status submit_rangeless(refs_queue *queue, size_t request, refs_erro
     return status;
 }
 
-/* Reserves what an answer needs whose body is held back; false where there is no memory for it. */
+/* Reserves memory for an answer that waits for it; false if there is not enough. */
 static bool let_come(refs_queue *queue, flight *asked) {
     refs_waiter *waiter = &queue->waiter;
     refs_transfer *transfer = &asked->transfer;
@@ -180,7 +180,7 @@ static bool let_come(refs_queue *queue, flight *asked) {
     note_whole(queue, needs);
     if (!refs_waiter__reserve(waiter, 0, needs)) return false;
     refs_lock(&waiter->lock);
-    const bool is_needed = transfer->needs == needs; /* else the attempt ended meanwhile */
+    const bool is_needed = transfer->needs == needs; /* otherwise the attempt has ended */
     if (is_needed) transfer->reserved = needs;
     if (is_needed) transfer->needs = 0;
     refs_unlock(&waiter->lock);
@@ -189,7 +189,8 @@ static bool let_come(refs_queue *queue, flight *asked) {
     return true;
 }
 
-/* Whether there is memory for all answers that are held back; the oldest ones have it first. */
+/* Reserves memory for all answers that wait for it, the oldest first; false if there is not
+ * enough. */
 static bool let_all_come(refs_queue *queue) {
     for (flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
         if (asked->length == REFS_FETCH_WHOLE && !asked->has_landed && !let_come(queue, asked))
@@ -206,7 +207,7 @@ refs_status refs_fetch__is_over_http(refs_queue *queue, bool *is_http, refs_erro
     return status == REFS_UNSUPPORTED ? REFS_OK : status;
 }
 
-/* Twice as many as are in flight are submitted, so that the engine never waits for this thread. */
+/* Submits twice as many as can be in flight, so that the engine never waits for this thread. */
 static size_t max_flights(const refs_queue *queue) {
     const refs_http_options *options = refs_http__options(queue->fetcher->options.http);
     return 2 * (size_t)(options->grow_to > options->max_in_flight ? options->grow_to
@@ -223,8 +224,8 @@ bool refs_fetch__reserve_http(refs_queue *queue) {
     return has_room;
 }
 
-/* The first part of a request, which takes over what is reserved for it: whole locations hand it on
- * to their transfer, others have a block. */
+/* Opens the first part of a request. It takes over the reserved bytes: for a whole location they
+ * pass to the transfer, otherwise to a block. */
 static refs_status open_first(refs_queue *queue, const refs_planned *request, flight *first,
                               refs_error *err) {
     const uint64_t reserved = queue->reserved;
@@ -264,8 +265,7 @@ refs_status refs_fetch__submit_http(refs_queue *queue, refs_error *err) {
 
 /* -- serving ----------------------------------------------------------------------------------- */
 
-/* Before the first byte of an answer is handed over, it must be known to be of the same state of
- * the object as what came before. */
+/* Compares the validators of an answer with earlier ones before its first byte is used. */
 static refs_status check_validators(refs_queue *queue, flight *asked, refs_error *err) {
     if (asked->identified) return REFS_OK;
     asked->identified = true;
@@ -273,7 +273,7 @@ static refs_status check_validators(refs_queue *queue, flight *asked, refs_error
                                         &asked->transfer.validators, err);
 }
 
-/* Bytes of a request that are there, up to the first that is not. */
+/* Bytes that arrived without a gap from the beginning of the request. */
 static uint64_t bytes_in_front(const flight *lead) {
     uint64_t got = 0;
     for (const flight *part = lead; part != NULL; part = part->next) {
@@ -297,7 +297,7 @@ static refs_status serve(refs_queue *queue, flight *served, uint64_t got, refs_e
     return refs_fetch__serve(queue, served->request, &lead->arrival, err);
 }
 
-/* Has all other parts of a request be given up. */
+/* Cancels all other parts of a request. */
 static void drop_others(refs_queue *queue, const flight *kept) {
     for (flight *part = queue->flights.first; part != NULL; part = part->next) {
         if (part->lead != kept->lead || part == kept) continue;
@@ -307,9 +307,9 @@ static void drop_others(refs_queue *queue, const flight *kept) {
     refs_http__wake(queue->fetcher->options.http);
 }
 
-/* Signatures expire, and may be for another region: whether that is why one was refused, a new one
- * tells, or the vfs, which makes others. One that grew old before it was sent may be that of
- * others. *over_http is whether it is asked for again here. */
+/* Signs a refused request again: its signature may have expired, or be for another region. If the
+ * URL cannot be signed here, the vfs reads it. A request that was stale before it was sent may use
+ * a URL that was signed meanwhile. *over_http: it was submitted again. */
 static refs_status sign_again(refs_queue *queue, flight *landed, bool *over_http, refs_error *err) {
     size_t request = (size_t)(landed->request - queue->plan.requests);
     queue->failed = queue->plan.members[landed->request->first_member];
@@ -328,11 +328,11 @@ static refs_status sign_again(refs_queue *queue, flight *landed, bool *over_http
     if (status == REFS_OK) status = prepare(queue, landed, err);
     if (status == REFS_OK)
         status = refs_http__submit(queue->fetcher->options.http, &landed->transfer, err);
-    if (status != REFS_OK) landed->transfer.done = true; /* nobody else ever would */
+    if (status != REFS_OK) landed->transfer.done = true; /* the engine will not finish it */
     return status;
 }
 
-/* Whether a request that is done is to be signed again. */
+/* Whether a finished request should be signed again. */
 static bool may_sign_again(flight *landed) {
     const refs_transfer *transfer = &landed->transfer;
     if (transfer->is_stale) return true;
@@ -341,7 +341,7 @@ static bool may_sign_again(flight *landed) {
     return refs_transfer__report_answer(transfer, ++landed->n_refused);
 }
 
-/* A transfer that is done: members are handed over, or it is said what went wrong. */
+/* Handles a finished transfer: serves its members or fails. */
 static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
     refs_transfer *transfer = &landed->transfer;
     uint32_t id = place_of(queue, landed)->location_id;
@@ -358,13 +358,14 @@ static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
     if (landed->n_refused == 0) (void)refs_transfer__report_answer(transfer, 0);
     uint64_t got = atomic_load(&transfer->got);
-    /* Asked once: a block whose memory is given back when it is freed must not be kept. */
+    /* Read once, because another thread may set it: a block whose memory is released with it must
+     * not be kept. */
     const bool is_rangeless = refs_fetch__is_rangeless(queue->fetcher, id);
     if (transfer->kind == REFS_TRANSFER_WHOLE) note_whole(queue, got);
     if (transfer->reserved > 0 && transfer->block != NULL && !is_rangeless) {
         (void)refs_waiter__reserve(&queue->waiter, transfer->reserved,
                                    refs_block_size(transfer->block));
-        transfer->reserved = 0; /* as long as anybody holds the block */
+        transfer->reserved = 0; /* released with the block */
         refs_block_on_free(transfer->block, refs_waiter__give_back, &queue->waiter);
     }
     REFS_TRY(serve(queue, landed, got, err));
@@ -373,7 +374,7 @@ static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
     return REFS_OK;
 }
 
-/* It would have taken too much memory beside others, and is requested again after them. */
+/* Requests an object again later, because it needs more memory than is free now. */
 static refs_status note_postponed(refs_queue *queue, flight *landed, refs_error *err) {
     note_whole(queue, landed->transfer.postponed);
     const refs_status status = note_again(queue, landed->request, 0, err);
@@ -386,7 +387,7 @@ static void count(const refs_queue *queue, const flight *landed) {
     atomic_fetch_add(&queue->fetcher->bytes, landed->transfer.n_bytes);
 }
 
-/* Forgets a request of which all parts are there. */
+/* Removes a request whose parts have all arrived. */
 static void forget_complete(refs_queue *queue, const flight *lead) {
     for (const flight *part = queue->flights.first; part != NULL; part = part->next)
         if (part->lead == lead && !part->has_landed) return;
@@ -401,19 +402,20 @@ static bool is_done(refs_queue *queue, const flight *asked) {
     return asked->transfer.done;
 }
 
-/* The bytes that are there and were not yet looked at; whole locations may still move in memory. */
+/* The number of bytes that arrived, or 0 if none are new; a whole location may still move in
+ * memory, so it counts as 0. */
 static uint64_t fresh_bytes(const flight *asked) {
     if (asked->transfer.kind == REFS_TRANSFER_WHOLE) return 0;
     uint64_t got = atomic_load(&asked->transfer.got);
     return got > asked->seen ? got : 0;
 }
 
-/* Whether nothing is to be done for a flight now. */
+/* Whether the flight needs no action now. */
 static bool is_idle(const flight *asked) {
     return asked->has_landed && !asked->is_dropped;
 }
 
-/* A transfer that is done: *is_forgotten tells whether flights are forgotten with it. */
+/* Handles a finished transfer; *is_forgotten: flights were removed from the list. */
 static refs_status take_done(refs_queue *queue, flight *done, bool *is_forgotten, refs_error *err) {
     *is_forgotten = false;
     if (!done->has_landed) count(queue, done);
@@ -450,7 +452,7 @@ static refs_status serve_all(refs_queue *queue, refs_error *err) {
         if (is_done(queue, asked)) {
             bool is_forgotten;
             REFS_TRY(take_done(queue, asked, &is_forgotten, err));
-            if (is_forgotten) next = queue->flights.first; /* that one, too, may be forgotten */
+            if (is_forgotten) next = queue->flights.first; /* the list has changed: begin again */
         } else if (!asked->is_dropped && fresh_bytes(asked) > 0) {
             REFS_TRY(serve(queue, asked, fresh_bytes(asked), err));
         }
@@ -458,9 +460,9 @@ static refs_status serve_all(refs_queue *queue, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- the queue's calls ------------------------------------------------------------------------- */
 
-/* Whether anything moved since serve_all looked; under the waiter's lock. */
+/* Whether anything has arrived since serve_all. Requires the waiter's lock. */
 static bool anything_new(const refs_queue *queue) {
     for (const flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
         if (!is_idle(asked) &&

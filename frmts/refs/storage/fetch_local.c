@@ -1,17 +1,17 @@
-/* fetch_local.c -- requests of local files, piece by piece; see fetch_internal.h.
+/* fetch_local.c -- reads local files in pieces; see fetch_internal.h.
  *
- * A file that is at hand costs nothing per read. So its bytes are not read in requests as large
- * as those to a server, but in pieces that stay in the processor's cache until a worker has decoded
- * them, in memory that is used again and again. */
+ * A read of a local file has no latency. So instead of large requests, as for a server, this reads
+ * pieces that stay in the processor's cache until a worker has decoded them, into memory that is
+ * reused. */
 #include "fetch_internal.h"
 
-/* A piece holds as many ranges as fit in so many bytes, and at least one. */
+/* A piece has as many ranges as fit into so many bytes, but at least one. */
 #define MAX_PIECE_BYTES (REFS_MIB / 2)
 
-/* Larger pieces have memory of their own. */
+/* Larger pieces get their own memory. */
 #define MAX_SLOT_BYTES (2 * REFS_MIB)
 
-/* So many pieces are read before workers have let go of the first. */
+/* Pieces that may be in use at the same time. */
 #define N_SLOTS 3
 
 /* Memory for one piece. */
@@ -19,7 +19,7 @@ typedef struct slot {
     refs_waiter *waiter;
     uint8_t *memory;
     size_t capacity;
-    size_t size; /* of the piece that somebody holds; under the waiter's lock, as is … */
+    size_t size; /* of the piece in use; guarded by the waiter's lock, as is … */
     bool held;
 } slot;
 
@@ -43,7 +43,7 @@ static bool is_held(refs_queue *queue, const slot *next) {
     return next->held;
 }
 
-/* Reserves the next slot for `size` bytes: NULL where workers did not let go of it in time. */
+/* Reserves the next slot for `size` bytes; NULL if workers did not release it in time. */
 static refs_status take_slot(refs_queue *queue, size_t size, unsigned timeout_ms, slot **taken,
                              refs_error *err) {
     slot *next = &queue->local->slots[queue->local->next % N_SLOTS];
@@ -79,7 +79,7 @@ static refs_status read_to_slot(refs_queue *queue, const refs_planned *piece, sl
     return status;
 }
 
-/* The next members of a request that make a piece. */
+/* The next members of a request that fit into a piece. */
 static refs_planned piece_from(const refs_queue *queue, size_t member, size_t end) {
     refs_planned piece = {0, 0, member, 0};
     for (; member < end; member++, piece.n_members++) {

@@ -20,7 +20,7 @@ void refs_grant_clear(refs_grant *grant) {
 
 /* -- times ------------------------------------------------------------------------------------- */
 
-/* "2021-01-27 00:50:09+00:00", "2021-01-27T00:50:09.5Z". */
+/* Parses "2021-01-27 00:50:09+00:00" and "2021-01-27T00:50:09.5Z". */
 static bool read_time(const char *text, int64_t *seconds) {
     int year, month, day, hour, minute, second, used = 0;
     if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
@@ -139,7 +139,7 @@ static bool origin_of(refs_str url, refs_origin *origin) {
     return text != NULL && refs_origin_of(text, origin);
 }
 
-/* The part behind the user of a URL; */
+/* The part of a URL after scheme, user, host and port. */
 static refs_str behind_origin(refs_str url) {
     size_t size = 0;
     (void)refs_url_take_http(&url);
@@ -147,7 +147,7 @@ static refs_str behind_origin(refs_str url) {
     return refs_str_part(url, size, url.size);
 }
 
-/* Cuts scheme, host and port away where both have the same. */
+/* Removes scheme, host and port from both URLs if they have the same origin. */
 static bool cut_same_origin(refs_str *one, refs_str *other) {
     refs_origin first, second;
     if (!origin_of(*one, &first) || !origin_of(*other, &second) ||
@@ -158,7 +158,7 @@ static bool cut_same_origin(refs_str *one, refs_str *other) {
     return true;
 }
 
-/* The character at the beginning, which may be percent-encoded, and how many bytes it takes. */
+/* The first character, decoded if it is percent-encoded; *size is the number of its bytes. */
 static char first_of(refs_str text, size_t *size) {
     static const struct {
         const char *code;
@@ -175,7 +175,8 @@ static char first_of(refs_str text, size_t *size) {
 
 enum step { STEP_NAME, STEP_NOTHING, STEP_DOT, STEP_DOTS };
 
-/* Takes a segment and the slash behind it away, or a backslash, which some servers take for one. */
+/* Removes the first segment and the slash after it. A backslash counts as a slash, because some
+ * servers treat it so. */
 static enum step next_step(refs_str *path) {
     size_t n = 0, n_dots = 0, size;
     for (char c = 0; path->size > 0 && c != '/' && c != '\\';) {
@@ -198,9 +199,10 @@ static bool leads_out(refs_str path) {
     return depth < 0;
 }
 
-/* Whether a location, "/vsicurl/" before it or not, is of the part of the name space that `prefix`
- * names: hosts, buckets and folders of it count whole, whether a slash ends it or not, and ".."
- * leads out of it. Hosts are the same in either case, and with the port of their scheme. */
+/* Whether a location, with or without "/vsicurl/", is in the part of the name space that `prefix`
+ * names. A prefix without a slash at its end matches only whole names of hosts, buckets and
+ * folders. Host names are compared without case, and with the default port of their scheme. A
+ * location with ".." that leads out is not inside. */
 static bool is_of(refs_str prefix, const char *location) {
     refs_str name = refs_str_from(location), rest;
     if (prefix.size == 0) return false;
@@ -215,7 +217,7 @@ static bool is_of(refs_str prefix, const char *location) {
     return !leads_out(rest);
 }
 
-/* "s3://bucket/" is "/vsis3/bucket/". */
+/* Accepts "s3://bucket/" for "/vsis3/bucket/". */
 static bool is_of_named(refs_str prefix, const char *location) {
     refs_str objects;
     const refs_url_scheme *store = refs_url_store_of(prefix, &objects);
@@ -224,7 +226,7 @@ static bool is_of_named(refs_str prefix, const char *location) {
            is_of(objects, location + strlen(store->prefix));
 }
 
-/* Names of accounts ("container@account") are in no location. */
+/* Locations have no account names ("container@account"), so these cannot be a prefix. */
 static bool may_be_prefix(refs_str prefix) {
     refs_str objects;
     return refs_str_starts(prefix, "/vsi") || refs_url_is_http(prefix) ||
@@ -239,7 +241,7 @@ static bool has_dots(refs_str path) {
     return false;
 }
 
-/* The part behind the user of a URL; empty where it has none. */
+/* The part of a URL after its user; empty if it has none. */
 static refs_str behind_user(refs_str prefix) {
     (void)cut(&prefix, CURL_PREFIX);
     if (!refs_url_take_http(&prefix)) return refs_str_from("");
@@ -247,7 +249,7 @@ static refs_str behind_user(refs_str prefix) {
     return at != SIZE_MAX ? refs_str_part(prefix, at + 1, prefix.size) : refs_str_from("");
 }
 
-/* Prefixes are no patterns; a query is not looked at, and "..", which some resolve, leads out. */
+/* Rejects patterns, queries, which are not compared, and "..", which some servers resolve. */
 static refs_status check_prefix(refs_str prefix, refs_error *err) {
     const refs_str host = behind_user(prefix);
     if (host.size > 0)
@@ -264,13 +266,13 @@ static refs_status check_prefix(refs_str prefix, refs_error *err) {
                      REFS_STR_ARG(prefix));
 }
 
-/* The URL of one service: what was written as several, or with another arrow, is none. */
+/* Whether the text is one URL: a list of URLs, or another arrow than "=>", is not. */
 static bool is_service(refs_str text) {
     if (text.size == 0 || strcspn(text.data, REFS_BLANKS ">") < text.size) return false;
     return refs_url_is_http(text);
 }
 
-/* "PREFIX=URL"; in a query it may be meant. */
+/* Detects "PREFIX=URL"; an equals sign in a query is allowed. */
 static bool has_equals_for_arrow(refs_str url) {
     for (size_t i = 0; i < url.size && url.data[i] != '?'; i++)
         if (url.data[i] == '=' && refs_url_is_http(refs_str_part(url, i + 1, url.size)))
@@ -278,7 +280,7 @@ static bool has_equals_for_arrow(refs_str url) {
     return false;
 }
 
-/* Both empty for a URL alone. */
+/* Splits "PREFIX=>URL"; both are empty if the item is only a URL. */
 static refs_status split(refs_str item, refs_str *prefix, refs_str *service, refs_error *err) {
     size_t at = 0;
     while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
@@ -296,7 +298,8 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
         REFS_STR_ARG(item));
 }
 
-/* So that prefixes of one name can be compared: without what may stand before a bucket or host. */
+/* The length of a prefix without "/vsicurl/" or its store, so that different spellings are
+ * comparable. */
 static size_t length_of(refs_str prefix) {
     refs_str objects;
     (void)cut(&prefix, CURL_PREFIX);
@@ -325,7 +328,7 @@ refs_status refs_grant_service(const char *list, const char *location, refs_str 
 
 /* -- URLs -------------------------------------------------------------------------------------- */
 
-/* The parts of a shared access signature of Azure. */
+/* Parameters of Azure's shared access signatures. */
 static const char azure[] =
     "sv ss srt sr st se sp spr sip sig si skoid sktid skt ske sks skv saoid "
     "suoid scid rscc rscd rsce rscl rsct sdd ses";
@@ -334,7 +337,7 @@ static refs_str name_of(refs_str parameter) {
     return refs_str_part(parameter, 0, refs_str_find(parameter, '='));
 }
 
-/* Azure takes names in either case. */
+/* Azure ignores the case of parameter names. */
 static bool is_same_name(refs_str one, refs_str other) {
     return one.size == other.size && strncasecmp(one.data, other.data, one.size) == 0;
 }
@@ -345,7 +348,7 @@ static bool has_name(refs_str parameters, const char *separators, refs_str name)
     return false;
 }
 
-/* Those of a query that a token replaces are left away. */
+/* Leaves out parameters that the token replaces. */
 static refs_status append_query(refs_str query, refs_str token, refs_buf *url, refs_error *err) {
     const bool is_azure = has_name(token, "&", refs_str_from("sig"));
     char mark = '?';
@@ -359,7 +362,7 @@ static refs_status append_query(refs_str query, refs_str token, refs_buf *url, r
     return refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_WHOLE(token));
 }
 
-/* A signature of another kind stays alone: stores refuse a second one. */
+/* Whether the URL has a signature that the token does not replace: stores reject two signatures. */
 static bool is_signed_otherwise(refs_str url, const char *token) {
     const refs_str sig = refs_str_from("sig");
     const size_t mark = refs_str_find(url, '?');

@@ -1,4 +1,4 @@
-/* places.c -- what was learned of locations while they were read, see fetch_internal.h. */
+/* places.c -- validators of locations that were read, see fetch_internal.h. */
 #include "fetch_internal.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "refs/now.h"
 #include "refs/validators.h"
 
-/* The place of a location where it is remembered, or NULL; under the lock. */
+/* The entry of a location, or NULL. Requires the lock. */
 static refs_fetch_place *known_place(const refs_fetcher *fetcher, uint32_t location_id) {
     const size_t i = location_id % REFS_FETCH_MAX_PLACES;
     refs_fetch_place *place = i < fetcher->n_places ? &fetcher->places[i] : NULL;
@@ -26,8 +26,8 @@ static bool grow_places(refs_fetcher *fetcher, size_t least) {
     return true;
 }
 
-/* The place of a location, which may be that of another one until now, or NULL without memory;
- * under the lock. */
+/* The entry of a location, which may replace that of another; NULL if memory ran out. Requires the
+ * lock. */
 static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
     const size_t i = location_id % REFS_FETCH_MAX_PLACES;
     if (i >= fetcher->n_places && !grow_places(fetcher, i + 1)) return NULL;
@@ -39,7 +39,7 @@ static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
     return place;
 }
 
-/* No longer than its ETag needs: there are sets of millions of locations. */
+/* Allocates only the bytes of the ETag: a set may have millions of locations. */
 static refs_vfs_validators *copy_validators(const refs_vfs_validators *validators) {
     size_t size = offsetof(refs_vfs_validators, etag) + strlen(validators->etag) + 1;
     refs_vfs_validators *copy = refs_alloc(size);
@@ -47,7 +47,7 @@ static refs_vfs_validators *copy_validators(const refs_vfs_validators *validator
     return copy;
 }
 
-/* The first answer of a location; under the lock. Without memory it is none. */
+/* Records the first answer of a location, unless memory runs out. Requires the lock. */
 static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
                      const refs_vfs_validators *validators) {
     place->validators = copy_validators(validators);
@@ -59,8 +59,8 @@ static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_
             (refs_fetch_name){range->location_id, refs_str_copy(refs_str_from(range->location))};
 }
 
-/* A state that was too fresh to be distinguished is not any more, or its date is seen not to be
- * that of the answer. */
+/* Updates validators that were recorded when their date was too recent to distinguish states, or
+ * might have been the date of the answer. */
 static void learn_date(refs_vfs_validators *known, const refs_vfs_validators *now) {
     if (known == NULL || known->fresh_s == 0 || known->fresh_s != refs_validators_date_s(now))
         return;
@@ -147,9 +147,9 @@ refs_block *refs_fetch__kept_whole(refs_fetcher *fetcher, uint32_t location_id, 
     return block;
 }
 
-/* -- whether they are as they were ------------------------------------------------------------- */
+/* -- revalidation ------------------------------------------------------------------------------ */
 
-/* Locations to ask. */
+/* Locations to revalidate. */
 typedef struct question {
     refs_range ranges[REFS_FETCH_MAX_ASKED];
     char *locations[REFS_FETCH_MAX_ASKED];
@@ -160,12 +160,13 @@ static bool can_tell(const refs_fetch_place *place) {
     return !place->ignores_ranges && refs_validators_distinguish(place->validators);
 }
 
-/* When a location was last known to be as it was: answers that cannot tell do not count. */
+/* When the validators last proved the location unchanged: answers without useful validators do not
+ * count. */
 static uint64_t known_ms(const refs_fetch_place *place) {
     return can_tell(place) ? place->answered_ms : place->identified_ms;
 }
 
-/* Adds a location; false where it cannot be asked. Under the lock. */
+/* Adds a location; false if it cannot be revalidated. Requires the lock. */
 static bool add_name(question *asked, const refs_fetch_name *name) {
     char *location = name->location != NULL ? refs_str_copy(refs_str_from(name->location)) : NULL;
     if (location == NULL) return false;
@@ -175,8 +176,8 @@ static bool add_name(question *asked, const refs_fetch_name *name) {
     return true;
 }
 
-/* The locations whose last answer is too old; false where not all of them can be asked. Under the
- * lock. */
+/* Chooses locations whose last answer is too old; false if some of them cannot be revalidated.
+ * Requires the lock. */
 static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *asked) {
     uint64_t now = refs_now_ms();
     size_t n_old = 0;
@@ -218,7 +219,7 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
 
 /* -- sizes ------------------------------------------------------------------------------------- */
 
-/* The known size of a location, without a request. */
+/* Sets the size of a location if it is known without a request. */
 static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
     refs_vfs_validators answered;
     refs_vfs_validators file;

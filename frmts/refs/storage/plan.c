@@ -1,9 +1,9 @@
-/* plan.c -- ranges -> requests, see plan.h. A pure function of its arguments. */
+/* plan.c -- merges ranges into requests, see plan.h. A pure function of its arguments. */
 #include "plan.h"
 
 #include <stdlib.h>
 
-/* A range beside its place in the caller's list, so that sorting needs no context. */
+/* A range with its index in the caller's list, because qsort passes no context. */
 typedef struct placed_range {
     const refs_range *range;
     size_t index;
@@ -13,7 +13,7 @@ static int compare_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/* Whole locations come first: whatever else is wanted of a location is then part of them. */
+/* Whole locations sort first: all other ranges of the location are part of them. */
 static int compare_ranges(const void *left, const void *right) {
     const placed_range *a = left, *b = right;
     int order = compare_u64(a->range->location_id, b->range->location_id);
@@ -39,7 +39,7 @@ static refs_status sort_ranges(const refs_range *ranges, size_t n, placed_range 
     return REFS_OK;
 }
 
-/* Whether a request spans the bytes between its end and a range. */
+/* Whether a request may extend over the gap before a range. */
 static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const refs_range *range) {
     if (range->offset <= request_end) return true;
     return range->offset - request_end <= input->policy.max_gap_bytes &&
@@ -47,7 +47,7 @@ static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const 
             !input->is_coming(input->user, range->location_id, request_end, range->offset));
 }
 
-/* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
+/* Whether `request`, whose first member is `first`, may grow to include `range`. */
 static bool can_merge(const refs_plan_input *input, const refs_planned *request,
                       const refs_range *first, const refs_range *range) {
     if (range->location_id != first->location_id) return false;
@@ -76,7 +76,8 @@ static void add_member(refs_plan *plan, const placed_range *placed) {
     plan->requests[plan->n_requests - 1].n_members++;
 }
 
-/* Adds those of `n` optional ranges that lie in the last request, which begins with `first`. */
+/* Adds those of `n` optional ranges that are inside the last request, whose first member is
+ * `first`. */
 static void add_optional(const placed_range *placed, size_t n, const refs_range *first,
                          refs_plan *plan) {
     for (size_t i = 0; i < n && first != NULL; i++)
@@ -85,7 +86,7 @@ static void add_optional(const placed_range *placed, size_t n, const refs_range 
             add_member(plan, &placed[i]);
 }
 
-/* Optional ranges wait until the request that they may lie in has grown, or is left behind. */
+/* Optional ranges are added once the request before them has its final size. */
 static void merge(const refs_plan_input *input, const placed_range *placed, refs_plan *plan) {
     const size_t n = input->n;
     const refs_range *first = NULL;
@@ -128,7 +129,7 @@ refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs
     return status;
 }
 
-/* Whether a request begins before byte `end` of a location, or in a location before it. */
+/* Whether request `i` begins before byte `end` of the location, or in an earlier location. */
 static bool begins_before(const refs_plan *plan, const refs_range *ranges, size_t i,
                           uint32_t location_id, uint64_t end) {
     const uint32_t id = ranges[plan->members[plan->requests[i].first_member]].location_id;
@@ -147,7 +148,7 @@ bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint3
 
 /* -- after the plan was made ------------------------------------------------------------------- */
 
-/* The first required member in [begin, end) that is needed, or `end`. */
+/* The first required member in [begin, end) that was not dropped, or `end`. */
 static size_t skip_dropped(const refs_plan *plan, size_t begin, size_t end,
                            const refs_range *ranges, const bool *dropped) {
     for (; begin < end; begin++) {
@@ -157,8 +158,8 @@ static size_t skip_dropped(const refs_plan *plan, size_t begin, size_t end,
     return begin;
 }
 
-/* A request of needed members from `begin`, which is one, until bytes that are dropped lie between
- * two of them. */
+/* A request that begins with member `begin`, which is needed, and ends before the first gap of
+ * dropped bytes. */
 static refs_planned take_needed(const refs_plan *plan, size_t begin, size_t end,
                                 const refs_range *ranges, const bool *dropped) {
     const refs_range *first = &ranges[plan->members[begin]];

@@ -1,28 +1,28 @@
-/* reservation.c -- the memory that bytes take from when they are asked for until nobody holds them,
- * in all queues of the process; see fetch_internal.h. */
+/* reservation.c -- limits the memory for fetched bytes, from the request until they are released,
+ * over all queues of the process; see fetch_internal.h. */
 #include "fetch_internal.h"
 
 #include "refs/now.h"
 
-/* The limit of the process for the first requests of queues. It is larger than that for all
- * requests: a connection carries a whole object, and the readers of large ones are as fast as there
- * are connections. */
+/* Limit of the process for first requests of queues. It exceeds that for all requests, because a
+ * connection carries a whole object, and the speed of reading large ones depends on the number of
+ * connections. */
 #define FIRST_REQUESTS_BYTES (192 * (uint64_t)REFS_MIB)
 
-/* A queue of which nothing has moved for so long does not keep others waiting: its caller may wait
- * for them, as a progress callback does, or its server is silent. */
+/* The turn ends when nothing has moved for so long: the queue's caller may be waiting for other
+ * queues, as a progress callback does, or its server does not respond. */
 #define TURN_MS 2000
 
-/* How long to wait before asking again, as nobody tells that another queue has let go of memory. */
+/* The interval of attempts to reserve: a queue is not notified when another one releases memory. */
 #define ASK_AGAIN_MS 10
 
-/* Bytes that all queues have reserved. */
+/* Bytes reserved by all queues. */
 static _Atomic uint64_t process_bytes;
 
-/* The queue that may reserve beyond the limit, until it holds nothing; NULL: none does. */
+/* The one queue that may exceed the limit until it has released all its bytes; NULL: none. */
 static struct {
     _Atomic(const refs_waiter *) waiter;
-    _Atomic(const void *) thread; /* that drives it */
+    _Atomic(const void *) thread; /* the thread that drives the queue */
     _Atomic uint64_t moved_ms;
 } turn;
 
@@ -36,8 +36,8 @@ void refs_waiter__note_moved(const refs_waiter *waiter) {
     if (atomic_load(&turn.waiter) == waiter) atomic_store(&turn.moved_ms, refs_now_ms());
 }
 
-/* A read that the driving thread begins meanwhile has the turn at once: that thread waits for it.
- */
+/* A read that the driving thread begins in between gets the turn at once, because that thread waits
+ * for it. */
 static bool take_turn(const refs_waiter *waiter) {
     const refs_waiter *other = atomic_load(&turn.waiter);
     const uint64_t now = refs_now_ms();
@@ -54,8 +54,8 @@ static void end_turn(const refs_waiter *waiter) {
     (void)atomic_compare_exchange_strong(&turn.waiter, &waiter, NULL);
 }
 
-/* Reserves `more` bytes within the limit; beyond it for a queue that has nothing else, within that
- * of first requests or in its turn. */
+/* Reserves `more` bytes within the queue's limit. A queue without other bytes may exceed it, within
+ * the limit of first requests or if it has the turn. */
 static bool reserve_of_process(const refs_waiter *waiter, uint64_t more, uint64_t others) {
     const uint64_t limit = waiter->max_memory;
     uint64_t all = atomic_load(&process_bytes);
@@ -68,7 +68,7 @@ static bool reserve_of_process(const refs_waiter *waiter, uint64_t more, uint64_
     return true;
 }
 
-/* In the child of a fork the count starts over, and may be given back more than it has. */
+/* Never goes below zero: in a child of fork(2), the count begins again. */
 static void return_to_process(uint64_t less) {
     uint64_t all = atomic_load(&process_bytes);
     while (!atomic_compare_exchange_weak(&process_bytes, &all, all > less ? all - less : 0))
@@ -80,7 +80,7 @@ void refs_fetch__forget_process_bytes(void) {
     atomic_store(&turn.waiter, NULL);
 }
 
-/* Gives `size` bytes back; under the lock. */
+/* Releases `size` bytes. Requires the lock. */
 static void give_back(refs_waiter *waiter, uint64_t size) {
     waiter->memory -= (size_t)size;
     waiter->has_freed = true;

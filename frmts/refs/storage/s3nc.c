@@ -44,7 +44,7 @@ bool refs_s3nc_parse_size(refs_str text, uint64_t *bytes) {
 
 /* -- members ----------------------------------------------------------------------------------- */
 
-/* The subject of a problem: "resource_allocation", or a member of it. */
+/* The object that a message names: "resource_allocation", or a member of it. */
 typedef struct place {
     const refs_json *object;
     const char *name;
@@ -54,7 +54,7 @@ static refs_status fail_member(place in, const char *member, const char *needed,
     return refs_fail(err, REFS_INVALID, "%s.%s: expected %s", in.name, member, needed);
 }
 
-/* Those that are absent, or null, leave the value as it is. */
+/* Leaves the value unchanged if the member is absent or null. */
 static refs_status take_size(place in, const char *member, uint64_t *bytes, refs_error *err) {
     const refs_json *value = refs_json_get(in.object, member);
     if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
@@ -85,7 +85,7 @@ static refs_status take_bool(place in, const char *member, bool *is, refs_error 
     return fail_member(in, member, "true or false", err);
 }
 
-/* "" where it is absent. */
+/* Sets "" if it is absent. */
 static refs_status take_text(place in, const char *member, char **text, refs_error *err) {
     const refs_json *value = refs_json_get(in.object, member);
     refs_str given = refs_str_from("");
@@ -119,7 +119,7 @@ static refs_str without_scheme(refs_str name) {
     return refs_str_starts(name, scheme) ? refs_str_part(name, sizeof scheme - 1, name.size) : name;
 }
 
-/* Whether there is nothing but slashes behind host and port, and no user before them. */
+/* Whether the URL has no user, and only slashes after host and port. */
 static bool is_bare(const char *url) {
     refs_str rest = refs_str_from(url);
     if (!refs_url_take_http(&rest)) return false;
@@ -127,7 +127,7 @@ static bool is_bare(const char *url) {
     return behind[strspn(behind, "/")] == '\0';
 }
 
-/* Host and port; a path would be part of what is signed, and is not a bucket. */
+/* Reads host and port. A path is rejected: it would be signed, and it is not a bucket. */
 static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
     static const char needed[] = "http:// or https://, a host and perhaps a port,";
     refs_origin origin = {.scheme = ""};
@@ -163,7 +163,7 @@ static refs_status take_credentials(place in, refs_s3nc_host *host, refs_error *
         "credentials: expected both accessKey and secretKey, or neither for public buckets");
 }
 
-/* That of hosts that name none: S3netCDF4's default, or the only one that is described. */
+/* The backend of hosts without that member: S3netCDF4's default, or the only one in the file. */
 static refs_str only_backend(const refs_json *backends) {
     static const char usual[] = "s3aioFileObject";
     return refs_json_size(backends) == 1 && refs_json_get(backends, usual) == NULL
@@ -219,7 +219,8 @@ static refs_status add_host(refs_s3nc *config, refs_str alias, const refs_json *
     return status;
 }
 
-/* Keys first: an alias that is the key of another host is not that. */
+/* Adds all keys before aliases, so that a key takes precedence over an equal alias of another
+ * host. */
 static refs_status take_hosts(refs_s3nc *config, place root, refs_error *err) {
     const refs_json *hosts, *backends;
     REFS_TRY(take_object(root, "hosts", &hosts, err));
@@ -304,14 +305,14 @@ static const char *get(const refs_s3nc_source *source, const char *name) {
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-/* The file that somebody names, or NULL. */
+/* The file that an option or setting names, or NULL. */
 static const char *find_named(const refs_s3nc_source *source) {
     if (source->file != NULL) return source->file;
     const char *file = get(source, "S3NC_CONFIG");
     return file != NULL ? file : get(source, "S3_NC_CONFIG");
 }
 
-/* Appends the name of the file, or nothing. */
+/* Appends the file's name, or nothing if there is none. */
 static refs_status append_file(const refs_s3nc_source *source, refs_buf *file, refs_error *err) {
     const char *named = find_named(source), *home = get(source, "HOME");
     if (named != NULL && strcasecmp(named, "NONE") == 0) return REFS_OK;
@@ -324,11 +325,11 @@ static refs_status read_file(const refs_s3nc_source *source, const char *file, r
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, file, REFS_S3NC_MAX_BYTES, &text, err);
     if (status == REFS_OK) status = refs_s3nc_parse(refs_buf_text(&text), config, err);
-    if (text.size > 0) memset(text.data, 0, text.size); /* secrets */
+    if (text.size > 0) memset(text.data, 0, text.size); /* contains secrets */
     return status;
 }
 
-/* The file that nobody names is absent, too, where it cannot be looked at: in the home of another
+/* An unnamed file also counts as absent if it cannot be checked, as in the home folder of another
  * user. */
 static bool is_absent_file(const refs_s3nc_source *source, const char *file, refs_status status) {
     refs_vfs_validators seen;
@@ -338,7 +339,7 @@ static bool is_absent_file(const refs_s3nc_source *source, const char *file, ref
             !refs_vfs_look(source->vfs, file, &seen));
 }
 
-/* An absent file defines nothing; its name is kept, for advice, if somebody gave it. */
+/* An absent file defines nothing. If a setting named it, the name is kept for advice. */
 static refs_status read_named(const refs_s3nc_source *source, const char *file, refs_s3nc **config,
                               refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;

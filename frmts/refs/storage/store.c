@@ -22,9 +22,9 @@ typedef struct source_states {
     refs_intern strings;
 } source_states;
 
-/* Read when something is first fetched. */
+/* Read when the first bytes are fetched. */
 typedef struct sources {
-    pthread_mutex_t lock; /* while `states` are set, once */
+    pthread_mutex_t lock; /* guards setting `states`, which happens once */
     atomic_bool are_read;
     source_states states;
 } sources;
@@ -82,7 +82,7 @@ static refs_status keep_source(void *user, const refs_source_state *state, refs_
     return refs_intern_add(&all->strings, state->etag, &all->etags[id], err);
 }
 
-/* Strings move while others are added. */
+/* Sets the ETags last, because strings move while others are added. */
 static refs_status read_sources(const refs_store *store, source_states *all, refs_error *err) {
     const refs_source_visitor visitor = {keep_source, all};
     REFS_TRY(refs_sources_read(store->set, &visitor, err));
@@ -96,9 +96,8 @@ void refs_store_ignore_sources(refs_store *store) {
     atomic_store(&store->sources->are_read, true);
 }
 
-/* Without them a changed source would not be detected: what is there and cannot be read is an
- * error. Parsed without the lock: threads that need them at the same time each do, and the first
- * one's are kept. */
+/* Fails if the record exists but cannot be read: without it, changes of sources would go
+ * undetected. Parses without the lock; if several threads do, the first result is kept. */
 static refs_status need_sources(const refs_store *store, refs_error *err) {
     sources *all = store->sources;
     source_states read = {.recorded = NULL};
@@ -116,13 +115,13 @@ static refs_status need_sources(const refs_store *store, refs_error *err) {
     return status;
 }
 
-/* The sources must have been read. */
+/* Requires that the sources have been read. */
 static refs_expected find_recorded(const refs_store *store, refs_str url) {
     const source_states *all = &store->sources->states;
     const uint32_t id = all->urls.count > 0 ? refs_intern_find(&all->urls, url) : REFS_INTERN_NONE;
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
     refs_expected recorded = all->recorded[id];
-    /* Sets name files relatively that are moved and uploaded with them. */
+    /* files with relative names are moved and uploaded together with the set */
     recorded.may_be_copied = refs_file_name_needs_folder(url);
     return recorded;
 }
@@ -159,7 +158,7 @@ void refs_store_set_name(refs_store *store, const char *name) {
     store->name = name;
 }
 
-/* Works like refs_set_find; the location has the number that the fetcher gives it. */
+/* Works like refs_set_find, but with the fetcher's number of the location. */
 static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, refs_error *err) {
     REFS_TRY(refs_set_find(store->set, key, ref, err));
     if (ref->location == NULL) return REFS_OK;
@@ -167,7 +166,7 @@ static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, re
         refs_fetcher_location_id(store->fetcher, ref->location, &ref->location_id, err);
     if (status == REFS_OK) return REFS_OK;
     refs_ref_release(ref);
-    *ref = (refs_ref){.kind = REFS_REF_INLINE}; /* messages name what it has */
+    *ref = (refs_ref){.kind = REFS_REF_INLINE}; /* messages name the source instead */
     return status;
 }
 
@@ -191,8 +190,8 @@ refs_status refs_store_each_name(const refs_store *store,
 
 /* -- keys and requests ------------------------------------------------------------------------- */
 
-/* Takes the location from the beginning of a message, where hosts put it, unless it tells what
- * `name` does not, which is going to stand there: where the URL was rewritten. */
+/* Removes the location from the beginning of a message, because `name` will precede it. Keeps it if
+ * it differs from `name` because the URL was rewritten. */
 static void drop_location(const char *name, const refs_ref *ref, refs_error *err) {
     if (err == NULL || ref->location == NULL) return;
     const size_t authority = refs_url_authority_begin(refs_str_from(name));
@@ -203,8 +202,8 @@ static void drop_location(const char *name, const refs_ref *ref, refs_error *err
         memmove(err->message, behind.data + 2, behind.size - 1);
 }
 
-/* Puts what is read, if it is not in the set itself, before a message, and before that the key. For
- * a URL that cannot be used the message says so already. */
+/* Adds the key and, unless the value is inline, the URL and range before a message. Messages about
+ * invalid URLs have the URL already. */
 static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, refs_error *err) {
     const char *name = refs_ref_name(ref);
     if (ref->kind != REFS_REF_INLINE && name != NULL) drop_location(name, ref, err);
@@ -221,7 +220,7 @@ static uint64_t size_of(const refs_ref *ref) {
     return ref->kind == REFS_REF_RANGE ? ref->length : REFS_STORE_UNKNOWN;
 }
 
-/* Makes a reference to a value one to a part of it. */
+/* Restricts a reference to a part of its value. */
 static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) {
     if (part.begin == 0 && part.length == 0) return REFS_OK;
     uint64_t size = size_of(ref), begin, end;
@@ -264,7 +263,7 @@ void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_
     refs_ref_release(&ref);
 }
 
-/* A range is as long as the set says: what is too long need not be read to be refused. */
+/* The set states the length of a range, so one that is too long is rejected without reading it. */
 static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error *err) {
     if (ref->kind == REFS_REF_INLINE && ref->bytes.size == 0)
         return refs_fail(err, REFS_CORRUPT, "the inline value is empty");
@@ -276,9 +275,9 @@ static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error 
     return REFS_OK;
 }
 
-/* Whether a reference has no state of its own, or that of the record, as far as formats can hold
- * it: Icechunk has whole seconds, rounded up. A different state means that another program wrote
- * the chunk later. */
+/* Whether a reference has no state of its own, or the recorded state as far as the format can hold
+ * it: Icechunk stores whole seconds, rounded up. Another state means that another program wrote the
+ * chunk later. */
 static bool is_recorded(const refs_ref *ref, const refs_expected *recorded) {
     const int64_t modified_s = recorded->modified_s + (recorded->modified_ns > 0);
     if (ref->etag != NULL) return recorded->etag != NULL && strcmp(ref->etag, recorded->etag) == 0;
@@ -313,8 +312,8 @@ refs_status refs_store_request(const refs_store *store, const refs_store_key *ke
     return REFS_OK;
 }
 
-/* A fault of an optional value is reported to the caller that requests it. From a local file
- * nothing is fetched that no caller requested. */
+/* A fault of an optional value is reported when it is requested as required. Optional values are
+ * not fetched from local files. */
 bool refs_store_request_optional(const refs_store *store, const refs_store_key *key,
                                  refs_request *request) {
     uint64_t end;
@@ -337,7 +336,7 @@ refs_status refs_store_open_queue(const refs_store *store, refs_request *first, 
 
 /* -- many keys at once ------------------------------------------------------------------------- */
 
-/* The requests of one call: number i is for key i. */
+/* The requests of one call; request `i` is for key `i`. */
 typedef struct many {
     refs_store *store;
     const refs_store_key *keys;
@@ -417,7 +416,7 @@ uint64_t refs_store_max_gap(const refs_store *store) {
     return refs_fetcher_max_gap(store->fetcher);
 }
 
-/* Looking up may read a file of the set: that of one elsewhere would be waited for. */
+/* Whether a lookup needs no file of the set that is remote, for which it would wait. */
 static bool may_look_up(const refs_store *store) {
     const char *name = refs_store_name(store);
     return refs_set_is_whole(store->set) || (!refs_location_is_remote(refs_str_from(name)) &&
