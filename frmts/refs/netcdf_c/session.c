@@ -37,13 +37,13 @@ void ncrefs_tell(const char *about, const refs_error *err) {
         print_redacted((const char *)line.data);
 }
 
-static void tell_note(void *user, refs_note_kind kind, const char *text) {
+static void print_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
     if (kind == REFS_NOTE_WARNING && is_verbose(false)) print_redacted(text);
 }
 
 static refs_notes notes(void) {
-    return (refs_notes){tell_note, NULL};
+    return (refs_notes){print_note, NULL};
 }
 
 /* -- the session ------------------------------------------------------------------------------- */

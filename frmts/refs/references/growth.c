@@ -130,7 +130,7 @@ static bool is_same(const refs_json *one, const refs_json *other) {
 
 /* Whether all members other than the named ones are equal. Programs that have the old set open keep
  * its documents, so only members matter that change the meaning of chunks. */
-static bool are_alike_but(const refs_json *was, const refs_json *is, const char *const *names) {
+static bool are_equal_except(const refs_json *was, const refs_json *is, const char *const *names) {
     for (size_t i = 0; i < refs_json_size(was); i++) {
         const refs_str name = refs_json_name_at(was, i);
         if (!refs_str_is_among(name, names) &&
@@ -192,7 +192,7 @@ static bool count_old(const refs_json *was, const refs_json *is, grown *array) {
 /* An array that keeps its size keeps the positions of its chunks; new chunks may fill holes. */
 static bool may_fill_holes(const refs_json *was, const refs_json *is) {
     static const char *const others[] = {REFS_HOLES_MEMBER, "fill_value", NULL};
-    return refs_json_get(was, REFS_HOLES_MEMBER) != NULL && are_alike_but(was, is, others);
+    return refs_json_get(was, REFS_HOLES_MEMBER) != NULL && are_equal_except(was, is, others);
 }
 
 static refs_status add_array(refs_growth *growth, refs_str prefix, const grown *array,

@@ -23,8 +23,8 @@ static refs_vfs_validators validators_of(const refs_expected *expected) {
     return was;
 }
 
-static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators *known, char *text,
-                       size_t size) {
+static void describe_times(const refs_vfs_validators *was, const refs_vfs_validators *known,
+                           char *text, size_t size) {
     char now[32], then[32];
     refs_print_utc(known->modified_s, now);
     refs_print_utc(was->modified_s, then);
@@ -33,8 +33,8 @@ static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators
     snprintf(text, size, "it was modified at %s, before at %s", now, then);
 }
 
-static void tell_later(const refs_expected *expected, const refs_vfs_validators *known, char *text,
-                       size_t size) {
+static void describe_later(const refs_expected *expected, const refs_vfs_validators *known,
+                           char *text, size_t size) {
     char now[32], latest[32];
     refs_print_utc(known->modified_s, now);
     refs_print_utc(expected->not_after_s, latest);
@@ -44,20 +44,21 @@ static void tell_later(const refs_expected *expected, const refs_vfs_validators 
 bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validators *known,
                            char *text, size_t size) {
     const refs_vfs_validators was = validators_of(expected);
-    refs_vfs_validators is = *known;
-    is.modified_s = refs_validators_date_s(known); /* a recent date counts, too */
-    const char *what = refs_validators_difference(&was, &is);
-    const refs_str now = refs_etag_opaque(is.etag), then = refs_etag_opaque(was.etag);
-    const bool have_etags = was.etag[0] != '\0' && is.etag[0] != '\0';
+    refs_vfs_validators current = *known;
+    current.modified_s = refs_validators_date_s(known); /* a recent date counts, too */
+    const char *what = refs_validators_difference(&was, &current);
+    const refs_str now = refs_etag_opaque(current.etag), then = refs_etag_opaque(was.etag);
+    const bool have_etags = was.etag[0] != '\0' && current.etag[0] != '\0';
     if (strcmp(what, "size") == 0)
-        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, is.size, was.size);
+        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, current.size, was.size);
     else if (strcmp(what, "ETag") == 0)
         snprintf(text, size, "its ETag is \"%.*s\", and was \"%.*s\"", REFS_STR_ARG(now),
                  REFS_STR_ARG(then));
-    else if (!have_etags && expected->not_after_s != 0 && is.modified_s > expected->not_after_s)
-        tell_later(expected, &is, text, size);
+    else if (!have_etags && expected->not_after_s != 0 &&
+             current.modified_s > expected->not_after_s)
+        describe_later(expected, &current, text, size);
     else if (*what != '\0')
-        tell_times(&was, &is, text, size);
+        describe_times(&was, &current, text, size);
     else
         return false;
     return true;

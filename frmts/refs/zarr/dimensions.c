@@ -198,7 +198,7 @@ static refs_status find_namesakes(refs_dimensions *dimensions, refs_error *err) 
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-static refs_status take_room(refs_dimensions *dimensions, refs_error *err) {
+static refs_status allocate(refs_dimensions *dimensions, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(dimensions->hierarchy);
     size_t all = 0;
     REFS_NEW(dimensions->arrays, n + 1, err);
@@ -260,7 +260,7 @@ static refs_status point_to_shared(refs_dimensions *dimensions, size_t number, r
 }
 
 static refs_status fill(refs_dimensions *dimensions, refs_error *err) {
-    REFS_TRY(take_room(dimensions, err));
+    REFS_TRY(allocate(dimensions, err));
     REFS_TRY(for_each_array(dimensions, add_uses_of, err));
     REFS_TRY(for_each_array(dimensions, add_dims, err));
     REFS_TRY(list_shared(dimensions, err));

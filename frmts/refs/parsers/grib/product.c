@@ -81,7 +81,7 @@ static const struct {
     size_t size;
     size_t count_at;
     size_t each; /* 0: there is no list */
-    bool tells_apart;
+    bool distinguishes;
 } sizes[] = {{PROCESS, 3, 0, 0, false},
              {OBSERVATION, 2, 0, 0, false},
              {QUALITY, 1, 0, 0, false},
@@ -177,9 +177,9 @@ static bool measure(refs_bytes section, int part, size_t at, size_t *size) {
     return false;
 }
 
-static bool tells_apart(int part) {
+static bool distinguishes(int part) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (sizes[i].part == part) return sizes[i].tells_apart;
+        if (sizes[i].part == part) return sizes[i].distinguishes;
     return false;
 }
 
@@ -197,8 +197,8 @@ refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, r
                              "section 4 is truncated: it is too short for template 4.%u", number);
         note_place(part, at, product);
         if (part == SHORT_TIME) product->time_size = size_of_short_time(section);
-        if (tells_apart(part) && product->kind == NULL) product->kind = json_object();
-        if (tells_apart(part))
+        if (distinguishes(part) && product->kind == NULL) product->kind = json_object();
+        if (distinguishes(part))
             REFS_TRY(refs_scan__grib_add_kind(product->kind, (grib_kind_part)part,
                                               refs_bytes_view(section.data + at, size), err));
         at += size;

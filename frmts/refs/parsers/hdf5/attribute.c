@@ -227,18 +227,18 @@ typedef struct elements {
 } elements;
 
 /* Appends the elements of dimension `dim` as nested lists. */
-static refs_status nested(elements *of, size_t dim, json_t **value, refs_error *err) {
-    const refs_hdf5_attribute *attribute = of->attribute;
-    refs_hdf5_file *file = of->values->file;
+static refs_status nested(elements *self, size_t dim, json_t **value, refs_error *err) {
+    const refs_hdf5_attribute *attribute = self->attribute;
+    refs_hdf5_file *file = self->values->file;
     if (dim == attribute->space.rank) {
-        const uint8_t *element = of->at;
-        of->at += attribute->type.size;
-        return refs_hdf5__value(of->values, &attribute->type, element, value, err);
+        const uint8_t *element = self->at;
+        self->at += attribute->type.size;
+        return refs_hdf5__value(self->values, &attribute->type, element, value, err);
     }
     json_t *list = json_array();
     for (uint64_t i = 0; i < attribute->space.shape[dim]; i++) {
         json_t *inner = NULL;
-        refs_status status = refs_hdf5__later(file, nested(of, dim + 1, &inner, err));
+        refs_status status = refs_hdf5__later(file, nested(self, dim + 1, &inner, err));
         if (status != REFS_OK || (inner == NULL && !file->is_missing)) {
             json_decref(list);
             *value = NULL;
@@ -266,8 +266,8 @@ static refs_status value_of(const refs_hdf5_values *values, const refs_hdf5_attr
         return REFS_OK;
     }
     if (space->n == 1) return refs_hdf5__value(values, &attribute->type, at, value, err);
-    elements of = {values, attribute, at};
-    return nested(&of, 0, value, err);
+    elements self = {values, attribute, at};
+    return nested(&self, 0, value, err);
 }
 
 static bool is_hidden(const char *name) {

@@ -300,7 +300,7 @@ static refs_status name_member(naming *names, size_t number, refs_error *err) {
 }
 
 /* Records the unlimited dimensions; called before names are invented. */
-static refs_status tell_unlimited(const naming *names, refs_error *err) {
+static refs_status record_unlimited(const naming *names, refs_error *err) {
     for (size_t i = 0; i < names->n; i++) {
         const dimension *dim = &names->dimensions[i];
         if (dim->is_unlimited)
@@ -324,7 +324,7 @@ static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs
 }
 
 /* Records the unused ones among the first `n` dimensions, those that the file declares. */
-static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
+static refs_status record_unused(const naming *names, size_t n, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern used = {.count = 0};
     REFS_TRY(list_used(names->tree, &used, err));
     for (size_t i = 0; i < n; i++) {
@@ -345,10 +345,10 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
         REFS_TRY(add_scale(names, i, err));
     }
     const size_t n_of_file = names->n;
-    REFS_TRY(tell_unlimited(names, err));
+    REFS_TRY(record_unlimited(names, err));
     qsort(members, n, sizeof *members, compare_members);
     for (size_t i = 0; i < n; i++) REFS_TRY(name_member(names, members[i].number, err));
-    return tell_unused(names, n_of_file, err);
+    return record_unused(names, n_of_file, err);
 }
 
 /* Lengths of unlimited dimensions: the largest of any dataset. */

@@ -561,7 +561,7 @@ static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error
 }
 
 /* Records properties of dimensions, which are not attributes of arrays. */
-static refs_status tell_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
+static refs_status record_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
     for (size_t i = 0; i < file->n_dims; i++) {
         const dimension *dim = &file->dims[i];
         if (dim->is_record) REFS_TRY(refs_documents_tell_unlimited(attributes, dim->name, err));
@@ -580,7 +580,7 @@ static refs_status list(netcdf3 *file, refs_error *err) {
         json_decref(global.values);
         return status;
     }
-    status = tell_dimensions(file, &global.values, err);
+    status = record_dimensions(file, &global.values, err);
     if (status != REFS_OK) {
         json_decref(global.values);
         return status;

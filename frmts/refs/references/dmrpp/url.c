@@ -37,8 +37,8 @@ static refs_status append(refs_buf *url, refs_str text, const char *suffix, refs
     return refs_buf_append_str(url, refs_str_from(suffix), err);
 }
 
-static refs_status append_beside(const refs_dmrpp_names *names, const char *suffix, refs_buf *url,
-                                 refs_error *err) {
+static refs_status append_neighbour(const refs_dmrpp_names *names, const char *suffix,
+                                    refs_buf *url, refs_error *err) {
     if (names->target != NULL) return append(url, refs_str_from(names->target), suffix, err);
     if (names->file.size > 0) return append(url, names->file, suffix, err);
     return refs_fail(
@@ -52,8 +52,8 @@ refs_status refs_references__dmrpp_url(const refs_dmrpp_names *names, const char
     refs_str text = refs_str_from(href != NULL ? href : placeholders[0].text);
     for (size_t i = 0; i < sizeof placeholders / sizeof placeholders[0]; i++)
         if (refs_str_is(text, placeholders[i].text))
-            return append_beside(names, placeholders[i].suffix, url, err);
+            return append_neighbour(names, placeholders[i].suffix, url, err);
     if (is_full(text)) return append(url, text, "", err);
-    bool lies_beside = names->has_folder && refs_str_equal(refs_path_parent(text), names->folder);
-    return append(url, lies_beside ? refs_path_last(text) : text, "", err);
+    bool is_neighbour = names->has_folder && refs_str_equal(refs_path_parent(text), names->folder);
+    return append(url, is_neighbour ? refs_path_last(text) : text, "", err);
 }

@@ -17,14 +17,15 @@ struct refs_icechunk_dictionary {
     _Atomic(ZSTD_DCtx *) spare; /* of the last caller, or NULL */
 };
 
-static size_t first_room(refs_bytes packed, size_t max_size) {
-    const unsigned long long said = ZSTD_getFrameContentSize(packed.data, packed.size);
-    size_t room = 0;
-    if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != ZSTD_CONTENTSIZE_ERROR && said <= max_size &&
-        said / 1024 <= packed.size)
-        return (size_t)said + 1;
-    if (!refs_mul_size(packed.size, USUAL_RATIO, &room) || room > max_size) room = max_size;
-    return room < 4 * REFS_KIB ? 4 * REFS_KIB : room;
+static size_t first_capacity(refs_bytes packed, size_t max_size) {
+    const unsigned long long stated = ZSTD_getFrameContentSize(packed.data, packed.size);
+    size_t first_size = 0;
+    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR &&
+        stated <= max_size && stated / 1024 <= packed.size)
+        return (size_t)stated + 1;
+    if (!refs_mul_size(packed.size, USUAL_RATIO, &first_size) || first_size > max_size)
+        first_size = max_size;
+    return first_size < 4 * REFS_KIB ? 4 * REFS_KIB : first_size;
 }
 
 /* Half of the time to unpack a manifest of 100 MB goes to page faults if pages are small. The
@@ -76,10 +77,10 @@ static refs_status unpack_all(ZSTD_DStream *stream, ZSTD_inBuffer *in, size_t ma
 
 refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *buffer,
                                   refs_error *err) {
-    size_t room;
-    if (!refs_add_size(buffer->size, first_room(packed, max_size), &room))
+    size_t first_size;
+    if (!refs_add_size(buffer->size, first_capacity(packed, max_size), &first_size))
         return refs_fail_nomem(err);
-    REFS_TRY(refs_buf_reserve(buffer, room, err));
+    REFS_TRY(refs_buf_reserve(buffer, first_size, err));
     advise_large_pages(buffer);
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (stream == NULL) return refs_fail_nomem(err);
@@ -112,11 +113,12 @@ void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary) {
 static refs_status unpack_text(ZSTD_DCtx *context, const refs_icechunk_dictionary *dictionary,
                                refs_bytes packed, refs_buf *text, refs_error *err) {
     uint8_t *to = text->data + text->size;
-    const size_t room = text->capacity - text->size;
-    const size_t size = dictionary->dictionary != NULL
-                            ? ZSTD_decompress_usingDDict(context, to, room, packed.data,
-                                                         packed.size, dictionary->dictionary)
-                            : ZSTD_decompressDCtx(context, to, room, packed.data, packed.size);
+    const size_t first_size = text->capacity - text->size;
+    const size_t size =
+        dictionary->dictionary != NULL
+            ? ZSTD_decompress_usingDDict(context, to, first_size, packed.data, packed.size,
+                                         dictionary->dictionary)
+            : ZSTD_decompressDCtx(context, to, first_size, packed.data, packed.size);
     if (ZSTD_isError(size))
         return refs_fail(err, REFS_CORRUPT, "a compressed location: zstd: %s",
                          ZSTD_getErrorName(size));
@@ -126,16 +128,16 @@ static refs_status unpack_text(ZSTD_DCtx *context, const refs_icechunk_dictionar
 
 refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, refs_bytes packed,
                                        size_t max_size, refs_buf *text, refs_error *err) {
-    const unsigned long long said = ZSTD_getFrameContentSize(packed.data, packed.size);
-    size_t room = max_size;
-    if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != ZSTD_CONTENTSIZE_ERROR) {
-        if (said > max_size)
+    const unsigned long long stated = ZSTD_getFrameContentSize(packed.data, packed.size);
+    size_t first_size = max_size;
+    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR) {
+        if (stated > max_size)
             return refs_fail(err, REFS_LIMIT,
                              "a compressed location is longer than the limit of %zu bytes",
                              max_size);
-        room = (size_t)said;
+        first_size = (size_t)stated;
     }
-    REFS_TRY(refs_buf_reserve(text, text->size + room + 1, err));
+    REFS_TRY(refs_buf_reserve(text, text->size + first_size + 1, err));
     ZSTD_DCtx *context = atomic_exchange(&dictionary->spare, NULL);
     if (context == NULL && (context = ZSTD_createDCtx()) == NULL) return refs_fail_nomem(err);
     refs_status status = unpack_text(context, dictionary, packed, text, err);

@@ -167,7 +167,7 @@ static refs_status look_at(const other_names *others, refs_str name, bool *is_th
     return status;
 }
 
-static refs_status hear_of_folder(void *user, refs_str folder, refs_error *err) {
+static refs_status note_folder(void *user, refs_str folder, refs_error *err) {
     other_names *others = user;
     const refs_str name = name_in_folder(folder, others->kind);
     bool is_there = true;
@@ -185,7 +185,7 @@ static refs_status list_others(other_names *others, refs_error *err) {
     if (vfs->list == NULL) return REFS_UNSUPPORTED;
     REFS_TRY(refs_buf_printf(&location, err, "%s/refs", others->source->folder));
     return vfs->list(vfs->self, (const char *)location.data,
-                     &(refs_vfs_listing){hear_of_folder, others}, err);
+                     &(refs_vfs_listing){note_folder, others}, err);
 }
 
 /* REFS_NOT_FOUND if no names are known. */

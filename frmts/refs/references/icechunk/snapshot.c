@@ -318,26 +318,26 @@ static uint64_t volume_of(const refs_manifest_ref *ref, size_t rank) {
  * deleted ones. Their number is then unknown. */
 static refs_status read_files(refs_icechunk_snapshot *snapshot, refs_error *err) {
     const size_t n = snapshot->manifests.count;
-    uint64_t *room = refs_calloc(n, sizeof *room);
+    uint64_t *covered = refs_calloc(n, sizeof *covered);
     snapshot->files = refs_calloc(n, sizeof *snapshot->files);
-    if (room == NULL || snapshot->files == NULL) {
-        refs_free(room);
+    if (covered == NULL || snapshot->files == NULL) {
+        refs_free(covered);
         return refs_fail_nomem(err);
     }
     for (size_t i = 0; i < snapshot->paths.count; i++) {
         const refs_icechunk_node *node = &snapshot->nodes[i];
         for (size_t k = node->begin; k < node->end; k++) {
-            uint64_t *sum = &room[snapshot->refs[k].manifest];
+            uint64_t *sum = &covered[snapshot->refs[k].manifest];
             if (!refs_add_u64(*sum, volume_of(&snapshot->refs[k], node->rank), sum))
                 *sum = UINT64_MAX;
         }
     }
     refs_status status = list_files(snapshot, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        snapshot->files[i].is_doubtful = snapshot->files[i].n_refs > room[i];
+        snapshot->files[i].is_doubtful = snapshot->files[i].n_refs > covered[i];
         snapshot->is_any_doubtful |= snapshot->files[i].is_doubtful;
     }
-    refs_free(room);
+    refs_free(covered);
     return status;
 }
 

@@ -142,69 +142,70 @@ static bool is_data_by_type(refs_str key, const refs_json *asset) {
     return has_data_type(asset);
 }
 
-static refs_status add_title(const owner *of, refs_str key, refs_error *err) {
-    refs_buf *titles = of->found->titles;
+static refs_status add_title(const owner *self, refs_str key, refs_error *err) {
+    refs_buf *titles = self->found->titles;
     if (titles == NULL) return REFS_OK;
-    if (of->id.size > 0) {
-        REFS_TRY(refs_buf_append_str(titles, of->id, err));
+    if (self->id.size > 0) {
+        REFS_TRY(refs_buf_append_str(titles, self->id, err));
         REFS_TRY(refs_buf_append(titles, "/", 1, err));
     }
     return refs_buf_append_text(titles, key, err);
 }
 
 /* Ignores names with a NUL, and an asset that the link "store" has already named. */
-static refs_status add_asset(const owner *of, refs_str key, const refs_json *asset,
+static refs_status add_asset(const owner *self, refs_str key, const refs_json *asset,
                              refs_error *err) {
     const refs_str href = refs_json_text(refs_json_get(asset, "href"));
-    refs_buf *names = of->found->assets;
+    refs_buf *names = self->found->assets;
     const size_t begin = names->size;
     if (href.size == 0 || refs_str_find(href, '\0') != SIZE_MAX ||
-        refs_str_find(key, '\0') != SIZE_MAX || refs_str_find(of->id, '\0') != SIZE_MAX)
+        refs_str_find(key, '\0') != SIZE_MAX || refs_str_find(self->id, '\0') != SIZE_MAX)
         return REFS_OK;
-    REFS_TRY(append_href(of->found->base, href, names, err));
-    if (begin > of->first &&
-        strcmp((const char *)names->data + of->first, (const char *)names->data + begin) == 0) {
+    REFS_TRY(append_href(self->found->base, href, names, err));
+    if (begin > self->first &&
+        strcmp((const char *)names->data + self->first, (const char *)names->data + begin) == 0) {
         names->size = begin;
         return REFS_OK;
     }
-    if (++*of->n > MAX_ASSETS)
+    if (++*self->n > MAX_ASSETS)
         return refs_fail(err, REFS_LIMIT, "the document has more assets than the limit of %d",
                          MAX_ASSETS);
-    return add_title(of, key, err);
+    return add_title(self, key, err);
 }
 
 /* Plain Zarr stores are skipped: this driver does not read them. */
-static refs_status add_stores(const owner *of, refs_error *err) {
-    const refs_json *links = refs_json_get(of->document, "links");
+static refs_status add_stores(const owner *self, refs_error *err) {
+    const refs_json *links = refs_json_get(self->document, "links");
     for (size_t i = 0; i < refs_json_size(links); i++) {
         const refs_json *link = refs_json_at(links, i);
         if (refs_str_is(refs_json_text(refs_json_get(link, "rel")), "store") &&
             (has_set_type(link) || !type_has(link, "zarr")))
-            REFS_TRY(add_asset(of, refs_str_from("store"), link, err));
+            REFS_TRY(add_asset(self, refs_str_from("store"), link, err));
     }
     return REFS_OK;
 }
 
-static refs_status add_those(const owner *of, bool (*is_one)(refs_str key, const refs_json *asset),
+static refs_status add_those(const owner *self,
+                             bool (*is_one)(refs_str key, const refs_json *asset),
                              refs_error *err) {
-    const refs_json *assets = refs_json_get(of->document, "assets");
+    const refs_json *assets = refs_json_get(self->document, "assets");
     if (!refs_json_is_object(assets)) return REFS_OK;
     for (size_t i = 0; i < refs_json_size(assets); i++)
         if (is_one(refs_json_name_at(assets, i), refs_json_at(assets, i)))
-            REFS_TRY(add_asset(of, refs_json_name_at(assets, i), refs_json_at(assets, i), err));
+            REFS_TRY(add_asset(self, refs_json_name_at(assets, i), refs_json_at(assets, i), err));
     return REFS_OK;
 }
 
 /* Prefers sets to the files that they refer to; a kind is used only if no better one exists. */
-static refs_status add_assets(const owner *of, refs_error *err) {
+static refs_status add_assets(const owner *self, refs_error *err) {
     static bool (*const kinds[])(refs_str key, const refs_json *asset) = {
         is_latest_set, is_set, has_data_role, is_data_by_type};
-    const refs_buf *names = of->found->assets;
-    REFS_TRY(add_stores(of, err));
+    const refs_buf *names = self->found->assets;
+    REFS_TRY(add_stores(self, err));
     const size_t n_stores = names->size;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (names->size > n_stores || (n_stores > of->first && i > 1)) break;
-        REFS_TRY(add_those(of, kinds[i], err));
+        if (names->size > n_stores || (n_stores > self->first && i > 1)) break;
+        REFS_TRY(add_those(self, kinds[i], err));
     }
     return REFS_OK;
 }
@@ -216,9 +217,9 @@ static refs_status read_document(const refs_json *document, const refs_stac *fou
     size_t n = 0;
     for (size_t i = 0; refs_json_is_array(features) && i < refs_json_size(features); i++) {
         const refs_json *item = refs_json_at(features, i);
-        const owner of = {item, found, refs_json_text(refs_json_get(item, "id")),
-                          found->assets->size, &n};
-        REFS_TRY(add_assets(&of, err));
+        const owner self = {item, found, refs_json_text(refs_json_get(item, "id")),
+                            found->assets->size, &n};
+        REFS_TRY(add_assets(&self, err));
     }
     const owner itself = {document, found, refs_str_view(NULL, 0), found->assets->size, &n};
     REFS_TRY(add_assets(&itself, err));
