@@ -1,8 +1,7 @@
-/* combine_attributes.h -- attributes of sources that the result does not have, warnings that name
- * them, and which values they call missing.
+/* combine_attributes.h -- attributes of sources that the result lacks, warnings that name them, and
+ * missing values by attributes.
  *
- * Read before this: combine.h, intern.h, zarr.h.
- */
+ * Read before this: combine.h, intern.h, zarr.h. */
 #ifndef REFS_COMBINE_COMBINE_ATTRIBUTES_H
 #define REFS_COMBINE_COMBINE_ATTRIBUTES_H
 
@@ -22,16 +21,14 @@ typedef struct refs_attribute_pair {
     const char *ignored;           /**< an attribute that is not compared; NULL: all are */
 } refs_attribute_pair;
 
-/** REFS_UNSUPPORTED where ecCodes' keys say that the fields are not of one statistic or kind of
- * level.
- */
+/** REFS_UNSUPPORTED if ecCodes' keys show different statistics or kinds of level. */
 refs_status refs_combine_check_kind(const refs_attribute_pair *pair, const char *const names[2],
                                     refs_error *err);
 
 /** Whether numbers of these classes (attribute_class.h) differ, or only one has them. */
 bool refs_combine_differ_in(const refs_attribute_pair *pair, unsigned classes);
 
-/** Warns where standard_name or cell_methods differ. False where they do not. `names` are those of
+/** Warns if standard_name or cell_methods differ; false if they do not. `names` are the names of
  * both sources. */
 bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
                                const char *const names[2]);
@@ -43,12 +40,13 @@ typedef struct refs_combine_kept_bytes {
     refs_bytes values;
 } refs_combine_kept_bytes;
 
-/** Appends a byte for each of the values, 1 where attributes and the fill value say that it is
- * missing; nothing where none is. Valid ranges do not count: coordinates lose those that differ. */
+/** Appends a byte for each value, 1 if attributes or the fill value declare it missing; nothing if
+ * none is missing. Valid ranges are ignored, because coordinates lose those that differ. */
 refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
                                       refs_error *err);
 
-/** The same, where values that lie in no valid range count, too. */
+/** Works like refs_combine_find_missing, and values outside the valid range count as missing,
+ * too. */
 refs_status refs_combine_find_invalid(const refs_combine_kept_bytes *of, refs_buf *invalid,
                                       refs_error *err);
 

@@ -1,6 +1,8 @@
-/* combine_internal.h -- parts as they are read, and the arrays of the result. An array of a part is
- * per-step ("thin") if it has few values for each step; an "outline" is the manifest of empty
- * fragments of an archive. */
+/* combine_internal.h -- parts as they are read, and the arrays of the result.
+ *
+ * An array of a part is per-step ("thin") if it has few values for each step; an "outline" is the
+ * manifest of empty fragments of an archive; a "hole" is a region of the result that no part has; a
+ * "piece" is a fragment of an aggregation in a part. */
 #ifndef REFS_COMBINE_COMBINE_INTERNAL_H
 #define REFS_COMBINE_COMBINE_INTERNAL_H
 
@@ -24,8 +26,8 @@
 /** Most concat dimensions. */
 #define REFS_COMBINE_MAX_DIMS 8
 
-/** Most bytes of a per-step array ("thin") at one index of the concat dimensions: its values may be
- * stored in the set. */
+/** Limit of bytes of a per-step array ("thin") at one index of the concat dimensions: its values
+ * may be stored in the set. */
 #define REFS_COMBINE_THIN_BYTES 64
 
 /** Most steps along one concat dimension: sorting takes 80 bytes for each. */
@@ -34,12 +36,13 @@
 /** Most indices of several concat dimensions, each of which is checked for being a hole. */
 #define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
-/** Most bytes of a per-step array of one part, and of strings, each of which takes its NUL. */
+/** Limit of bytes of a per-step array of one part, and of its strings with their NULs. */
 #define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
-/** Most bytes of values that are kept although less than one in REFS_COMBINE_EMPTY_FOR_EACH of them
- * is stored: of all sources together, and not counting arrays of REFS_COMBINE_MAX_COMPARED_BYTES.
- * A tiny file can declare a huge shape; each value of a coordinate takes about 107 bytes here. */
+/** Limit of bytes of sparse values that are kept: those of which less than one in
+ * REFS_COMBINE_EMPTY_FOR_EACH is stored, of all sources together, without arrays of
+ * REFS_COMBINE_MAX_COMPARED_BYTES. A tiny file can declare a huge shape, and each value of a
+ * coordinate takes about 107 bytes here. */
 #define REFS_COMBINE_MAX_EMPTY_BYTES (16 * REFS_MIB)
 #define REFS_COMBINE_EMPTY_FOR_EACH  64
 
@@ -48,9 +51,9 @@
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
-/** Larger coordinates are compared by digests of samples: rows at the beginning, in the middle and
- * at the end, of so many bytes each or of one row. Reading all of them would cost more than the
- * rest of combining. */
+/** Larger coordinates are compared by digests of sampled rows: at the beginning, in the middle and
+ * at the end, each of so many bytes or of one row. Reading all values would cost more than the rest
+ * of combining. */
 #define REFS_COMBINE_N_SAMPLES 3
 /** Elements of each sample ("spots") that are compared with those of other types. */
 #define REFS_COMBINE_SPOTS_OF_ROW   32
@@ -63,8 +66,8 @@ typedef struct refs_combine_steps {
     uint64_t begin, end;
 } refs_combine_steps;
 
-/** The holes of a combined array, and its metadata from before it had any: those of the fields of
- * refs_combine_array with the same names. */
+/** The holes of a combined array. Its other members are the array's metadata from before it had
+ * holes, named as in refs_combine_array. */
 typedef struct refs_combine_holes {
     size_t n_along, concat[REFS_COMBINE_MAX_DIMS]; /**< concat dimensions of the holes */
     refs_combine_steps *steps; /**< boxes, each of n_along, ascending and apart */
@@ -75,17 +78,17 @@ typedef struct refs_combine_holes {
     uint8_t fill[16];
 } refs_combine_holes;
 
-/** The meaning of stored numbers: stored * scale + offset, of unsigned integers where attributes
- * say so. */
+/** The packing of numbers: stored * scale + offset; stored integers are unsigned if attributes say
+ * so. */
 typedef struct refs_combine_unpacking {
     double scale, offset;
     bool is_unsigned;
 } refs_combine_unpacking;
 
-/** What a coordinate tells of a source that may have one value of it. */
+/** The kind of a coordinate that may have a single value in a source. */
 typedef enum refs_combine_coordinate {
     REFS_COMBINE_COORDINATE_OTHER,
-    REFS_COMBINE_COORDINATE_TIME, /**< an instant of which nobody says more */
+    REFS_COMBINE_COORDINATE_TIME, /**< an instant without a standard name of forecasts */
     REFS_COMBINE_COORDINATE_VALID_TIME,
     REFS_COMBINE_COORDINATE_REFERENCE_TIME,
     REFS_COMBINE_COORDINATE_LEAD_TIME,
@@ -345,9 +348,9 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);
 
-/** Has scalar coordinates of concat dimensions, and their bounds, get the dimensions that a part
- * lacks, and valid times, too, which depend on run and lead time: those of one run vary with the
- * step, and those of one lead time with the run. */
+/** Gives scalar coordinates of concat dimensions, and their bounds, the dimensions that a part
+ * lacks; also valid times, which depend on run and lead time: those of one run vary with the step,
+ * and those of one lead time with the run. */
 void refs_combine__widen_steps(const refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *member);
 
@@ -359,11 +362,11 @@ refs_status refs_combine__name_levels(refs_combine *combine, refs_error *err);
 /* -- fields.c, numbers.c: parts that are fragments ------------------------------------------------
  */
 
-/** Moves masters and manifests after all parts, finds the concat dimensions and, where names have
- * numbers, the positions of the parts. */
+/** Moves masters and manifests after all parts, and finds the concat dimensions; also the positions
+ * of parts whose names have numbers. */
 refs_status refs_combine__arrange_fields(refs_combine *combine, refs_error *err);
 
-/** Sets combine->numbers, where all parts are numbered by their names. */
+/** Sets combine->numbers if all parts are numbered by their names. */
 refs_status refs_combine__read_numbers(refs_combine *combine, refs_error *err);
 /** Places parts along the concat dimensions by the numbers. */
 refs_status refs_combine__place_numbers(refs_combine *combine, refs_error *err);
@@ -568,12 +571,12 @@ refs_status refs_combine__write_time(const refs_cf_clock *clock, const struct re
  */
 
 typedef enum refs_value_kind {
-    REFS_VALUE_NONE, /**< nothing that could be compared */
+    REFS_VALUE_NONE, /**< not comparable */
     REFS_VALUE_INTEGER,
     REFS_VALUE_NUMBER,
-    REFS_VALUE_COMPLEX, /**< in the order of the real part, then of the imaginary one */
+    REFS_VALUE_COMPLEX, /**< ordered by real part, then imaginary part */
     REFS_VALUE_TEXT,
-    REFS_VALUE_TIME /**< a number, or an integer, in units of time: an instant */
+    REFS_VALUE_TIME /**< an instant: a number or an integer in units of time */
 } refs_value_kind;
 
 /** One value of a coordinate. */
@@ -604,7 +607,7 @@ refs_value refs_combine__take_text(refs_str *list);
 refs_status refs_combine__append_strings(const refs_dtype *dtype, refs_str values,
                                          refs_buf *strings, refs_error *err);
 
-/** Whether it has a number: INTEGER, NUMBER and TIME. */
+/** Whether the value has a number: INTEGER, NUMBER or TIME. */
 bool refs_combine__is_number(const refs_value *value);
 
 /** Converts a number to another type without loss: a float or an integer to a double, an integer to
@@ -650,25 +653,24 @@ refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i);
 bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *clock,
                                const refs_value *other);
 
-/** The element that all elements of that size are, but for those that are missing; empty where they
- * differ or there is none. */
+/** The element that all elements equal, except missing ones; empty if they differ or there is
+ * none. */
 refs_str refs_combine__constant_of(refs_str all, refs_str missing, size_t size);
 
-/** The first value that differs between both, unpacked; the end of the shorter one where all before
- * are equal; UINT64_MAX where both are equal. Missing values are equal. */
+/** The first unpacked value that differs; the end of the shorter array if all before are equal;
+ * UINT64_MAX if both are equal. Missing values are equal. */
 uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b);
 
-/** The same from an element on. */
+/** Works like refs_combine__first_difference from an element on. */
 uint64_t refs_combine__next_difference(const refs_values *a, const refs_values *b, uint64_t begin);
 
 /* -- dims.c -------------------------------------------------------------------------------------
  */
 
-/** Warns of a dimension that no part has. REFS_INVALID where it seems to be misspelt, and for
- * fields. */
+/** Warns of a dimension that no part has. REFS_INVALID if it seems misspelt, and for fields. */
 refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err);
 
-/** Fails for a master whose concat dimension nobody named: names those that there are. */
+/** Fails for a master without a requested concat dimension, and names those that exist. */
 refs_status refs_combine__fail_without_dims(const refs_combine *combine, refs_error *err);
 
 /** Appends a value of a concat coordinate, a time as ISO 8601. */
@@ -682,8 +684,8 @@ refs_status refs_combine__print_index(const refs_combine *combine,
                                       const struct refs_combine_result *result,
                                       const uint64_t *index, refs_buf *text, refs_error *err);
 
-/** Fails where two parts differ in `element` of a coordinate that places fields: the result would
- * place the fields of one wrongly, and parts that are added later over them. */
+/** Fails because two parts differ in `element` of a coordinate that places fields: the result would
+ * misplace the fields of one part, and parts added later would overwrite them. */
 refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_array *array,
                                      const char *const names[2], refs_str element, refs_error *err);
 
@@ -699,13 +701,13 @@ refs_status refs_combine__fail_twice(const refs_combine *combine,
 /** A concat dimension. */
 typedef struct refs_combine_concat_dim {
     uint64_t n;
-    size_t first;       /**< member whose step comes first: its units hold */
-    bool has_own_units; /**< those of the options hold */
-    bool is_converted;  /**< coordinates of some part are in other units than they were */
+    size_t first;       /**< the member with the first step, which provides the units */
+    bool has_own_units; /**< the options set the units */
+    bool is_converted;  /**< coordinates of some part were converted to other units */
 } refs_combine_concat_dim;
 
-/** Fails if a part counts down along concat dimension `concat` where another counts up, or the
- * other way round: for parts that are not turned. Called once positions are planned. */
+/** Fails if steps of one part descend along concat dimension `concat` and those of another ascend;
+ * for parts whose order cannot be reversed. Call it after positions are planned. */
 refs_status refs_combine__check_direction(const refs_combine *combine,
                                           const refs_combine_member *member, size_t concat,
                                           refs_error *err);
@@ -720,12 +722,12 @@ typedef struct refs_combine_plan {
 refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, refs_error *err);
 void refs_combine__plan_clear(refs_combine_plan *plan);
 
-/** Checks that parts are tiles along guessed dimensions. REFS_UNSUPPORTED names a dimension and two
- * parts where they are not; a note says where they are tiles along several. */
+/** Checks that parts are tiles along detected dimensions. REFS_UNSUPPORTED names a dimension and
+ * two parts that are not; a warning says if there are several dimensions. */
 refs_status refs_combine__check_tiles(const refs_combine *combine, const refs_combine_plan *plan,
                                       refs_error *err);
 
-/** Notes which combinations of several concat coordinates no part has. */
+/** Reports which combinations of several concat coordinates no part has. */
 refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
                                              const refs_combine_plan *plan, refs_error *err);
 
@@ -734,23 +736,23 @@ refs_status refs_combine__tell_missing_tiles(const refs_combine *combine,
 refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err);
 
-/** Whether coordinates of two parts say the same, whatever their units and types: all values of two
- * axes, and of others the one that they have. */
+/** Whether coordinates of two parts are equal, whatever their units and types: all values of two
+ * axes, otherwise the single value of each. */
 bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_combine_array *mine,
                                       const refs_combine_array *theirs);
 
 /** Whether a coordinate counts instants. */
 bool refs_combine__is_instant(refs_combine_coordinate coordinate);
 
-/** Checks that each variable lies at one run, lead time, member and level, as far as no concat
- * dimension holds these or implies them; once planned. REFS_UNSUPPORTED names two parts. */
+/** Checks that each variable has one run, lead time, member and level, unless a concat dimension
+ * holds or implies them. Call it after planning. REFS_UNSUPPORTED names two parts. */
 refs_status refs_combine__check_scalars(const refs_combine *combine, refs_error *err);
 
-/** Whether a coordinate that has some of the concat dimensions tells where fields lie along
- * another: a run, a lead time, a member or a level that does not follow from these. */
+/** Whether a coordinate with some of the concat dimensions distinguishes fields: a run, lead time,
+ * member or level that does not follow from these dimensions. */
 bool refs_combine__places_fields(const refs_combine *combine, const refs_combine_place *at);
 
-/** Whether values of two arrays are the same, in the units of the first. */
+/** Whether values of two arrays are equal in the units of the first one. */
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
                                   const refs_combine_array *theirs);
 
@@ -783,38 +785,39 @@ typedef struct refs_combine_cells {
     size_t n_pieces, piece_capacity;
 } refs_combine_cells;
 
-/** Finds what parts have of the array at `path`, or of anything where that is NONE; boxes that sets
- * tell to be holes they do not have. To be cleared also after a failure. */
+/** Finds the cells that parts cover of the array at `path`, or of any array if it is NONE, without
+ * recorded holes. Call refs_combine__cells_clear even after a failure. */
 refs_status refs_combine__cells_open(refs_combine_cells *all, const refs_combine_plan *plan,
                                      uint32_t path, refs_error *err);
 void refs_combine__cells_clear(refs_combine_cells *all);
 
-/** Finds two parts that are no tiles along the only dimension of cells that are known: one cuts the
- * other. False where all parts with an array at `path`, or all where that is NONE, are one cell
- * each. */
+/** Finds two parts of which one divides the other along the only dimension of the cells, so that
+ * they are not tiles. False if each part with an array at `path` (NONE: each part) is one cell. */
 bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, size_t members[2]);
 
-/** Positions that a part has along a concat dimension: of some step, from the first one on, below
- * the end. Empty where it has no step. */
+/** The interval of positions that a part covers along a concat dimension; empty if it has no
+ * step. */
 refs_combine_steps refs_combine__extent(const refs_combine_axis *axis);
 
-/** Steps of a part along a concat dimension that its array has: a fragment has fewer than the part;
- * array NULL: all. */
+/** The steps of an array of a part along a concat dimension: a fragment has fewer than the part.
+ * Array NULL: all steps. */
 refs_combine_steps refs_combine__steps_of(const refs_combine *combine, const refs_combine_place *at,
                                           size_t concat);
 
-/** Appends what no part has as boxes, refs_combine_steps along each dimension of the cells: the
- * same ones whatever the parts that the rest comes from. `covered` is known. */
+/** Appends the boxes that no part covers, with refs_combine_steps along each dimension of the
+ * cells; they do not depend on how the covered cells are divided into parts. `covered` must be
+ * known. */
 refs_status refs_combine__missing_boxes(const refs_combine_cells *all, refs_buf *boxes,
                                         refs_error *err);
 
-/** The cell that begins at a position at which one does; n - 1: the end. */
+/** The cell that begins at `position`, where a cell must begin; n - 1 is the end. */
 size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position);
 
-/** The step of a part that has a position, which some step has. */
+/** The step of a part with this position, which must exist. */
 uint64_t refs_combine__step_at(const refs_combine_axis *axis, uint64_t position);
 
-/** Which concat dimension dimension `dim` of an array is, or REFS_COMBINE_MAX_DIMS. */
+/** The number of the concat dimension that dimension `dim` of an array is; REFS_COMBINE_MAX_DIMS:
+ * none. */
 size_t refs_combine__concat_dim_of(const refs_combine *combine, const refs_combine_array *array,
                                    size_t dim);
 
@@ -825,74 +828,74 @@ size_t refs_combine__concat_dim_of(const refs_combine *combine, const refs_combi
 /** The type of an aggregation. */
 typedef struct refs_common_type {
     refs_dtype dtype;
-    bool is_unpacked;   /**< it has a fill value and no packing, whatever its fragments have */
-    bool keeps_default; /**< netCDF's default fill value is a value of some */
-    bool needs_spare;   /**< of some 64-bit integers, for which there is no wider type */
+    bool is_unpacked;   /**< it has no packing and a fill value, even if its fragments differ */
+    bool keeps_default; /**< netCDF's default fill value is a valid value of some array */
+    bool needs_spare;   /**< some array has 64-bit integers, for which no wider type exists */
 } refs_common_type;
 
-/** The fill value for what is missing in an aggregation that is unpacked, and in any array of which
- * all elements are values, as JSON: NaN, or netCDF's for integers, of which none should be left
- * that are values, or the spare one. NULL for bytes. */
+/** The fill value, as JSON, of an unpacked aggregation, and of any array whose elements are all
+ * valid values: NaN, or for integers netCDF's default (which should not be a valid value) or its
+ * neighbour. NULL for bytes. */
 const char *refs_combine__missing_text(const refs_common_type *type);
 
-/** The same as an element. */
+/** The same fill value as an element. */
 void refs_combine__missing_element(const refs_common_type *type, uint8_t *fill);
 
 /** The result for the arrays of one path. */
 typedef struct refs_combine_result {
     uint32_t path;
-    size_t first; /**< member whose metadata it has: the first in the plan's order */
-    const refs_combine_array *like; /**< ... its array there */
+    size_t first; /**< the member that provides the metadata: the first in the plan's order */
+    const refs_combine_array *like; /**< its array */
     size_t rank;
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
     size_t concat[REFS_MAX_RANK]; /**< which concat dimension each is, or REFS_COMBINE_MAX_DIMS */
-    size_t n_concat;              /**< dimensions that are joined */
+    size_t n_concat;              /**< number of concat dimensions */
     bool is_thin;                 /**< of all parts */
-    bool is_loaded;               /**< its values are put into the set */
-    refs_dtype dtype;             /**< ... of these */
+    bool is_loaded;               /**< its values are stored in the set … */
+    refs_dtype dtype;             /**< … with this type */
     refs_buf values;
-    struct refs_combine_split *split; /**< how it is fragments; or NULL */
-    bool has_warned_of_units;         /**< of parts that they are not converted */
-    bool has_warned_of_values;        /**< that parts have other values */
-    bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
-    bool drops_start, drops_length; /**< nor do they of intervals of a statistic */
-    bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
-                       */
-    bool drops_stored; /**< values were converted: attributes in the units of before, too; nor does
-                          a coordinate say what is missing where its parts do not say the same */
-    bool drops_actual; /**< a coordinate of several parts says nothing of the values of one */
-    bool has_holes;    /**< parts do not have all of it … */
-    refs_buf holes; /**< … these boxes, refs_combine_steps along each concat dimension; none: they
-                       are not known */
-    bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
+    struct refs_combine_split *split; /**< its fragments; or NULL */
+    bool has_warned_of_units;         /**< reported: units of parts are not converted */
+    bool has_warned_of_values;        /**< reported: parts have different values */
+    bool drops_flags;                 /**< flag meanings of parts differ, so the result has none */
+    bool drops_start, drops_length;   /**< likewise, intervals of a statistic */
+    bool drops_range;  /**< valid ranges of a coordinate differ, so the result has none */
+    bool drops_stored; /**< values were converted, so attributes in the former units are left out;
+                          likewise, missing values of a coordinate if parts differ in them */
+    bool drops_actual; /**< a coordinate of several parts has no actual_range */
+    bool has_holes;    /**< parts do not cover the array; … */
+    refs_buf holes; /**< … boxes that they do not cover, with refs_combine_steps along each concat
+                       dimension; empty: unknown */
+    bool has_hole_fill; /**< holes have the following fill value, not that of `like` */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
-    bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
-    bool lacks_fill;      /**< of bytes all are values: what has holes gets a wider type */
+    bool tells_hole_fill; /**< the attribute _FillValue is added */
+    bool
+        lacks_fill; /**< all values of a byte are valid, so an array with holes gets a wider type */
 } refs_combine_result;
 
-/** Finds out, with all that can be wrong. To be cleared also after a failure. */
+/** Combines the metadata of all parts, and fails if they differ too much. Call
+ * refs_combine__result_clear even after a failure. */
 refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_plan *plan,
                                       uint32_t path, refs_combine_result *result, refs_error *err);
 void refs_combine__result_clear(refs_combine_result *result);
 
-/** If parts do not have the array, a note says so, and what stands there becomes a fill value that
- * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
- * has to be. */
+/** If parts lack the array, reports that and chooses a fill value for the holes that is no valid
+ * value. REFS_UNSUPPORTED if there is none. `*splits`: the array becomes fragments. */
 refs_status refs_combine__fill_holes(refs_combine *combine, const refs_combine_plan *plan,
                                      refs_combine_result *result, bool *splits, refs_error *err);
 
-/** A fill value for values of the result that no part has, unless attributes have one.
- * REFS_UNSUPPORTED for bytes, all of which are values. */
+/** Chooses a fill value for elements that no part has, unless attributes have one. REFS_UNSUPPORTED
+ * for bytes, whose values are all valid. */
 refs_status refs_combine__declare_fill(refs_combine *combine, refs_combine_result *result,
                                        refs_error *err);
 
-/** The type of an aggregation of an array of which all elements are values, with one more for what
- * is missing: wider, where there is a wider one. */
+/** The type of an aggregation of an array whose values are all valid: wider, if possible, so that
+ * one value is free for missing elements. */
 refs_common_type refs_combine__wider_type(const refs_combine *combine,
                                           const refs_combine_array *array);
 
-/** The same for what stands between the fragments of an array. */
+/** Works like refs_combine__fill_holes for gaps between the fragments of an array. */
 refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *result,
                                     refs_error *err);
 
@@ -900,8 +903,8 @@ refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *
  * ------------------------------------------------
  */
 
-/** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
- * leaves it out of the document. `strings` are those of the member. */
+/** Reads the holes that the ".zarray" of an array records along concat dimensions; removes the
+ * record from the document if it has other dimensions. `strings` are those of the member. */
 refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
                                      refs_combine_array *array, refs_error *err);
 void refs_combine__holes_free(refs_combine_holes *holes);
@@ -910,35 +913,34 @@ void refs_combine__holes_free(refs_combine_holes *holes);
 refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
                                          refs_error *err);
 
-/** Gives an array the metadata that it had without holes, and no holes. */
+/** Removes an array's holes, and restores its metadata from before. */
 void refs_combine__forget_holes(refs_combine_array *array);
 
-/** REFS_INVALID where a box ends behind the array, whose strings are those of the combination. */
+/** REFS_INVALID if a box ends beyond the array. The array's strings must be those of the
+ * combination. */
 refs_status refs_combine__check_holes(const refs_combine *combine, const refs_combine_array *array,
                                       refs_error *err);
 
-/** Places of box number `i`, in blocks of `per` steps along each of the holes' dimensions; at least
- * one. Boxes have no place in common. */
+/** The number of indices in box `i`, in blocks of `per` along each dimension of the holes; at least
+ * 1. Boxes do not overlap. */
 double refs_combine__box_places(const refs_combine_holes *holes, size_t i, const uint64_t *per);
 
-/** Gives arrays of all parts the metadata that they had without holes. */
+/** Restores the metadata from before there were holes in the arrays of all parts. */
 void refs_combine__forget_fills(refs_combine *combine);
 
-/** Whether a part has nothing of the array at `step` along a concat dimension. */
+/** Whether the array has only a hole at `step` along a concat dimension. */
 bool refs_combine__is_hole(const refs_combine *combine, const refs_combine_array *array,
                            size_t concat, uint64_t step);
 
-/** Whether a part has holes that its document does not place: older versions did not place tiles.
- */
+/** Whether the positions of holes are unknown: older versions did not record those of tiles. */
 bool refs_combine__has_unknown_holes(const refs_combine_array *array);
 
-/** Whether a part has nothing of the array where it has `steps` along each concat dimension. */
+/** Whether the array has a hole at `steps` along the concat dimensions. */
 bool refs_combine__is_in_hole(const refs_combine_array *array, const uint64_t *steps);
 
-/** Places along the dimensions along which holes are told, of which `is_hole` tells: to be asked of
- * many places. */
+/** A map of the holes, faster than refs_combine__is_in_hole for many indices. */
 typedef struct refs_combine_mask {
-    uint8_t *is_hole; /**< or NULL: nowhere, or it is not known; to be freed */
+    uint8_t *is_hole; /**< owned; NULL: no holes, or unknown ones */
     const refs_combine_holes *holes;
     const refs_combine_member *member;
 } refs_combine_mask;
@@ -947,45 +949,44 @@ refs_status refs_combine__mask_open(const refs_combine_place *at, refs_combine_m
                                     refs_error *err);
 bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *steps);
 
-/** The first place along the concat dimensions that a part has of an array. */
+/** The first index along the concat dimensions where a part has the array. */
 refs_status refs_combine__first_place(const refs_combine *combine, const refs_combine_place *at,
                                       uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
-/** Whether one place along the concat dimensions comes before another. */
+/** Whether an index along the concat dimensions comes before another one. */
 bool refs_combine__is_before(const refs_combine *combine, const uint64_t *one,
                              const uint64_t *other);
 
-/** Appends the member's value. */
+/** Appends the record of the holes as the value of their member of ".zarray". */
 refs_status refs_combine__tell_holes(const refs_combine *combine, const refs_combine_result *result,
                                      refs_buf *text, refs_error *err);
 
-/** The properties that must be equal in arrays whose chunks stand in one: members of the document,
- * which is given as text, and the attributes that change what values mean. */
+/** The properties that arrays must share so that their chunks become chunks of one array: members
+ * of the document, which is passed as text, and attributes that change the meaning of values. */
 refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
                                           refs_error *err);
 refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
                                            uint32_t *id, refs_error *err);
 
-/** The attributes that tell what single values mean. */
+/** The attributes with the meanings of single values. */
 refs_status refs_combine__describe_flags(refs_intern *strings, const refs_json *attributes,
                                          uint32_t *id, refs_error *err);
 
-/** Appends pairs as of refs_combine__replace for the attributes that a joined array does not get;
- * returns how many members of `pairs` these are. */
+/** Appends pairs for refs_combine__replace that remove attributes which the combined array does not
+ * get; returns the number of elements added to `pairs`. */
 #define REFS_COMBINE_MAX_LEFT_OUT 24
 size_t refs_combine__left_out(const refs_combine_result *result, const char **pairs);
 
-/** The attributes that tell which values are valid. */
+/** The attributes with the valid range. */
 refs_status refs_combine__describe_range(refs_intern *strings, const refs_json *attributes,
                                          uint32_t *id, refs_error *err);
 
-/** Lets the layouts of arrays that get dimensions before their own be as if they had them: a set
- * that was joined before has them. Once the axes of the member are known. */
+/** Adds the new dimensions to the layouts of arrays that get them, as in a set that was combined
+ * before. Requires the axes of the member. */
 refs_status refs_combine__widen_layouts(const refs_combine *combine, refs_combine_member *member,
                                         refs_intern *strings, refs_error *err);
 
-/** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
- * none. */
+/** The dimension of the member's array for dimension `dim` of the result; SIZE_MAX: none. */
 size_t refs_combine__own_dim(const refs_combine_result *result, const refs_combine_array *array,
                              size_t dim);
 
@@ -997,11 +998,10 @@ const refs_combine_array *refs_combine__bounded_by(const refs_combine_member *me
 refs_combine_array *refs_combine__bounds_of(const refs_combine_member *member,
                                             const refs_combine_array *array);
 
-/** Units in which the values of an array of a member are, its own or those of the coordinate whose
- * bounds it has, or NONE. */
+/** The units of an array's values: its own, or for bounds those of their coordinate; NONE: none. */
 uint32_t refs_combine__units_of(const refs_combine_member *member, const refs_combine_array *array);
 
-/** Its units and its calendar, likewise. */
+/** The units and calendar of an array, for bounds those of their coordinate. */
 refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_combine_member *member,
                                      const refs_combine_array *array);
 
@@ -1009,42 +1009,41 @@ refs_cf_units refs_combine__count_in(const refs_combine *combine, const refs_com
 bool refs_combine__is_coordinate(const refs_combine *combine, const refs_combine_member *member,
                                  const refs_combine_array *array);
 
-/** Whether a joined array, a coordinate or its bounds, is in the units of the options. */
+/** Whether a combined coordinate, or its bounds, gets the units of the options. */
 bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine_plan *plan,
                                  const refs_combine_result *result);
 
-/** Puts the values of a thin array together. */
+/** Combines the values of a per-step array. */
 refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
                                  refs_combine_result *result, refs_error *err);
 
-/** Gives the values of all parts the units that the coordinate has whose bounds they are, as
- * fragments state none. */
+/** Converts bounds of all parts to the units of their coordinate, because fragments state none. */
 refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combine_plan *plan,
                                         const refs_combine_result *result, refs_error *err);
 
-/** Whether two parts that have the same steps of an array have the same values, by their digests;
- * true where these do not tell. */
+/** Whether two parts with the same steps of an array have equal values as far as digests show; true
+ * if there are no digests. */
 bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_member *one,
                                    const refs_combine_member *other);
 
-/** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
- * nothing. */
+/** Appends the difference that prevents two arrays of one path from becoming one array; nothing if
+ * there is none. */
 refs_status refs_combine__differ(const refs_combine *combine, const refs_combine_place *one,
                                  const refs_combine_place *other, refs_buf *text, refs_error *err);
 
 /* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
  */
 
-/** Appends its fill value, a number, as attributes have it: NaN and Infinity are no strings. */
+/** Appends the fill value, a number, as attributes have it: NaN and Infinity are not strings. */
 refs_status refs_combine__write_fill_number(const refs_array_meta *meta, refs_buf *text,
                                             refs_error *err);
 
-/** Appends its fill value as ".zarray" has it. */
+/** Appends the fill value as ".zarray" has it. */
 refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text, refs_error *err);
 
-/** Appends what ".zarray" says of an array in the place of "zarr.json". REFS_UNSUPPORTED names what
- * version 2 does not have: "its shards". */
+/** Appends the ".zarray" that is equivalent to "zarr.json". REFS_UNSUPPORTED names what version 2
+ * lacks: "its shards". */
 refs_status refs_combine__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err);
 
 /** Appends its ".zattrs". */
@@ -1055,8 +1054,8 @@ refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_
 refs_status refs_combine__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
                                      refs_error *err);
 
-/** Appends `document` with members replaced: pairs of a name and JSON, or NULL: left out;
- * NULL-ended. */
+/** Appends `document` with some members replaced: `pairs` are names and JSON values (NULL removes
+ * the member), NULL-terminated. */
 refs_status refs_combine__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                   refs_error *err);
 
@@ -1066,12 +1065,12 @@ refs_status refs_combine__replace(refs_str document, const char *const *pairs, r
 /** The fragments of an array: boxes of cells. */
 typedef struct refs_combine_split {
     refs_combine_cells cells; /**< along the concat dimensions of the array, in its order */
-    size_t dim[REFS_COMBINE_MAX_DIMS]; /**< of the array, that each of them is */
-    refs_fragment_grid grid;           /**< fragments are there where parts have something */
+    size_t dim[REFS_COMBINE_MAX_DIMS]; /**< the array's dimension for each concat dimension */
+    refs_fragment_grid grid;           /**< a fragment exists if a part has any of it */
     refs_common_type type;             /**< of the aggregation */
 } refs_combine_split;
 
-/** Cells from begin on, below end, along each concat dimension of the array. */
+/** The cells from begin up to end along each concat dimension of the array. */
 typedef struct refs_combine_cell_box {
     size_t begin[REFS_COMBINE_MAX_DIMS], end[REFS_COMBINE_MAX_DIMS];
 } refs_combine_cell_box;
@@ -1085,57 +1084,57 @@ size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *
 /** The piece that has the first cell of a fragment, or NULL. */
 const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split, uint64_t number);
 
-/** The array whose attributes an aggregation has: that of the first fragment that is there. */
+/** The array that provides the attributes of an aggregation: its first existing fragment. */
 const refs_combine_array *refs_combine__first_of(const refs_combine_split *split);
 
 /** The type of an aggregation of the arrays. */
 refs_common_type refs_combine__common_type(const refs_combine *combine,
                                            const refs_combine_array *const *arrays, size_t n);
 
-/** Whether the element is among the values of an array, as they are known. */
+/** Whether the element is among the known values of an array. */
 bool refs_combine__holds(const refs_combine *combine, const refs_combine_array *array,
                          const uint8_t *element);
 
-/** Those of an array without a valid range. */
+/** The text of refs_combine__describe_range for an array without a valid range. */
 #define REFS_COMBINE_NO_RANGE "valid_range=;valid_min=;valid_max=;"
 
-/** Whether all elements of an array of numbers are values: netCDF's default fill value is one, and
- * nobody says of others that they are missing. Bytes are judged by what is said alone. */
+/** Whether all elements of an array of numbers are valid: netCDF's default fill value is valid, and
+ * no attribute declares another one. For bytes only the attributes count. */
 bool refs_combine__has_only_values(const refs_combine_array *array);
 
-/** The attribute valid_range that an aggregation of integers needs which has no place without a
- * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where they
- * have a fill value or a valid range of their own, or are no integers. */
+/** The valid_range for an aggregation of integers without missing fragments: without it, readers
+ * treat netCDF's default fill value as missing. NULL if the array has a fill value or valid range
+ * of its own, or no integers. */
 const char *refs_combine__whole_range(const refs_combine *combine, const refs_combine_array *array);
 
-/** Whether that is what attributes tell, by the text of refs_combine__describe_range: none are left
- * out, as where there is no range. */
+/** Whether attributes, as refs_combine__describe_range lists them, have that range or none, so that
+ * no element is invalid. */
 bool refs_combine__has_whole_range(const refs_combine_array *array, refs_str range);
 
 struct refs_master;
 
-/** Appends the paths of dimensions without limit, each with a NUL: those of a master that grows, or
- * of a manifest of empty fragments; else those that any source has. Only those that the master can
- * have so. */
+/** Appends the paths of unlimited dimensions, each with a NUL: those of a master that grows, or of
+ * a manifest of empty fragments; else those of any source. Only dimensions that can be unlimited in
+ * the master. */
 refs_status refs_combine__list_unlimited(const refs_combine *combine,
                                          const struct refs_master *master, refs_buf *paths,
                                          refs_error *err);
 
-/** Whether a group, "" or "forecast/", has such a dimension. */
+/** Whether a group, "" or "forecast/", has this unlimited dimension. */
 bool refs_combine__is_unlimited(const refs_buf *paths, refs_str group, refs_str name);
 
-/** Appends an object without what tells how values are stored. */
+/** Appends an object without the attributes of packing. */
 refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf *text,
                                           refs_error *err);
 
 /** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
 bool refs_combine__may_split(const refs_combine *combine, const refs_combine_result *result);
 
-/** Steps along a concat dimension of the array that cannot be apart: those of a chunk. */
+/** Steps along a concat dimension of the array that cannot be separated: those of a chunk. */
 uint64_t refs_combine__steps_per_chunk(const refs_combine_result *result,
                                        const refs_combine_array *array, size_t dim);
 
-/** Finds the fragments. REFS_UNSUPPORTED where chunks would have to be cut, REFS_INVALID where two
+/** Finds the fragments. REFS_UNSUPPORTED if chunks would have to be divided, REFS_INVALID if two
  * parts have the same steps. */
 refs_status refs_combine__split(refs_combine *combine, const refs_combine_plan *plan,
                                 refs_combine_result *result, refs_error *err);
@@ -1148,15 +1147,15 @@ refs_status refs_combine__put_split(refs_combine *combine, const refs_combine_re
 refs_status refs_combine__put_split_chunks(refs_combine *combine, const refs_combine_result *result,
                                            const refs_combine_sink *sink, refs_error *err);
 
-/** In how many chunks of so many steps values go on being stored where a set grows; 0: in one, as
- * there are more than REFS_COMBINE_MAX_VALUE_CHUNKS. */
+/** The number of chunks of stored values in a set that grows; 0: one chunk, because there would be
+ * more than REFS_COMBINE_MAX_VALUE_CHUNKS. */
 uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk);
 
-/** Puts values into chunks of `size` bytes, the last of which is filled up with zeros. */
+/** Writes values in chunks of `size` bytes; the last one is padded with zeros. */
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
                                      refs_error *err);
 
-/** A chunk of a member, and its number in what is joined. */
+/** A chunk of a member, and its number in the result. */
 typedef struct refs_combine_chunk {
     const refs_combine_member *member;
     const refs_stream_ref *ref;
@@ -1172,30 +1171,30 @@ refs_status refs_combine__emit(refs_combine *combine, const refs_combine_plan *p
                                const refs_combine_sink *sink, refs_error *err);
 struct refs_master;
 
-/** Fails for an aggregation of a source of a master. */
+/** Fails for a source of a master that contains an aggregation. */
 refs_status refs_combine__fail_nested(const refs_combine *combine, uint32_t path,
                                       const refs_combine_member *member, refs_error *err);
 
-/** Tells a master what parts are fragments of. */
+/** Writes the aggregations of which parts are the fragments to a master. */
 refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);
 
-/** Leaves sources out to which only arrays refer that are not selected, where one set is copied
- * that is whole. Those that nothing refers to are kept: values of theirs may be in the set. */
+/** If one whole set is copied, leaves out sources that only unselected arrays refer to. Sources
+ * without references are kept: the set may have values of them. */
 refs_status refs_combine__leave_sources_out(const refs_combine *combine,
                                             refs_combine_sources *sources, refs_error *err);
 
 refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *sink,
                                refs_error *err);
 
-/** Turns references into what sinks are given. */
+/** Converts references of a part to references of the result. */
 typedef struct refs_packer {
     refs_combine *combine;
     refs_combine_member *member;
     struct refs_fetcher *fetcher;
-    const struct refs_store *store; /**< of the part: what it records of its sources; or NULL */
-    uint32_t checked;      /**< location, plus 1, whose state was compared last; 0: none was */
-    refs_intern *urls;     /**< of what was packed so far */
+    const struct refs_store *store; /**< the part's record of its sources; or NULL */
+    uint32_t checked; /**< number of the location, plus 1, whose state was compared last; 0: none */
+    refs_intern *urls;     /**< of all references so far */
     uint32_t *by_location; /**< number in `urls` of each location; or NONE */
     size_t n_by_location;
     refs_buf bytes, url; /**< scratch */
@@ -1204,10 +1203,10 @@ typedef struct refs_packer {
 
 void refs_combine__packer_clear(refs_packer *packer);
 
-/** Counts a reference that is looked at, and now and then asks go_on: REFS_CANCELLED. */
+/** Counts a reference, and regularly calls go_on: REFS_CANCELLED. */
 refs_status refs_combine__count_seen(refs_packer *packer, refs_error *err);
 
-/** The result for `ref`: inlined where it is small. Bytes are borrowed until the next call. */
+/** The result for `ref`: inline if it is small. Bytes are borrowed until the next call. */
 refs_status refs_combine__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
                                refs_error *err);
 
@@ -1217,18 +1216,17 @@ refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combin
 /** The number of a chunk. */
 uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index);
 
-/** Warns that the keys of a part that belong to no array are left out, or fails where the
- * combination is to refuse that. Does nothing where there are none. */
+/** Warns that keys of a part that belong to no array are left out, or fails if the options refuse
+ * that. */
 refs_status refs_combine__tell_others(const refs_combine *combine,
                                       const refs_combine_member *member, const char *why,
                                       refs_error *err);
 
-/** Warns of attributes of groups and arrays that only other parts have than the first one that has
- * the group or array. */
+/** Warns of attributes that only later parts have, not the first part with the group or array. */
 refs_status refs_combine__tell_attributes(const refs_combine *combine,
                                           const refs_combine_plan *plan, refs_error *err);
 
-/** REFS_CANCELLED where the caller does not want to go on. */
+/** REFS_CANCELLED if the caller has cancelled. */
 refs_status refs_combine__go_on(const refs_combine *combine, refs_error *err);
 
 #endif

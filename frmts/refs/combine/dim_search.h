@@ -66,8 +66,8 @@ refs_status refs_dims__search(const refs_dim_search *all, refs_dims_test *test,
  * if they share a grid and one axis differs. */
 refs_status refs_dims__find_base(refs_dim_search *all, refs_error *err);
 
-/** Sets has_instant and its like. A dimension without a variable counts as an instant, so that
- * times are not added to it. */
+/** Sets has_instant and similar members. A dimension without a variable counts as an instant, so
+ * that times are not added to it. */
 void refs_dims__describe_base(refs_dim_search *all);
 
 /** Begins with the concat dimensions of the combination as the base. */

@@ -1,14 +1,13 @@
-/* part_reader.h -- a part while it is read: what the files that read it share.
+/* part_reader.h -- reading a part, shared by the files that do so.
  *
- * Read before this: combine_internal.h.
- */
+ * Read before this: combine_internal.h. */
 #ifndef REFS_COMBINE_PART_READER_H
 #define REFS_COMBINE_PART_READER_H
 
 #include "combine_how.h"
 #include "combine_internal.h"
 
-/** Units of times that names of parts tell. */
+/** Units of times in names of parts. */
 #define REFS_SINCE_EPOCH "seconds since 1970-01-01"
 
 /** An aggregation whose fragments are in the part. */
@@ -38,8 +37,8 @@ typedef struct refs_part_reader {
     refs_intern fields;                   /**< paths of the arrays that make up fields */
     size_t most_dims;                     /**< of a field */
     refs_combine_how how;                 /**< a set was combined */
-    const refs_combine_master_file *file; /**< what masters say of the part; or NULL */
-    const refs_intern *rest;              /**< paths of all that is taken of a master; or NULL */
+    const refs_combine_master_file *file; /**< the part as masters describe it; or NULL */
+    const refs_intern *rest; /**< paths of the arrays that are used of a master; or NULL */
 } refs_part_reader;
 
 /* -- contents.c ---------------------------------------------------------------------------------
@@ -50,7 +49,7 @@ refs_status refs_part__number_text(refs_part_reader *in, refs_str text, uint32_t
 
 refs_status refs_part__number_scratch(refs_part_reader *in, uint32_t *id, refs_error *err);
 
-/** The document under `folder` and `name`; NONE where there is none. */
+/** The document with `folder` and `name`; NONE if there is none. */
 refs_status refs_part__number_document(refs_part_reader *in, refs_str folder, const char *name,
                                        uint32_t *id, refs_error *err);
 
@@ -61,8 +60,8 @@ refs_status refs_part__number_attribute(refs_part_reader *in, const refs_array_m
  * aggregations stay as they are. */
 const refs_part_container *refs_part__container_of(const refs_part_reader *in, const char *path);
 
-/** Whether aggregations are described as the arrays that they stand for: where parts are fields,
- * and in a master. */
+/** Whether aggregations are described as the arrays that they represent: in masters, and if parts
+ * are fields. */
 bool refs_part__sees_aggregations(const refs_part_reader *in);
 
 /* -- chosen.c -----------------------------------------------------------------------------------
@@ -87,7 +86,7 @@ const refs_combine_cut *refs_part__cuts_of(const refs_part_reader *in);
 const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const refs_array_meta *meta,
                                             size_t dim);
 
-/** Leaves the holes that lie in the selected part of an array. */
+/** Restricts the holes to the selected part of an array. */
 void refs_part__cut_holes(const refs_part_reader *in, const refs_array_meta *meta,
                           refs_combine_holes *holes);
 
@@ -126,7 +125,7 @@ refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *me
 refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err);
 
-/** The bytes of the chunks of an array that are stored, decoded; UINT64_MAX for more than that. */
+/** The decoded bytes of an array's stored chunks; UINT64_MAX if the number overflows. */
 refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta *meta,
                                     const refs_combine_array *array, uint64_t *bytes,
                                     refs_error *err);
@@ -140,24 +139,25 @@ refs_status refs_part__look_for_masks(refs_part_reader *in, const refs_array_met
 refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
                                    bool is_optional, refs_error *err);
 
-/** Reads all of them as one plan: over a network, one request more. */
+/** Reads all requested values as one plan, which takes one more request for remote files. */
 refs_status refs_part__load_values(refs_part_reader *in, refs_error *err);
 
 size_t refs_part__n_concat_dims(const refs_part_reader *in, const refs_array_meta *meta);
 
-/** Warns once for each path. Values that cannot be decoded come from the first part, and so do
- * values that cannot be read: sets are combined where their files are unreachable. */
+/** Takes digests, and warns once for each path if that fails: sets are combined even if their files
+ * are unreachable. The values of the first part are then used. */
 refs_status refs_part__take_digest(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err);
 
 bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit);
 
-/** Values that are only compared need not be readable: the array of the first part is then used. */
+/** Requests values. If values that are only compared cannot be read, the array of the first part is
+ * used. */
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err);
 
-/** Takes digests of other arrays without concat dimensions that are too large to keep their values,
- * once it is known which dimensions the part lacks. */
+/** Takes digests of arrays without concat dimensions that are too large to keep their values, once
+ * the dimensions that the part lacks are known. */
 refs_status refs_part__take_other_digests(refs_part_reader *in, refs_error *err);
 
 /* -- entries.c ----------------------------------------------------------------------------------
@@ -181,10 +181,10 @@ refs_status refs_part__read_entry(refs_part_reader *in, const refs_array_meta *m
 refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_container *of,
                                   const refs_array_meta *meta, refs_error *err);
 
-/** Steps of the fragments along a concat dimension, where no other array states them. */
+/** Counts the steps of fragments along a concat dimension that no other array states. */
 void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat);
 
-/** Whether a partition of an aggregation stands for a fragment that was never written. */
+/** Whether a partition of an aggregation has a fragment that was never written. */
 bool refs_part__is_nothing(const refs_array_meta *meta, const struct refs_partition *partition);
 
 /* -- masters.c ----------------------------------------------------------------------------------
@@ -193,14 +193,14 @@ bool refs_part__is_nothing(const refs_array_meta *meta, const struct refs_partit
 /** Lists the files of a part that is a master, for refs_combine_replace_masters. */
 refs_status refs_part__list_files(refs_part_reader *in, refs_error *err);
 
-/** Whether a part holds all values of files, which are there and as they were. */
+/** Whether a part has all values of its source files, and these exist unchanged. */
 bool refs_part__has_known_files(const refs_part_reader *in);
 
-/** Fails for an aggregation that no file has: its fragments are values. */
+/** Fails for an aggregation without files, whose fragments are single values. */
 refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_error *err);
 
-/** Fails for an aggregation whose fragments lie in the part itself. */
+/** Fails for an aggregation whose fragments are in the part itself. */
 refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err);
 
 /** The group of the variables of a file that masters name; "" for the root. */
@@ -209,16 +209,16 @@ const char *refs_part__group_of_file(const refs_combine_master_file *file);
 /** Whether a variable of the file is one of its masters; `path` begins in that group. */
 bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
 
-/** REFS_UNSUPPORTED where fragments are not whole variables of the file, REFS_CORRUPT where it has
- * none of that name. */
+/** REFS_UNSUPPORTED if fragments are not whole variables of the file, REFS_CORRUPT if the file has
+ * no such variable. */
 refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
                                    refs_error *err);
 
 /* -- axes.c -------------------------------------------------------------------------------------
  */
 
-/** A set of one forecast repeats its reference time at each step. When forecasts are combined along
- * it, it is the scalar of each part. */
+/** Takes the constant value of a coordinate. A set of one forecast repeats its reference time at
+ * each step; when forecasts are combined along it, it is the scalar of each part. */
 refs_status refs_part__take_constants(refs_part_reader *in, refs_error *err);
 
 refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err);
