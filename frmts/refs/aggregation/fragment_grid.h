@@ -22,11 +22,11 @@ extern "C" {
 /** Most fragments of one array. */
 #define REFS_MAX_PARTITIONS ((uint64_t)1 << 24)
 
-/** The number of no string. */
+/** Stands for an absent string. */
 #define REFS_NO_TEXT REFS_INTERN_NONE
 
-/** Elements [begin, end) of the array along one dimension, which fragments number `index` along it
- * have. */
+/** Elements [begin, end) of the array along one dimension: those of fragments with `index` along
+ * it. */
 typedef struct refs_fragment_interval {
     uint64_t begin, end;
     uint64_t index;
@@ -42,47 +42,48 @@ typedef struct refs_fragment_dim {
     size_t n_breaks;
     size_t break_capacity;
     uint64_t n_parts; /**< of the grid, at least 1 */
-    bool is_split;    /**< or all fragments have all of it */
+    bool is_split;    /**< otherwise each fragment has all of the dimension */
 } refs_fragment_dim;
 
-/** Along one dimension of a fragment: elements start, start + step … of it, or those of `list`. */
+/** The elements of a fragment along one of its dimensions: start, start + step …, or those of
+ * `list`. */
 typedef struct refs_fragment_part {
     int64_t start, step;
     uint64_t n;           /**< 0: all of the fragment */
     const uint64_t *list; /**< or NULL */
 } refs_fragment_part;
 
-/** The further terms of CFA-0.4 for one fragment beyond its name; NULL where nothing. */
+/** Terms of CFA-0.4 for one fragment in addition to its name; NULL if there are none. */
 typedef struct refs_fragment_layout {
     size_t rank;                   /**< of the fragment */
-    uint64_t shape[REFS_MAX_RANK]; /**< as the encoding records it; 0: not recorded */
-    size_t dim[REFS_MAX_RANK];     /**< of the array, for each; SIZE_MAX: none, it has size 1 */
+    uint64_t shape[REFS_MAX_RANK]; /**< 0: not recorded by the encoding */
+    size_t dim[REFS_MAX_RANK]; /**< the array's dimension for each; SIZE_MAX: none, the size is 1 */
     bool is_reversed[REFS_MAX_RANK];
     refs_fragment_part part[REFS_MAX_RANK];
     int64_t varid;                /**< -1: not recorded */
     const char *units, *calendar; /**< of the fragment, or NULL */
 } refs_fragment_layout;
 
-/** The place of the values of one box. */
+/** Where the values of one box are. */
 typedef struct refs_fragment_source {
     uint32_t first_file; /**< in `files`: n_alternatives of them */
     uint32_t variable;   /**< a string's number, or NO_TEXT */
-    uint32_t format;     /**< likewise: "NETCDF4", where it is written */
-    bool is_there;       /**< or its values are missing */
+    uint32_t format;     /**< likewise: "NETCDF4", if it is recorded */
+    bool is_there;       /**< false: its values are missing */
     bool is_own;         /**< its variable is in the aggregation's own file */
     const refs_fragment_layout *layout;
 } refs_fragment_source;
 
-/** Zeroed is that of a scalar, and to be counted. */
+/** A zeroed grid is that of a scalar; it must be counted. */
 typedef struct refs_fragment_grid {
     size_t rank;
     refs_fragment_dim dims[REFS_MAX_RANK];
-    uint64_t n; /**< of fragments, there or not */
+    uint64_t n; /**< number of fragments, including missing ones */
     refs_intern strings;
     refs_fragment_source *sources; /**< by number of the fragment, in C order */
     uint32_t *files;               /**< strings */
     size_t n_alternatives;
-    uint8_t *values;   /**< one element for each fragment, or NULL: they have sources */
+    uint8_t *values;   /**< one element for each fragment; NULL: they have sources */
     size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
     struct refs_fragment_block *blocks; /**< memory of layouts */
 } refs_fragment_grid;
@@ -92,27 +93,25 @@ void refs_fragment_grid_clear(refs_fragment_grid *grid);
 /** Zeroed memory that lives as long as the grid, or NULL. */
 void *refs_fragment_grid_take(refs_fragment_grid *grid, size_t n, size_t size);
 
-/** Adds an interval to a dimension: one more part, behind all others; or anywhere, as a break:
- * refs_fragment_dim_sort puts them into order, and drops those that are not known. REFS_CORRUPT:
- * the sizes overflow. */
+/** Adds an interval to a dimension, as its last part, or anywhere as a break:
+ * refs_fragment_dim_sort sorts them, and drops unknown ones. REFS_CORRUPT if the sizes overflow. */
 refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs_error *err);
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err);
 void refs_fragment_dim_sort(refs_fragment_dim *dim);
 
-/** Begins intervals that fragments state one by one: n_parts of them, none of which is known. */
+/** Prepares for intervals that fragments state one by one: n_parts of them, all unknown. */
 refs_status refs_fragment_dim_begin(refs_fragment_dim *dim, refs_error *err);
 
-/** States one; false where a fragment with the same index stated another. */
+/** States an interval; false if a fragment with the same index stated another one. */
 bool refs_fragment_dim_state(refs_fragment_dim *dim, refs_fragment_interval interval);
 
-/** The interval that fragments number `index` have, or NULL. */
+/** The interval of fragments with `index`, or NULL. */
 const refs_fragment_interval *refs_fragment_dim_get(const refs_fragment_dim *dim, uint64_t index);
 
-/** The interval that `element` is in, or else the first one behind it: n_intervals where there is
- * none. */
+/** The interval that contains `element`, else the next one; n_intervals if there is none. */
 size_t refs_fragment_dim_find(const refs_fragment_dim *dim, uint64_t element);
 
-/** Sets `n` from the dimensions. REFS_LIMIT where there are too many. */
+/** Computes `n` from the dimensions. REFS_LIMIT if it is too large. */
 refs_status refs_fragment_grid_count(refs_fragment_grid *grid, refs_error *err);
 
 /** Allocates sources for all fragments, with `n_alternatives` files each. */

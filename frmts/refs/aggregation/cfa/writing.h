@@ -1,4 +1,4 @@
-/* writing.h -- what the files that write arrays share. */
+/* writing.h -- shared by the files that write arrays as masters and fragments. */
 #ifndef REFS_AGGREGATION_CFA_WRITING_H
 #define REFS_AGGREGATION_CFA_WRITING_H
 
@@ -9,14 +9,14 @@
 typedef struct cfa_values {
     bool is_kept;
     refs_buf bytes;
-    size_t *strings; /**< where each text begins; NULL: elements of one size */
+    size_t *strings; /**< offset of each text; NULL: elements of one size */
 } cfa_values;
 
 /** The parts of a source to write, and how. */
 typedef struct cfa_writing {
     const refs_cfa_source *source;
     const refs_cfa_write_options *options;
-    const char *shown; /**< what messages call the master */
+    const char *shown; /**< the master's name for messages */
     bool *is_field;    /**< of each array */
     cfa_values *values;
     uint64_t n_elements, n_done; /**< of fields, for progress */
@@ -40,35 +40,35 @@ bool refs_cfa__is_coordinate(const refs_cfa_array *array);
 const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
                                               const refs_cfa_array *array, size_t d);
 
-/** Whether array `i`, which is not a field, is one that `field` needs to be understood. */
+/** Whether array `i`, which is not a field, describes `field`. */
 bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field);
 
-/** Whether a dimension may grow in the files that are written: one of the source whose coordinate
- * says how long it is; in netCDF-3 the first such, where it comes first in all arrays. */
+/** Whether a dimension is unlimited in the written files: it is in the source, and a coordinate
+ * states its length; in netCDF-3 only the first such dimension, if it is the first one of all its
+ * arrays. */
 refs_cfa_growth refs_cfa__growth(const cfa_writing *writing, const refs_cfa_dimension *dim);
 
 /** Appends a box of an array that is not a field. */
 refs_status refs_cfa__slice(const cfa_writing *writing, size_t i, const cfa_box *box,
                             refs_buf *values, refs_error *err);
 
-/** Says how far it is; REFS_CANCELLED. */
+/** Reports progress; REFS_CANCELLED if the caller ends it. */
 refs_status refs_cfa__report(cfa_writing *writing, uint64_t n_elements, refs_error *err);
 
 /* -- axes.c ------------------------------------------------------------------------------------ */
 
 typedef enum cfa_axis { AXIS_T, AXIS_Z, AXIS_Y, AXIS_X, AXIS_OTHER } cfa_axis;
 
-/** The kind of a dimension of an array: by the attribute "axis" of its coordinate, else by its
- * name. */
+/** The kind of a dimension: by its coordinate's attribute "axis", else by its name. */
 cfa_axis refs_cfa__axis(const refs_cfa_source *source, const refs_cfa_array *array, size_t d);
 
 /* -- split.c ----------------------------------------------------------------------------------- */
 
-/** Into how many fragments the documented algorithm of S3netCDF4 splits array `i` along each of its
- * dimensions, to `n`. */
+/** Sets `n` to the number of fragments along each dimension of array `i` by S3netCDF4's documented
+ * algorithm. */
 void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n);
 
-/** REFS_INVALID for a shape of fragments that is that of no field. */
+/** REFS_INVALID if no field can have fragments of the requested shape. */
 refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err);
 
 /** Divides a zeroed grid into the fragments of array `i`, all of which are missing. */
@@ -77,16 +77,16 @@ refs_status refs_cfa__divide(const cfa_writing *writing, size_t i, refs_fragment
 
 /* -- fragment.c -------------------------------------------------------------------------------- */
 
-/** A file with a box of one field and all that serves it; or with all arrays, whole. */
+/** A file to write: a box of one field with the arrays that describe it, or all arrays. */
 typedef struct cfa_part {
     const char *path;
     size_t field; /**< SIZE_MAX: all */
     cfa_box box;
-    bool is_private; /**< to be read by its owner alone */
-    bool is_empty;   /**< the field alone, without values: it reads as its fill value */
+    bool is_private; /**< only its owner may read it */
+    bool is_empty;   /**< only the field, without values, so that it reads as its fill value */
 } cfa_part;
 
-/** Writes it; *is_written is false where there is nothing but fill values. */
+/** Writes the file; *is_written is false if it would have only fill values. */
 refs_status refs_cfa__write_part(cfa_writing *writing, const cfa_part *part, bool *is_written,
                                  refs_error *err);
 
