@@ -1,20 +1,20 @@
-/* nc_internal.h -- what the files behind nc_file.h share. */
+/* nc_internal.h -- shared by the files that implement nc_file.h. */
 #ifndef REFS_AGGREGATION_CFA_NC_INTERNAL_H
 #define REFS_AGGREGATION_CFA_NC_INTERNAL_H
 
 #include "cfa/nc_file.h"
 #include "cfa/nc_library.h"
 
-/** Values that wait for the definitions to end. */
+/** Values that are written once the definitions have ended. */
 typedef struct nc_kept {
     nc_place place;
     refs_buf values;
     size_t n_strings; /**< strings of netCDF-4, with a NUL after each; 0: elements */
 } nc_kept;
 
-/** A dimension without limit, which has no length before values are written. */
+/** An unlimited dimension, which has no length before values are written. */
 typedef struct nc_growing {
-    int id; /**< one file has no two dimensions of one number */
+    int id; /**< unique in the file */
     size_t size;
 } nc_growing;
 
@@ -22,12 +22,12 @@ typedef struct nc_growing {
 typedef struct nc_named_dimension {
     int group;
     char *variable, *name;
-    uint64_t length; /**< that the variable takes it to have */
+    uint64_t length; /**< the length that the variable expects */
 } nc_named_dimension;
 
 struct nc_file {
     char *shown;
-    char *folder; /**< that it is written in */
+    char *folder; /**< the folder of the file */
     refs_cfa_format format;
     int id;
     bool is_open;
@@ -42,14 +42,14 @@ struct nc_file {
     uint64_t size; /**< about what its other values will take */
 };
 
-/** The status for a code of the library, of what was done to `name`. */
+/** Fails with the status and message for a code of the library, about `name`. */
 refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err);
 
-/** The type that elements have in the file: halves are floats there, dates are integers. */
+/** The type of elements in the file: halves become floats, dates integers. */
 refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_dtype *dtype,
                               nc_type *type, refs_error *err);
 
-/** Appends elements of `dtype` as those of its type in the file. */
+/** Appends elements of `dtype`, converted to the type in the file. */
 refs_status refs_cfa__nc_convert(const refs_dtype *dtype, refs_bytes values, refs_buf *converted,
                                  refs_error *err);
 

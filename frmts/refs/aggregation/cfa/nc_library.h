@@ -27,8 +27,7 @@ refs_status refs_cfa__nc_load(refs_error *err);
 void refs_cfa__nc_enter(void);
 int refs_cfa__nc_leave(int code);
 
-/** REFS_UNSUPPORTED where the name of a file has a backslash, which the library takes for a slash.
- */
+/** REFS_UNSUPPORTED if a file's name has a backslash, which the library treats as a slash. */
 refs_status refs_cfa__nc_check_name(const char *path, const char *shown, refs_error *err);
 
 /** Makes the empty file `path`, which must not exist nor be a link, with these permissions. To be
