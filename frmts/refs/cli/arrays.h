@@ -8,7 +8,7 @@
 #include "refs/cfa/stored.h"
 #include "tool.h"
 
-/** Owned, and closed by tool_arrays_close. */
+/** Close with tool_arrays_close. */
 typedef struct tool_arrays {
     tool_set set;
     char *location;
@@ -19,31 +19,31 @@ typedef struct tool_arrays {
     refs_cfa_description described;
     refs_array **arrays;     /**< of these; NULL: not opened yet */
     refs_cfa_stored *stored; /**< likewise; without `meta`: not listed yet */
-    bool keeps_nothing;      /**< that was read: what is one of many parts */
-    refs_missing missing;    /**< what files of fragments that do not exist are */
+    bool keeps_nothing;      /**< chunks are not cached, because each source is read once */
+    refs_missing missing;    /**< how missing files of fragments are read */
     refs_cf_policy units;
-    refs_changed changed; /**< what becomes of fragments that are not as the master recorded them */
+    refs_changed changed; /**< how fragments are read that changed since the master was written */
 } tool_arrays;
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);
-/** The same, but what a file of a fragment would have that does not exist is an error, and so are
- * values in units that cannot be converted, and of files that are not as the master recorded them.
- */
+/** Works like tool_arrays_open, but missing files of fragments, values in units that cannot be
+ * converted, and files that changed since the master was written are errors. */
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err);
-/** The same as tool_arrays_open for one of many sources: what is read is not kept. */
+/** Works like tool_arrays_open for one of many sources: chunks are not cached. */
 refs_status tool_arrays_open_part(const tool_session *session, const char *name,
                                   tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
 
-/** Has `arrays[i]` open, which any number of threads may read then. */
+/** Opens `arrays[i]`, which any number of threads may then read. */
 refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *err);
 
 /** Warns that keys of the set that belong to no array are left out, and names them. */
 refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name, refs_error *err);
 
-/** The array at `path`, or SIZE_MAX; also where that is NULL: a dimension without a path. */
+/** The number of the array at `path`; SIZE_MAX if there is none or `path` is NULL (a dimension
+ * without a path). */
 size_t tool_arrays_find(const tool_arrays *arrays, const char *path);
 
 #endif

@@ -1,5 +1,4 @@
-/* findings.h -- what a verb finds out about files and arrays: a line for each, however much it is.
- */
+/* findings.h -- problems that a verb finds in files and arrays: one line for each file or array. */
 #ifndef REFS_CLI_FINDINGS_H
 #define REFS_CLI_FINDINGS_H
 
@@ -15,7 +14,7 @@ typedef struct tool_findings {
 
 typedef enum tool_finding_kind {
     TOOL_PROBLEM,
-    TOOL_FAILED_READ, /**< a problem: the first of many is reported, and how many there are */
+    TOOL_FAILED_READ, /**< a problem: the first one is reported with their number */
     TOOL_NOT_DECODED
 } tool_finding_kind;
 
@@ -29,13 +28,12 @@ typedef struct tool_found {
 refs_status tool_findings_add(tool_findings *findings, const char *name, tool_found found,
                               refs_error *err);
 
-/** Names with problems, and names of which something was not decoded. */
+/** The numbers of names with problems, and of names that were not completely decoded. */
 uint64_t tool_findings_n_problems(const tool_findings *findings);
 uint64_t tool_findings_n_not_decoded(const tool_findings *findings);
 
-/** Prints a line for each name, in the order in which they came, without secrets; as JSON, with
- * the code of the first failure, where that is requested. After a signal, as many as the reader
- * takes without being waited for. */
+/** Prints a line for each name, in the order of adding, without secrets; with --json, also the code
+ * of the first failure. After a signal, prints only what the reader accepts without waiting. */
 refs_status tool_findings_print(const tool_findings *findings, const tool_arguments *arguments,
                                 refs_error *err);
 void tool_findings_clear(tool_findings *findings);

@@ -1,5 +1,5 @@
-/* kept.h -- values of small arrays of sources, in one file beside what an interrupted run has
- * indexed. */
+/* kept.h -- values of small arrays of sources, in a file with the sets of an interrupted run
+ * (--resume). */
 #ifndef REFS_CLI_KEPT_H
 #define REFS_CLI_KEPT_H
 
@@ -8,7 +8,7 @@
 #include "refs/bytes.h"
 #include "refs/vfs.h"
 
-/** The array that values belong to, in one state of its source. */
+/** Identifies an array in one state of its source. */
 typedef struct tool_kept_key {
     uint64_t source; /**< tool_kept_source; 0: unknown, nothing is kept or found */
     refs_str path;
@@ -25,15 +25,16 @@ typedef struct tool_kept {
 /** A hash of the location and the validators of a source, never 0. */
 uint64_t tool_kept_source(const char *location, const refs_vfs_validators *state);
 
-/** Opens the file, which is made where it is missing. Links, files of other users and files that
- * do not begin with a record are left alone: nothing is kept then. */
+/** Opens or creates the file. Links, files of other users and files of another kind are left alone:
+ * nothing is kept then. */
 void tool_kept_open(const char *path, tool_kept *kept);
 void tool_kept_close(tool_kept *kept);
 
-/** Appends what the last of the earlier runs has kept; false: nothing, or it is damaged. */
+/** Appends the values that the latest earlier run has kept; false if there are none or they are
+ * damaged. */
 bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values);
 
-/** Keeps values for later runs. A part that cannot be written is not kept. */
+/** Keeps values for later runs. Values that cannot be written are not kept. */
 void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values);
 
 #endif

@@ -15,14 +15,14 @@ typedef struct tool_part {
 /** Reads "3/10"; false after a message. */
 bool tool_part_parse(const char *text, tool_part *part);
 
-/** Drops the names that are of other parts; all parts together have each once, in order. */
+/** Drops the names of other parts; all parts together have each name once, in order. */
 void tool_part_keep(const tool_part *part, tool_names *names);
 
-/** Appends the path that the set of a part is written to, in a folder that is made, with a NUL. */
+/** Appends the path where the set of a part is written, and a NUL; creates the folder. */
 refs_status tool_part_path(const tool_part *part, const char *folder, refs_buf *path,
                            refs_error *err);
 
-/** Gives the set that was written there its name, and prints it. */
+/** Renames the written set to its final name, and prints that. */
 refs_status tool_part_name(const char *path, const char *folder, refs_error *err);
 
 #endif

@@ -1,24 +1,25 @@
-/* selection.h -- what of a variable is taken: "t2m[time=2024-01]", as the driver selects bands. */
+/* selection.h -- selections of parts of a variable, "t2m[time=2024-01]", as the driver selects
+ * bands. */
 #ifndef REFS_CLI_SELECTION_H
 #define REFS_CLI_SELECTION_H
 
 #include "refs/combine.h"
 #include "tool.h"
 
-/** A variable, and what is taken of it. */
+/** A variable and its selection. */
 typedef struct tool_selected {
-    char *name, *text; /**< owned; the text is what is in the brackets */
+    char *name, *text; /**< owned; the text between the brackets */
 } tool_selected;
 
 typedef struct tool_selection {
     tool_selected *items;
     size_t n;
-    refs_notes notes;        /**< set by the caller: they hear of ambiguous selections */
+    refs_notes notes;        /**< set by the caller; receive warnings about ambiguous selections */
     const char *recorded_by; /**< set by the caller: the set that says so itself, which applies to
                                 data files and not to sets; NULL: the command line */
 } tool_selection;
 
-/** The parts of one source that selections take. */
+/** The selected parts of one source. */
 typedef struct tool_cuts {
     tool_names names;        /**< of dimensions and their variables */
     refs_combine_cut *items; /**< as in refs_combine_options; NULL: all is taken */
