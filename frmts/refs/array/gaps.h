@@ -1,14 +1,13 @@
-/* gaps.h -- chunks that nobody asked for and whose bytes come all the same.
+/* gaps.h -- chunks that arrive without being requested.
  *
- * A request reaches over a small gap between two ranges (fetch.h). If chunks are small, chunks lie
- * in such gaps. They are kept as they are stored: who reads a raster column by column, or tile by
- * tile, would else fetch the same bytes again and again.
+ * A request includes a small gap between two ranges (fetch.h), and small chunks may be in such
+ * gaps. They are cached as stored bytes: otherwise a reader of a raster by columns or tiles would
+ * fetch the same bytes again and again.
  *
- * Which chunks lie in gaps nobody knows before requests are planned: these are
- * guesses, and the plan takes those that are right.
+ * Chunks in gaps are not known before requests are planned. These functions guess, and the plan
+ * uses the right guesses.
  *
- * Pure functions.
- */
+ * Pure functions. */
 #ifndef REFS_GAPS_H
 #define REFS_GAPS_H
 
@@ -18,22 +17,21 @@
 extern "C" {
 #endif
 
-/** Chunks in gaps that one fetch looks for, at most. */
+/** Limit of guessed chunks for one fetch. */
 #define REFS_MAX_GAP_CHUNKS 4096
 
 /** A chunk that may lie in a gap. */
 typedef struct refs_gap_chunk {
     uint64_t number;
-    refs_store_part part; /**< that it is of a shard; zeroed: it is in none */
+    refs_store_part part; /**< its part of a shard; zeroed: it is in none */
 } refs_gap_chunk;
 
-/** Lists the chunks between those of `n` chunks by number, as they lie where chunks are stored in
- * order, where two of them are no more than `max_gap` apart; `numbers` are sorted for that. Returns
- * how many were written to `between`: ascending, each once, and none of `numbers`;
- * REFS_MAX_GAP_CHUNKS at most, for which there must be room. */
+/** Lists the chunks between two of `n` chunks that are at most `max_gap` apart, if chunks are
+ * stored in order. Sorts `numbers`. Returns the number written to `between`: ascending, each once,
+ * none of `numbers`, and at most REFS_MAX_GAP_CHUNKS, for which there must be space. */
 size_t refs_gaps__between(uint64_t *numbers, size_t n, uint64_t max_gap, refs_gap_chunk *between);
 
-/** Lists all chunks of an array of `n`, which may be stored in any order, if they are no more than
+/** Lists all `n` chunks of an array, which may be stored in any order, if there are at most
  * REFS_MAX_GAP_CHUNKS; else none. */
 size_t refs_gaps__all(uint64_t n, refs_gap_chunk *all);
 

@@ -1,45 +1,42 @@
-/* held.h -- which chunks a reader is likely to come back to with its next reads: those of which it
- * has read a part, and not all.
+/* held.h -- chunks that a reader will probably read again, because it has read a part of them.
  *
- * Readers that go line by line take a part of each chunk of a row of chunks,
- * and those that go block by block, where chunks are so large that blocks are
- * parts of them, take one after the other and then come back to the first. So
- * do those that read some lines of each band in turn, as GDAL does who makes
- * a file of interleaved pixels from bands of several arrays.
+ * A reader that proceeds by lines reads a part of each chunk in a row of chunks. One that proceeds
+ * by blocks smaller than chunks reads them one after the other, and then returns to the first
+ * chunk. So does one that reads some lines of each band in turn, as GDAL does to write interleaved
+ * pixels from several arrays.
  *
- * Read before this: array_object.h.
- */
+ * Read before this: array_object.h. */
 #ifndef REFS_HELD_H
 #define REFS_HELD_H
 
 #include "array_object.h"
 
-/** Chunks that one reader may have begun; of more, the first ones are forgotten. */
+/** Limit of partly read chunks of a reader; beyond it the oldest are forgotten. */
 #define REFS_HELD_CHUNKS 256
 
-/** Larger chunks are held until all of their elements were read. */
+/** Larger chunks are held until all their elements were read. */
 #define REFS_HELD_FROM (8 * REFS_MIB)
 
-/** Others that are not smaller than this are held when the reader goes along the last dimension
- * and reads the same part of one after the other, each alone, or has come back to one and gone on
- * where it had stopped: as many as it had begun or gone on with in between. Else those of one read
- * are. */
+/** Chunks of at least this size are held if the reader proceeds along the last dimension and reads
+ * the same part of single chunks one after the other, or if it has returned to a chunk and
+ * continued where it had stopped: then as many as it has begun or continued in between. Otherwise
+ * only those of one read are held. */
 #define REFS_RESUMED_FROM (128 * REFS_KIB)
 
-/** Chunks that a reader has begun. Zeroed: none. */
+/** The partly read chunks of a reader. Zeroed: none. */
 typedef struct refs_held {
     size_t n_held;
-    size_t n_since; /**< chunks that were noted since a return told of as many */
+    size_t n_since; /**< chunks recorded since the last return to as many */
     size_t n;
     struct refs_begun {
         uint64_t number;
-        uint64_t left;    /**< elements that were not read yet */
-        uint64_t at, end; /**< what was read last, along the first dimension that is read in part */
-    } begun[REFS_HELD_CHUNKS]; /**< what was read last comes last */
+        uint64_t left;    /**< elements not read yet */
+        uint64_t at, end; /**< the last read part, along the first dimension that is read in part */
+    } begun[REFS_HELD_CHUNKS]; /**< the last read one comes last */
 } refs_held;
 
-/** Notes the read that was cut to `cut`, and tells how many bytes the cache is to hold for the
- * reader from now on: no more than REFS_MAX_HELD_BYTES. */
+/** Records the read that was divided into `cut`; returns how many bytes the cache should hold for
+ * the reader, at most REFS_MAX_HELD_BYTES. */
 size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut *cut);
 
 #endif

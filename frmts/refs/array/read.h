@@ -1,4 +1,4 @@
-/* read.h -- one read of a region, as the files of this module see it. */
+/* read.h -- a read of a region, for the files of this module. */
 #ifndef REFS_READ_H
 #define REFS_READ_H
 
@@ -13,18 +13,18 @@ typedef struct refs_reading {
     const refs_load_watch *watch; /**< or NULL */
 } refs_reading;
 
-/** Reads the region, which was cut to `cut`. */
+/** Reads the region, which is divided into `cut`. */
 refs_status refs_array__read_cut(const refs_reading *reading, const refs_cut *cut, refs_error *err);
 
-/** Loads the chunks of a region that was cut to `cut` into the cache. */
+/** Loads the chunks of a region, divided into `cut`, into the cache. */
 refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
                                  const refs_load_watch *watch, refs_error *err);
 
-/** The strides of a read: those that are given, or packed ones. */
+/** Sets the strides of a read: those of the caller, or packed ones. */
 void refs_array__set_strides(const refs_array_meta *meta, const refs_region *region,
                              const int64_t *given, int64_t *stride);
 
-/** Reads pieces of a mosaic as one; `dst` is where the caller wants its first element. */
+/** Reads pieces of a mosaic as one read; `dst` is the address of the first element. */
 refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piece_list *list,
                                     uint8_t *dst, const refs_load_watch *watch, refs_error *err);
 

@@ -1,61 +1,58 @@
-/* readahead.h -- chunks loaded by other threads before a reader asks for them.
+/* readahead.h -- loads chunks on other threads before a reader requests them.
  *
- * The order and the time of requests is decided by stride.h. A prefetched chunk is one of the cache
- * like any other. Nothing here is ever waited for but by refs_array_free, and there only what has
- * begun: tasks that come too late find their chunks loaded by the reader, or passed, and end.
+ * stride.h determines the order and time of requests. A prefetched chunk is a normal chunk of the
+ * cache. Only refs_array_free waits for tasks, and only for those that have begun: tasks that come
+ * too late find their chunks loaded or passed by the reader, and end.
  *
- * Read before this: load.h.
- */
+ * Read before this: load.h. */
 #ifndef REFS_READAHEAD_H
 #define REFS_READAHEAD_H
 
 #include "load.h"
 
-/** The readahead of one reader. Zeroed: nothing. One thread at a time. */
+/** The readahead of one reader. Zeroed: idle. Used by one thread at a time. */
 typedef struct refs_readahead {
-    struct refs_stream *stream; /**< the boxes that are expected, or NULL */
+    struct refs_stream *stream; /**< the expected boxes, or NULL */
     refs_window window;
-    uint64_t ahead;    /**< the first box that is neither read nor being read */
-    uint64_t decoded;  /**< the first box that was not asked to be decoded */
-    uint64_t passed;   /**< the first box that the cache does not know to be passed */
-    size_t held_bytes; /**< that the cache was made larger for it */
-    bool waits;        /**< the reader, for chunks that somebody has requested */
-    bool comes_back;   /**< to chunks of which it has read a part (held.h): none is passed */
+    uint64_t ahead;    /**< the first box that was not read or begun */
+    uint64_t decoded;  /**< the first box that was not requested to be decoded */
+    uint64_t passed;   /**< the first box that was not reported as passed */
+    size_t held_bytes; /**< by which the cache was enlarged for it */
+    bool waits;        /**< the reader waits for requested chunks */
+    bool comes_back;   /**< it returns to partly read chunks (held.h), so none is passed */
 } refs_readahead;
 
-/** Whether an array can be prefetched at all: not elements of variable length, which are read all
- * at once. */
+/** Whether an array can be prefetched: not variable-length elements, which are read all at once. */
 bool refs_readahead__is_possible(const refs_array *array);
 
-/** Opens what is to be followed; NULL without memory, or where it takes no longer to read the bytes
- * than to hand them on. Looks the first box up, which may read a file of the set: without a lock of
- * its reader. */
+/** Opens a stream of boxes; NULL if memory ran out, or if reading the bytes takes no longer than a
+ * task. Looks up the first box, which may read a file of the set, so call it without a lock of the
+ * reader. */
 struct refs_stream *refs_readahead__open(refs_array *array, const refs_stride *stride);
 
-/** Follows the boxes of a stream, of which the first is being read, in place of others; takes the
- * stream over, which may be NULL. */
+/** Replaces the stream by another one (or NULL), whose first box is being read; takes ownership. */
 void refs_readahead__begin(refs_readahead *readahead, struct refs_stream *stream);
 
-/** Follows boxes that somebody told to be going to be read. */
+/** Begins a stream of boxes that the application has announced. */
 void refs_readahead__begin_advised(refs_readahead *readahead, struct refs_stream *stream);
 
-/** Whether a read goes on with what is followed, which is noted: by the box that is being read or
- * the next one; of what was told, by any that is left. The rest of a box is still expected. */
+/** Whether a read continues the stream, which is recorded: by the current box or the next one; in
+ * an announced stream, by any later one. The rest of a box is still expected. */
 bool refs_readahead__goes_on(refs_readahead *readahead, const refs_box_read *read);
 
-/** Ends what is followed where a read did not go on with it. */
+/** Ends the stream after a read that did not continue it. */
 void refs_readahead__miss(refs_readahead *readahead);
 
-/** Requests the next window if it is time: when a reader has the bytes of its own. */
+/** Requests the next window if it is time, after the reader has its own bytes. */
 void refs_readahead__request(refs_readahead *readahead);
 
-/** Follows nothing any more. Requests not yet made are dropped, requests under way that no reader
- * waits for are cancelled when one fetches something else; what has arrived and was not read is the
- * first to go where the cache is full. */
+/** Ends the stream. Requests not yet made are dropped; those in progress that no reader waits for
+ * are cancelled when a reader fetches something else; unread chunks are dropped first when the
+ * cache is full. */
 void refs_readahead__end(refs_readahead *readahead);
 
-/** Takes back the tasks for an array that have not begun: what they would wait behind may be of
- * others. No reader is left that asks for more. */
+/** Withdraws an array's tasks that have not begun: they may be queued behind tasks of other arrays.
+ * The array must have no reader that requests more. */
 void refs_readahead__withdraw(const refs_array *array);
 
 #endif
