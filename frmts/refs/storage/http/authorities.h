@@ -8,18 +8,17 @@
 
 #include "refs/bytes.h"
 
-/** Most files that are kept, one for each pair of a file and a folder of certificates. */
+/** Limit of kept files, one for each pair of a file and a folder of certificates. */
 #define REFS_HTTP_MAX_AUTHORITIES 4
 
-/** Certificates of a folder, all together, above which they are left as they are. */
+/** Larger folders of certificates are left to libcurl. */
 #define REFS_HTTP_MAX_AUTHORITIES_BYTES (8 * REFS_MIB)
 
 typedef struct refs_authorities refs_authorities;
 
-/** The name of a file with the certificates of a file and of a folder, one of them or NULL: those
- * that libcurl has by default. It is made again where they have changed, and lives as long as
- * `*first`. NULL where libcurl is to read them itself: it has other means, or some cannot be read.
- */
+/** The name of a memory file with the certificates of a file and of a folder; one may be NULL,
+ * which means libcurl's default. It is updated if they have changed, and lives as long as `*first`.
+ * NULL if libcurl must read them itself: it uses other means, or some cannot be read. */
 const char *refs_authorities__file(refs_authorities **first, const char *file, const char *folder);
 
 void refs_authorities__free_all(refs_authorities *first);

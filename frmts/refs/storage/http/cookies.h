@@ -1,11 +1,14 @@
-/* cookies.h -- cookies that servers set: one store for all requests that are made with the
- * same credentials and cookie files, and another for http than for https: a cookie that was set
- * over https is never sent in the clear, also where a server forgets to say "Secure". libcurl sends
- * each cookie to the host that it is of.
+/* cookies.h -- cookies that servers set.
  *
- * A file is read once, when its store is made, and written when a server has set a cookie, not by
- * each request. TLS sessions are shared like cookies: a connection resumes one instead of
- * authenticating again. May be used from any number of threads. */
+ * There is one store for all requests with the same credentials and cookie files, and separate ones
+ * for http and https: a cookie that was set over https is never sent over http, even if a server
+ * forgets the attribute "Secure". libcurl sends each cookie only to its host.
+ *
+ * A file is read once, when its store is made, and written after a server has set a cookie, not by
+ * each request. TLS sessions are shared like cookies, so that a connection resumes one instead of
+ * authenticating again.
+ *
+ * Thread-safe. */
 #ifndef REFS_STORAGE_HTTP_COOKIES_H
 #define REFS_STORAGE_HTTP_COOKIES_H
 
@@ -14,9 +17,7 @@
 #include "http/origin.h"
 #include "refs/http.h"
 
-/** Most stores that are kept. Beyond it the least recently used store that is not in use is
- * dropped.
- */
+/** Limit of stores. Beyond it the least recently used store that is not in use is dropped. */
 #define REFS_HTTP_MAX_COOKIE_STORES 64
 
 /** Least time between two writes of a file, in milliseconds. */
@@ -24,25 +25,25 @@
 
 typedef struct refs_cookies refs_cookies;
 
-/** The store of requests at `origin` with these rules among those at `first`, made where there is
- * none, and held for the caller; NULL without memory. Others must not look for one meanwhile. */
+/** Finds or makes the store of requests at `origin` with these rules, in the list `first`, and
+ * holds it for the caller; NULL if memory ran out. The caller must lock the list. */
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,
                                const refs_origin *origin);
 
-/** Ends what refs_cookies__of began; NULL is allowed. Others must not look for one meanwhile. */
+/** Releases a store; NULL is allowed. The caller must lock the list. */
 void refs_cookies__release(refs_cookies *cookies);
 
-/** Takes one store that is too many out of those at `first`; NULL where there is none. To be freed
- * by refs_cookies__free_all, which may write a file, once others may look for stores again. */
+/** Removes one store beyond the limit from the list `first`; NULL if there is none. Free it with
+ * refs_cookies__free_all, which may write a file, after unlocking the list. */
 refs_cookies *refs_cookies__take_old(refs_cookies **first);
 
 /** Makes a handle use the store instead of files of its own; `cookies` may be NULL. */
 void refs_cookies__use(refs_cookies *cookies, CURL *easy);
 
-/** Notes that a server has set one: the file is written, soon. */
+/** Records that a server has set a cookie: the file is written soon. */
 void refs_cookies__changed(refs_cookies *cookies, uint64_t now_ms);
 
-/** Writes what is not written yet, and frees all of them. No handle may use one any more. */
+/** Writes unwritten cookies, and frees all stores. No handle may use them any more. */
 void refs_cookies__free_all(refs_cookies *first);
 
 #endif

@@ -1,5 +1,5 @@
-/* handle.h -- a handle of libcurl for one request, of reads and of uploads: what it says of
- * who asks is decided here alone. */
+/* handle.h -- a libcurl handle for one request, for reads and uploads. The only place that decides
+ * which credentials a request carries. */
 #ifndef REFS_STORAGE_HTTP_HANDLE_H
 #define REFS_STORAGE_HTTP_HANDLE_H
 
@@ -12,41 +12,41 @@ extern "C" {
 #endif
 
 typedef struct refs_http_handle {
-    void *easy;                 /**< a CURL *, of the caller */
+    void *easy;                 /**< a CURL *, owned by the caller */
     struct curl_slist *headers; /**< to send; the caller frees them, also after a failure */
-    bool is_signed;             /**< the URL holds a signature */
+    bool is_signed;             /**< the URL has a signature */
 } refs_http_handle;
 
-/** Sets what `provider` and `rules` say of a request of `object`. Beside a signature in the URL
- * nothing else says who asks: no user, no token, no cookie, no .netrc and no header Authorization.
- * Headers with control characters are REFS_IO. */
+/** Applies `provider` and `rules` to a request of `object`. If the URL has a signature, the request
+ * carries no other credentials: no user, token, cookie, .netrc or header Authorization. REFS_IO for
+ * headers with control characters. */
 refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_provider *provider,
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err);
 
-/** Which addresses a request may connect to, and which its host turned out to have. The rule of
- * confinement once more for what names resolve to: documents and redirects were checked by their
- * text alone. With a proxy, addresses are those of the proxy. */
+/** Restricts the addresses that a request may connect to. Documents and redirects were confined by
+ * their text only; this applies the same rule to resolved addresses. With a proxy, addresses are
+ * those of the proxy. */
 typedef struct refs_http_gate {
-    bool allows_link_local; /**< by an option, or since the URL itself has such an address */
-    bool has_link_local;    /**< one was not connected to; libcurl goes on with the others */
+    bool allows_link_local; /**< by an option, or because the URL itself has such an address */
+    bool has_link_local;    /**< such an address was rejected; libcurl tries others */
     bool has_other;
 } refs_http_gate;
 
-/** Has `easy` connect through `gate`, which is as new and lives as long as the request. Sockets are
- * closed in programs that are started. */
+/** Makes `easy` connect through `gate`, which must be new and live as long as the request. Sockets
+ * are closed on exec(3). */
 void refs_http_handle_guard(void *easy, const refs_http_rules *rules, const char *url,
                             refs_http_gate *gate);
 
-/** The failure of an attempt that ended with `code`: REFS_INVALID where there is no other address
- * to connect to, else REFS_OK. */
+/** The failure of an attempt that ended with `code`: REFS_INVALID if all addresses were rejected,
+ * else REFS_OK. */
 refs_status refs_http_gate_result(const refs_http_gate *gate, CURLcode code, refs_error *err);
 
 void refs_http_handle_drop_credentials(void *easy);
 void refs_http_handle_ignore_netrc(void *easy);
 bool refs_http_handle_is_authorization(const char *header);
 
-/** Copies all headers but those that `leaves_out`; false without memory. */
+/** Copies all headers except those that `leaves_out` selects; false if memory ran out. */
 bool refs_http_handle_copy_headers(const struct curl_slist *from,
                                    bool (*leaves_out)(const char *header), struct curl_slist **to);
 

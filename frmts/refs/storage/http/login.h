@@ -1,4 +1,4 @@
-/* login.h -- the login of a provider: which requests carry it, and as what. */
+/* login.h -- which requests carry the login of a provider, and in which form. */
 #ifndef REFS_STORAGE_HTTP_LOGIN_H
 #define REFS_STORAGE_HTTP_LOGIN_H
 
@@ -11,36 +11,35 @@ typedef enum refs_login_part {
     REFS_LOGIN_PASSWORD /**< user and password */
 } refs_login_part;
 
-/** The token for the hosts of the provider, user and password for its login alone; nothing over
- * plain HTTP. */
+/** Hosts of the provider get the token, only its login host gets user and password; plain HTTP gets
+ * neither. */
 refs_login_part refs_login__part(const refs_http_login *login, const char *url);
 
-/** A number for the login that a request of `url` carries, another one for each host and each user,
- * password or token; 0 where it carries none. `netrc` is as of refs_login__netrc_state, for a login
- * that is left to it. */
+/** A number that identifies the login of a request of `url`: it differs for each host, user,
+ * password and token; 0 without a login. `netrc` is that of refs_login__netrc_state, for logins
+ * from .netrc. */
 uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const char *url);
 
-/** A number that is another one when .netrc was changed; 0 where there is none. `file` is in the
- * place of ~/.netrc, or NULL. */
+/** A number that changes with the content of .netrc; 0 if the file does not exist. `file` replaces
+ * ~/.netrc, or is NULL. */
 uint64_t refs_login__netrc_state(const char *file);
 
-/** The advice if the login that a request of `url` carries was refused; NULL where it carries none.
- */
+/** Advice for the case that the login of a request of `url` is refused; NULL without a login. */
 const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, const char *url);
 
-/** Whether a request of `url` that began as one of `first` may carry what .netrc says of its host:
- * over https, and in the clear where nobody was sent from another host to one that no provider logs
- * in at. */
+/** Whether a request of `url`, redirected from `first`, may use credentials from .netrc: over
+ * https; over plain HTTP only if the host was not reached by a redirect from another host, and no
+ * provider logs in there. */
 bool refs_login__may_use_netrc(const refs_http_login *login, const char *first, const char *url);
 
-/** A login with strings of its own. Zeroed is none. */
+/** A login that owns its strings. An empty one is zeroed. */
 typedef struct refs_login_copy {
     refs_http_login login;
     char *owned[5];
 } refs_login_copy;
 
-/** Copies the strings of a login, without what refs/identity.h leaves away; REFS_NOMEM without
- * memory, and nothing is kept. */
+/** Copies the strings of a login, without those that refs/identity.h rejects. REFS_NOMEM: nothing
+ * is kept. */
 refs_status refs_login__copy(const refs_http_login *login, refs_login_copy *copy, refs_error *err);
 void refs_login__clear(refs_login_copy *copy);
 

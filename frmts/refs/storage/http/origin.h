@@ -1,5 +1,5 @@
-/* origin.h -- scheme, host and port of a URL (RFC 6454): what decides where secrets go. URLs are
- * taken apart by libcurl, as it will read them. */
+/* origin.h -- scheme, host and port of a URL (RFC 6454), which decide where credentials may be
+ * sent. libcurl parses the URLs, so that both agree. */
 #ifndef REFS_STORAGE_HTTP_ORIGIN_H
 #define REFS_STORAGE_HTTP_ORIGIN_H
 
@@ -9,21 +9,22 @@
 extern "C" {
 #endif
 
-/** In small letters, with the port of the scheme where a URL names none. The bytes behind the texts
- * are zero, so that origins can be compared and hashed as bytes. Zeroed is none. */
+/** An origin in lower case, with the scheme's default port if the URL has none. Bytes after the
+ * texts are zero, so that origins can be compared and hashed as bytes. An empty one is zeroed. */
 typedef struct refs_origin {
     char scheme[8]; /**< "http" or "https" */
     char host[256]; /**< IPv6 addresses in brackets */
     char port[8];
 } refs_origin;
 
-/** The origin of an absolute URL; false, and none, where it is not one of http or https. */
+/** The origin of an absolute URL; false, with an empty origin, if its scheme is not http or
+ * https. */
 bool refs_origin_of(const char *url, refs_origin *origin);
 
-/** The same of "host" or "host:port", as of https. */
+/** The origin of "host" or "host:port" with https. */
 bool refs_origin_of_authority(refs_str authority, refs_origin *origin);
 
-/** Whether both are the same, and not none. */
+/** Whether both are equal and not empty. */
 bool refs_origin_is_same(const refs_origin *one, const refs_origin *other);
 
 bool refs_origin_is_tls(const refs_origin *origin);
@@ -31,7 +32,7 @@ bool refs_origin_is_tls(const refs_origin *origin);
 /** Whether requests of an absolute URL go over TLS. */
 bool refs_url_is_tls(const char *url);
 
-/** "host:port", or "host" with the port of the scheme. */
+/** Appends "host:port", or only "host" if the port is the scheme's default. */
 refs_status refs_origin_append_authority(const refs_origin *origin, refs_buf *authority,
                                          refs_error *err);
 

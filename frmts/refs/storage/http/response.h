@@ -1,4 +1,4 @@
-/* response.h -- what a response says before its body. Pure functions of its header lines. */
+/* response.h -- the header of a response. Pure functions of its lines. */
 #ifndef REFS_STORAGE_HTTP_RESPONSE_H
 #define REFS_STORAGE_HTTP_RESPONSE_H
 
@@ -9,20 +9,20 @@ typedef struct refs_response {
     uint64_t range_begin, range_end; /**< [begin, end), from Content-Range */
     bool encoded;                    /**< a Content-Encoding other than identity */
     bool multipart;                  /**< several ranges in one body */
-    bool is_page;                    /**< for people to look at: HTML */
+    bool is_page;                    /**< an HTML page */
     uint64_t retry_after_ms;
-    int64_t date_s;  /**< when the response was made; 0 where it does not say */
-    char region[32]; /**< of the bucket, as S3 says; "" where it does not */
+    int64_t date_s;  /**< the Date header; 0: absent */
+    char region[32]; /**< of the bucket, from S3's header; "": absent */
     refs_vfs_validators validators;
 } refs_response;
 
-/** Takes in one header line, with or without its end. A status line begins a new response: a
- * redirect or an interim response came before. The empty line ends it. */
+/** Parses one header line, with or without its line end. A status line begins a new response, after
+ * a redirect or an interim response. The empty line ends it. */
 void refs_response__line(refs_response *response, refs_str line);
 
-/** The content of the first XML element `name` of a body, as object stores say what is wrong, where
- * it is a word of letters, digits, '-', '_' and '.'; else "". At most `size` bytes with their end.
- */
+/** The content of the first XML element `name` in a body, such as the error code of an object
+ * store, if it consists of letters, digits, '-', '_' and '.'; else "". At most `size` bytes with
+ * the NUL. */
 void refs_response__element(refs_str body, const char *name, char *content, size_t size);
 
 #endif
