@@ -492,7 +492,7 @@ refs_status refs_aggregation__open(refs_hierarchy *hierarchy, const refs_array_m
     return status;
 }
 
-/* -- all of a hierarchy ------------------------------------------------------------------------ */
+/* -- all arrays -------------------------------------------------------------------------------- */
 
 static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t i,
                        refs_error *err) {

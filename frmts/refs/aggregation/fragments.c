@@ -753,7 +753,7 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
     return is_located && refs_fetcher_is_local(fragments->options.fetcher, location);
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all fragments ----------------------------------------------------------------------------- */
 
 /* Threads that open files do not exist in the child: the next reader opens those files again. */
 static void in_child(void *self) {

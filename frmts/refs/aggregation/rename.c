@@ -167,7 +167,7 @@ static refs_status rename_variable(refs_renaming *job, const refs_array_meta *me
     return status;
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all fragments ----------------------------------------------------------------------------- */
 
 /* Whether names in a variable are those of an aggregation before this one, too. */
 static bool is_renamed(const refs_aggregations *all, size_t i, const refs_renaming *job,

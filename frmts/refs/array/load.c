@@ -271,7 +271,7 @@ static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- what arrives ------------------------------------------------------------------------------ */
+/* -- arriving chunks --------------------------------------------------------------------------- */
 
 static void keep_stored(batch *job, loading *one, refs_stored stored) {
     if (one->is_claimed && refs_cache__add_stored(job->array->context.cache, id_of(one), stored))

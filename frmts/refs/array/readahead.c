@@ -151,7 +151,7 @@ void refs_readahead__withdraw(const refs_array *array) {
         refs_pool_withdraw(array->context.pool, drop_task, is_of, array);
 }
 
-/* -- what is followed -------------------------------------------------------------------------- */
+/* -- tracked arrays ---------------------------------------------------------------------------- */
 
 bool refs_readahead__is_possible(const refs_array *array) {
     return array->context.cache != NULL && array->context.prefetch_pool != NULL &&

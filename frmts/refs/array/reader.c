@@ -44,7 +44,7 @@ void refs_reader_limit(refs_reader *reader, const refs_region *region) {
     }
 }
 
-/* -- what is to be prefetched ------------------------------------------------------------------ */
+/* -- chunks to prefetch ------------------------------------------------------------------------ */
 
 /* Whether boxes are expected that are not followed yet. A reader that takes one element of each
  * chunk reads a series, and is expected to read all of it, unless something else was expected in

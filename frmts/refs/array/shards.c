@@ -83,7 +83,7 @@ uint64_t refs_shards__of(const refs_array *array, uint64_t number, uint64_t *inn
     return refs_grid__number(&array->shards->grid, shard);
 }
 
-/* -- what is loaded of a shard ----------------------------------------------------------------- */
+/* -- loaded parts of a shard ------------------------------------------------------------------- */
 
 static refs_chunk_id id_of(const refs_shard *shard) {
     return (refs_chunk_id){shard->array->shards->owner, shard->number};

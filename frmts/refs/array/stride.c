@@ -63,7 +63,7 @@ static uint64_t stride_of(const refs_grid *grid, size_t dim) {
     return stride;
 }
 
-/* -- what was read ----------------------------------------------------------------------------- */
+/* -- past reads -------------------------------------------------------------------------------- */
 
 bool refs_box_read__describe(const refs_array_meta *meta, const refs_grid *grid,
                              const refs_cut *cut, refs_box_read *read) {
@@ -136,7 +136,7 @@ void refs_last_read__note(refs_last_read *last, const refs_grid *grid, const ref
     memcpy(last->element, read->element, sizeof last->element);
 }
 
-/* -- what is expected -------------------------------------------------------------------------- */
+/* -- expected reads ---------------------------------------------------------------------------- */
 
 /* Boxes from the first one on, before the bounds of dimension `slowest` end. */
 static uint64_t count_boxes(const refs_grid *grid, const refs_bounds *bounds, size_t slowest,

@@ -13,7 +13,7 @@
 #define PROJ_UUID    "f17cb550-5864-4468-aeb7-f3180cfb622f"
 #define SPATIAL_UUID "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"
 
-/* -- who says so ------------------------------------------------------------------------------- */
+/* -- declared conventions ---------------------------------------------------------------------- */
 
 static bool follows(const refs_json *attributes, const char *uuid) {
     const refs_json *list = refs_json_get(attributes, "zarr_conventions");

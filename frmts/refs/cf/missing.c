@@ -118,7 +118,7 @@ refs_status refs_cf_read_missing(const refs_array_meta *array, uint8_t *element,
     return REFS_OK;
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all attributes ---------------------------------------------------------------------------- */
 
 static bool is_known(const refs_cf_description *description, refs_cf_missing missing) {
     if (is_same(nodata_of(description), missing)) return true;

@@ -125,7 +125,7 @@ refs_status refs_cf_find_roles(const refs_hierarchy *hierarchy, refs_cf_role **r
     return REFS_OK;
 }
 
-/* -- what is offered --------------------------------------------------------------------------- */
+/* -- offered names ----------------------------------------------------------------------------- */
 
 /* NetCDF's character variables are bytes for GDAL. */
 bool refs_cf_holds_pixels(const refs_array_meta *array) {

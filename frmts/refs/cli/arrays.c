@@ -14,7 +14,7 @@
 /* Strings of one array. */
 #define MAX_TEXTS 100000000
 
-/* -- what is called back ----------------------------------------------------------------------- */
+/* -- callbacks --------------------------------------------------------------------------------- */
 
 refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *err) {
     if (arrays->arrays[i] != NULL) return REFS_OK;
@@ -64,7 +64,7 @@ static bool go_on(void *self, double done) {
     return tool_go_on(self);
 }
 
-/* -- what is no array -------------------------------------------------------------------------- */
+/* -- other keys -------------------------------------------------------------------------------- */
 
 typedef struct other_keys {
     refs_buf names; /* of the first of them */

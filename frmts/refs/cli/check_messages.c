@@ -218,7 +218,7 @@ static bool window_is_local(void *self, const char *location) {
     return refs_vfs_is_local(((const tool_message *)self)->messages->vfs, location);
 }
 
-/* -- what a message says ----------------------------------------------------------------------- */
+/* -- parts of messages ------------------------------------------------------------------------- */
 
 /* The array of a message's scan that the field is, and its attributes. */
 typedef struct said {

@@ -144,7 +144,7 @@ static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_
         path);
 }
 
-/* -- what is renamed --------------------------------------------------------------------------- */
+/* -- renamed files ----------------------------------------------------------------------------- */
 
 typedef struct selection {
     const tool_arguments *arguments;

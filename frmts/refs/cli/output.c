@@ -78,8 +78,7 @@ refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_err
     return found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
 }
 
-/* -- what refers to the output ------------------------------------------------------------------
- */
+/* -- references to the output ------------------------------------------------------------------ */
 
 typedef struct output_search {
     const char *output;

@@ -86,7 +86,7 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
     return REFS_OK;
 }
 
-/* -- what is declared -------------------------------------------------------------------------- */
+/* -- declared dimensions ----------------------------------------------------------------------- */
 
 /* Chunks that are not stored and yet looked for: so many, and so many for each that is stored. */
 #define MAX_EMPTY_CHUNKS     ((uint64_t)1 << 24)

@@ -548,7 +548,7 @@ static refs_status settle_type(aggregating *at, const refs_combine_result *resul
     return REFS_OK;
 }
 
-/* -- what is missing --------------------------------------------------------------------------- */
+/* -- missing fragments ------------------------------------------------------------------------- */
 
 /* Whether a manifest says that a fragment is empty: then no fragment there was written. */
 static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragment_grid *grid,

@@ -287,7 +287,7 @@ bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, siz
     return true;
 }
 
-/* -- what no part has -------------------------------------------------------------------------- */
+/* -- missing cells ----------------------------------------------------------------------------- */
 
 typedef struct listing {
     const refs_combine_cells *cells;

@@ -144,7 +144,7 @@ refs_status refs_combine_how_read_set(const refs_set *set, refs_combine_how *how
     return refs_combine_how_read(refs_buf_text(&text), how, err);
 }
 
-/* -- what is requested ------------------------------------------------------------------------- */
+/* -- requested options ------------------------------------------------------------------------- */
 
 static refs_status append_names(const refs_name_list *list, refs_buf *text, refs_error *err) {
     for (size_t i = 0; i < list->n; i++)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* -- what is compared -------------------------------------------------------------------------- */
+/* -- compared values --------------------------------------------------------------------------- */
 
 bool refs_dims__is_axis(const refs_combine *combine, const refs_combine_array *array) {
     return refs_combine__is_own_axis(&combine->strings, array);

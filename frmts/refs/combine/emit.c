@@ -512,7 +512,7 @@ static refs_status put_chunks(const emission *at, const refs_combine_result *res
     return put_in_any_order(at, result, err);
 }
 
-/* -- all of it --------------------------------------------------------------------------------- */
+/* -- whole sets -------------------------------------------------------------------------------- */
 
 static refs_status emit(emission *at, refs_error *err) {
     size_t n = at->plan->n_paths;

@@ -338,7 +338,7 @@ bool refs_part__has_known_files(const refs_part_reader *in) {
            all.n > 0;
 }
 
-/* -- all of a master --------------------------------------------------------------------------- */
+/* -- whole masters ----------------------------------------------------------------------------- */
 
 /* Owns `one`, also on failure. */
 static refs_status keep(refs_combine_masters *masters, master *one, refs_error *err) {

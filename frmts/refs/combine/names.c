@@ -105,7 +105,7 @@ refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
 
-/* -- how many at a time ------------------------------------------------------------------------ */
+/* -- batches ----------------------------------------------------------------------------------- */
 
 /* Most bytes of local sets that are open at a time, beyond one per processor. */
 #define MAX_OPEN_SETS (256 * REFS_MIB)

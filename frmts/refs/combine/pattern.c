@@ -169,7 +169,7 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
                      combine->options.pattern);
 }
 
-/* -- what a pattern may be --------------------------------------------------------------------- */
+/* -- kinds of patterns ------------------------------------------------------------------------- */
 
 static refs_status fail_pattern(const char *pattern, const char *what, refs_error *err) {
     return refs_fail(err, REFS_INVALID, "pattern \"%s\": %s", pattern, what);

@@ -254,7 +254,7 @@ static refs_status fail(const comparing *at, refs_str where, const char *const n
         (const char *)at->text.data);
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all sources ------------------------------------------------------------------------------- */
 
 static refs_status check_array(comparing *at, const refs_combine_plan *plan, uint32_t path,
                                refs_error *err) {

@@ -5,7 +5,7 @@
 #include "refs/index_again.h"
 #include "refs/own_attributes.h"
 
-/* -- what has to be alike ---------------------------------------------------------------------- */
+/* -- properties that must agree ---------------------------------------------------------------- */
 
 static refs_status describe_member(const refs_json *object, const char *name, refs_buf *text,
                                    refs_error *err) {
@@ -238,7 +238,7 @@ void refs_combine__forget_fills(refs_combine *combine) {
             forget_fill(&combine->members[i].arrays[k]);
 }
 
-/* -- where they are ---------------------------------------------------------------------------- */
+/* -- positions --------------------------------------------------------------------------------- */
 
 static bool is_in(const refs_combine_steps *steps, uint64_t step) {
     return steps->begin <= step && step < steps->end;

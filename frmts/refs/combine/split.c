@@ -232,7 +232,7 @@ static refs_status make_grid(const refs_combine *combine, refs_combine_result *r
     return REFS_OK;
 }
 
-/* -- what parts have --------------------------------------------------------------------------- */
+/* -- properties of parts ----------------------------------------------------------------------- */
 
 /* Fails if two parts have the same cell of an array with all concat dimensions. */
 static refs_status check_once(const refs_combine *combine, const refs_combine_result *result,

@@ -85,7 +85,7 @@ uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings) {
     return number_of(settings, bucket_names, sizeof bucket_names / sizeof *bucket_names, 0);
 }
 
-/* -- what may go into requests ----------------------------------------------------------------- */
+/* -- settings that requests contain ------------------------------------------------------------ */
 
 static const char *const texts[] = {"GDAL_HTTP_USERPWD",  "GDAL_HTTP_PROXYUSERPWD",
                                     "GDAL_HTTP_COOKIE",   "GDAL_HTTP_USERAGENT",

@@ -216,7 +216,7 @@ void refs_queue_close(refs_queue *queue) {
     refs_free(queue);
 }
 
-/* -- what is offered --------------------------------------------------------------------------- */
+/* -- offered work ------------------------------------------------------------------------------ */
 
 /* Lists the members of a transfer that are required or optional, and not dropped. */
 static void list_members(const refs_queue *queue, size_t transfer, refs_range_need need,
@@ -372,7 +372,7 @@ refs_status refs_submit(refs_queue *queue, refs_offer *along, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- what is finished -------------------------------------------------------------------------- */
+/* -- finished work ----------------------------------------------------------------------------- */
 
 uint64_t refs_fetch__max_whole(const refs_queue *queue, const refs_planned *request) {
     uint64_t limit = queue->fetcher->options.max_whole_bytes, most = 0;

@@ -28,7 +28,7 @@ void refs_hierarchy_free(refs_hierarchy *hierarchy) {
     refs_free(hierarchy);
 }
 
-/* -- what is at a node ------------------------------------------------------------------------- */
+/* -- kinds of nodes ---------------------------------------------------------------------------- */
 
 static bool exists(const refs_document *document) {
     return document->root != NULL || document->problem != NULL;

@@ -174,7 +174,7 @@ static refs_status take_arrays(refs_cfa_description *made, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- whole descriptions ------------------------------------------------------------------------ */
 
 refs_status refs_cfa_description_make(const refs_set *set, const refs_hierarchy *hierarchy,
                                       refs_cfa_description *made, refs_error *err) {

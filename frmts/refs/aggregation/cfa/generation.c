@@ -13,7 +13,7 @@
 /* Names that are tried. */
 #define MAX_NAMES 1000
 
-/* -- what is there ----------------------------------------------------------------------------- */
+/* -- existing files ---------------------------------------------------------------------------- */
 
 typedef enum content {
     CONTENT_NONE, /* no folder, or an empty one */

@@ -190,7 +190,7 @@ static refs_status put_names(const moving_file *file, const char *path, refs_byt
                     : put_strings(file, &names, renamed, err);
 }
 
-/* -- what is renamed --------------------------------------------------------------------------- */
+/* -- renamed files ----------------------------------------------------------------------------- */
 
 static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
     const refs_cfa_moving *moving = ((const moving_file *)user)->moving;

@@ -23,7 +23,7 @@ bool refs_cfa__is_coordinate(const refs_cfa_array *array) {
     return false;
 }
 
-/* -- what names what --------------------------------------------------------------------------- */
+/* -- names of files ---------------------------------------------------------------------------- */
 
 /* By its name, or by its path. */
 static bool names(const refs_cfa_array *by, const refs_cfa_array *array) {
@@ -164,7 +164,7 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
     return n > 0 ? source->read(source->self, &all, values->bytes.data, err) : REFS_OK;
 }
 
-/* -- what is written --------------------------------------------------------------------------- */
+/* -- lengths and sources ----------------------------------------------------------------------- */
 
 /* A dimension of netCDF has one length: values of an array of another would lie elsewhere. */
 static refs_status check_lengths(const refs_cfa_source *source, const refs_cfa_array *array,

@@ -54,7 +54,7 @@ static bool is_change(change one, change other) {
            one.when.tv_nsec != other.when.tv_nsec;
 }
 
-/* -- what is in them --------------------------------------------------------------------------- */
+/* -- certificates ------------------------------------------------------------------------------ */
 
 /* Appends a file, with a line's end; its bytes alone where that fails. */
 static refs_status append_file(refs_buf *all, const char *name) {

@@ -29,7 +29,7 @@ refs_login_part refs_login__part(const refs_http_login *login, const char *url) 
     return refs_origin_of(url, &origin) ? part_for(login, &origin) : REFS_LOGIN_NOTHING;
 }
 
-/* -- who was refused --------------------------------------------------------------------------- */
+/* -- refused logins ---------------------------------------------------------------------------- */
 
 static uint64_t add_text(uint64_t key, const char *text) {
     return refs_lookup3_64(refs_bytes_view(text, strlen(text)), key);

@@ -72,7 +72,7 @@ bool refs_origins__has_answered(const refs_origins *origins, const refs_origin *
     return origin != NULL && origin->has_answered;
 }
 
-/* -- how much at a time ------------------------------------------------------------------------ */
+/* -- request window ---------------------------------------------------------------------------- */
 
 refs_origin_state *refs_origins__hold(refs_origins *origins, const refs_origin *key) {
     refs_origin_state *origin = keep(origins, key);

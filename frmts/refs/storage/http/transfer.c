@@ -196,7 +196,7 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, con
     return status;
 }
 
-/* -- where it is sent -------------------------------------------------------------------------- */
+/* -- targets of redirects ---------------------------------------------------------------------- */
 
 /* A provider's cookie is for the provider alone. */
 static bool is_trusted(const refs_transfer *transfer, const char *url) {

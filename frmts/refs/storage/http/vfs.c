@@ -645,7 +645,7 @@ static refs_status list(void *self, const char *location, const refs_vfs_listing
     return vfs->other->list(vfs->other->self, location, listing, err);
 }
 
-/* -- the whole --------------------------------------------------------------------------------- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 /* In the child of a fork no other thread's requests are under way. */
 static void in_child(void *self) {
