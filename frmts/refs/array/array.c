@@ -29,7 +29,7 @@ static refs_status measure_chunk(refs_array *array, refs_error *err) {
     return REFS_OK;
 }
 
-/* The cost of decoding a chunk; `steps`, `shape` and `fill` have room for it. */
+/* Describes a chunk for its codecs; `steps`, `shape` and `fill` provide the memory. */
 static void describe_chunk(const refs_array *array, refs_chain_step *steps, uint64_t *shape,
                            uint8_t *fill) {
     const refs_array_meta *meta = array->meta;
@@ -37,7 +37,7 @@ static void describe_chunk(const refs_array *array, refs_chain_step *steps, uint
         steps[i] = (refs_chain_step){meta->codecs[i].id, meta->codecs[i].config};
     for (size_t i = 0; i < meta->rank; i++) shape[i] = meta->chunk[meta->order[i]];
     if (meta->dtype.size > 0) memcpy(fill, meta->fill, meta->dtype.size);
-    /* The other way round, which is the same. */
+    /* Swapping bytes is its own inverse. */
     refs_array__to_host_order(&meta->dtype, fill, 1);
 }
 
@@ -70,17 +70,17 @@ refs_status refs_array__open_chain(const refs_array *array, uint32_t filter_mask
     return status;
 }
 
-/* Unknown codecs must not keep an array from being looked at: they fail when it is read. */
+/* Unknown codecs must not prevent opening an array: it fails when it is read. */
 static refs_status open_chain(refs_array *array, refs_error *err) {
     refs_status status = refs_array__open_chain(array, 0, &array->chain, &array->chain_error);
     array->max_stored = array->chain != NULL ? refs_chain_max_encoded(array->chain)
                                              : array->chunk_bytes + REFS_MAX_ENCODING_BYTES;
-    /* A chunk that codecs were not applied to may be larger than one that they made smaller. */
+    /* A chunk that skips its codecs may be larger than an encoded one. */
     if (array->max_stored < array->chunk_bytes) array->max_stored = array->chunk_bytes;
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-/* `slice` says how the chunks are read: or NULL, as they are. */
+/* `slice` describes the slices that chunks are read in; NULL: none. */
 static refs_status open_array(const refs_array_context *context, const refs_array_meta *meta,
                               void (*slice)(refs_array *array), refs_array **array,
                               refs_error *err) {

@@ -6,62 +6,62 @@
 #include "refs/fork.h"
 #include "refs/pages.h"
 
-/* A chunk that is loading is one of no bytes. */
+/* A chunk that is loading has no bytes. */
 typedef enum chunk_state { LOADING, STORED, DECODED } chunk_state;
 
 struct refs_chunk {
     _Atomic unsigned references;
     chunk_state state;
-    uint32_t filter_mask; /* of a stored one */
+    uint32_t filter_mask; /* of a stored chunk */
     refs_chunk_id id;
     size_t size;
-    refs_span *span;       /* that its memory is of, or NULL */
+    refs_span *span;       /* the span that owns its memory, or NULL */
     bool is_passed;        /* refs_cache__pass */
-    bool is_used;          /* somebody asked for its elements */
-    bool is_awaited;       /* while it is loading: somebody waits for it */
-    refs_awaited *awaited; /* ... and whom to tell, or NULL */
+    bool is_used;          /* a reader has requested its elements */
+    bool is_awaited;       /* while it is loading: another thread waits for it */
+    refs_awaited *awaited; /* … and is set then; or NULL */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
     uint8_t data[];
 };
 
-/* Chunks by their last use. */
+/* A list of chunks by last use. */
 typedef struct ages {
     refs_chunk *newest, *oldest;
 } ages;
 
 struct refs_cache {
     refs_forked forked;
-    _Atomic size_t n_streams; /* readers that prefetch */
+    _Atomic size_t n_streams; /* number of prefetching readers */
     pthread_mutex_t lock;     /* guards all that follows */
     size_t max_bytes;
-    size_t held_bytes; /* that readers need */
+    size_t held_bytes; /* bytes that readers need */
     size_t bytes;
-    size_t passed_bytes; /* of them, of chunks that were passed */
+    size_t passed_bytes; /* bytes of passed chunks among the cached ones */
     size_t n_chunks;
     refs_chunk **buckets;
     size_t n_buckets;  /* a power of two */
-    ages kept, passed; /* those that were passed go first */
-    refs_span *span;   /* that new chunks of one size are taken from, or NULL */
+    ages kept, passed; /* passed chunks are dropped first */
+    refs_span *span;   /* provides memory for new chunks of one size, or NULL */
     uint64_t n_owners;
-    pthread_cond_t settled; /* a chunk is not loading any more */
+    pthread_cond_t settled; /* a chunk has stopped loading */
 };
 
 #define FIRST_BUCKETS 64
 
-/* Readers that each have a share of their own of what may be prefetched. If there are more, some
- * mostly have stopped reading; if not, the least recently used goes. */
+/* Limit of readers with a share of the prefetch budget. If there are more, most of them have
+ * usually stopped reading; otherwise the least recently used chunks are dropped. */
 #define MAX_SHARES 8
 
-/* Passed chunks: more than are used again soon are let go. */
+/* Limit of passed chunks: more are not reused soon enough. */
 #define MAX_PASSED_BYTES (4 * REFS_MIB)
 
-/* Chunks that are looked at for one whose memory can be used again: who has just read or decoded a
- * chunk may still hold it. */
+/* Chunks that are checked for reusable memory: the last ones may still be held by the thread that
+ * read or decoded them. */
 #define MAX_LOOKED_AT 16
 
-/* Chunks that are taken from huge pages, once the cache has SPAN_FROM bytes: a reader of one small
- * chunk does not need one. */
+/* Chunks from this size get memory from huge pages, once the cache has SPAN_FROM bytes: a reader of
+ * a single small chunk does not need a huge page. */
 #define MIN_SPAN_CHUNK (16 * REFS_KIB)
 #define MAX_SPAN_CHUNK (8 * REFS_MIB)
 #define SPAN_FROM      (2 * REFS_MIB)
@@ -243,7 +243,7 @@ static void link_oldest(ages *list, refs_chunk *chunk) {
     list->oldest = chunk;
 }
 
-/* From the list that it is in. */
+/* Removes a chunk from its list. */
 static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
     ages *list = chunk->is_passed ? &cache->passed : &cache->kept;
     *(chunk->newer != NULL ? &chunk->newer->older : &list->newest) = chunk->older;
@@ -252,7 +252,7 @@ static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
     chunk->is_passed = false;
 }
 
-/* Takes a chunk out, with the cache's reference. */
+/* Removes a chunk from the cache, and returns the cache's reference. */
 static void take_out(refs_cache *cache, refs_chunk *chunk) {
     unlink_bucket(cache, chunk);
     unlink_age(cache, chunk);
@@ -278,7 +278,7 @@ static void trim(refs_cache *cache) {
         drop(cache, cache->kept.oldest);
 }
 
-/* A chunk of `size` bytes that nobody holds, among the oldest of a list; or NULL. */
+/* A chunk of `size` bytes without a holder, among the oldest of a list; or NULL. */
 static refs_chunk *oldest_of(const ages *list, size_t size) {
     refs_chunk *chunk = list->oldest;
     for (int i = 0; i < MAX_LOOKED_AT && chunk != NULL; i++, chunk = chunk->newer)
@@ -286,8 +286,8 @@ static refs_chunk *oldest_of(const ages *list, size_t size) {
     return NULL;
 }
 
-/* A chunk of `size` bytes that was passed, or that would have to go for another of that size; with
- * the cache's reference. */
+/* Removes a chunk of `size` bytes that was passed, or that must be dropped for another one of that
+ * size; returns the cache's reference. */
 static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
     refs_chunk *chunk = oldest_of(&cache->passed, size);
     if (chunk == NULL) {
@@ -298,7 +298,7 @@ static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
     return chunk;
 }
 
-/* Memory of huge pages for a new chunk; or NULL. */
+/* Allocates a new chunk in huge pages; or NULL. */
 static refs_chunk *take_from_span(refs_cache *cache, size_t size) {
     const size_t span = cache->max_bytes < MAX_SPAN ? cache->max_bytes : MAX_SPAN;
     size_t total;
@@ -322,7 +322,7 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
 
 /* -- claims ------------------------------------------------------------------------------------ */
 
-/* Marks a chunk as loading; without memory several may load it. */
+/* Marks a chunk as loading. If memory runs out, several threads may load it. */
 static refs_chunk *add_mark(refs_cache *cache, refs_chunk_id id, refs_want want,
                             refs_awaited *awaited) {
     refs_chunk *mark = refs_chunk__new(0);
@@ -335,7 +335,7 @@ static refs_chunk *add_mark(refs_cache *cache, refs_chunk_id id, refs_want want,
     return mark;
 }
 
-/* Whether somebody asked for the elements of the chunk. */
+/* Removes a mark; returns whether a reader has requested the chunk's elements. */
 static bool drop_mark(refs_cache *cache, refs_chunk_id id) {
     refs_chunk *mark = find(cache, id);
     if (mark == NULL || mark->state != LOADING) return false;
@@ -346,7 +346,7 @@ static bool drop_mark(refs_cache *cache, refs_chunk_id id) {
     return is_used;
 }
 
-/* Hands stored bytes over, for the caller to decode. */
+/* Passes stored bytes to the caller, who decodes them. */
 static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want want,
                             refs_awaited *awaited, refs_chunk **chunk) {
     take_out(cache, stored);

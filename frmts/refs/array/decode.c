@@ -1,8 +1,8 @@
-/* decode.c -- the stored bytes of one chunk -> its elements; see array_object.h. */
+/* decode.c -- decodes the stored bytes of one chunk; see array_object.h. */
 #include "array_object.h"
 
-/* Bytes that a chunk has at least: producers may leave out what is outside the array along the
- * dimension that varies slowest in a chunk, and everywhere else elements would lie differently. */
+/* The fewest bytes of a chunk: producers may leave out what is outside the array along the slowest
+ * dimension of a chunk; leaving out anything else would move elements. */
 static size_t least_bytes(const refs_array *array, uint64_t number) {
     const refs_array_meta *meta = array->meta;
     uint64_t index[REFS_MAX_RANK];
@@ -26,12 +26,12 @@ refs_status refs_array__chain_for(const refs_array *array, uint32_t filter_mask,
     return REFS_OK;
 }
 
-/* One chunk on its way. */
+/* A chunk that is being decoded. */
 typedef struct decoding {
     const refs_array *array;
     const refs_chain *chain;
     refs_bytes stored;
-    size_t least; /* bytes that it has */
+    size_t least; /* fewest decoded bytes */
     refs_scratch *scratch;
 } decoding;
 
@@ -49,7 +49,7 @@ static refs_status run_chain(const decoding *job, uint8_t *elements, refs_error 
     return REFS_OK;
 }
 
-/* Every thread has working memory of its own. */
+/* Each thread uses its own scratch memory. */
 refs_status refs_array__decode(refs_array *array, uint64_t number, const refs_stored *stored,
                                uint8_t *elements, refs_error *err) {
     decoding job = {.array = array, .stored = stored->bytes, .least = least_bytes(array, number)};

@@ -21,12 +21,12 @@ static void forget(refs_held *held, size_t i) {
     memmove(&held->begun[i], &held->begun[i + 1], (held->n - i) * sizeof *held->begun);
 }
 
-/* The part of a chunk that is read. */
+/* The part of a chunk that a read covers. */
 typedef struct part {
     uint64_t number;
-    bool is_next; /* the reader may go along the last dimension, a chunk at a time */
+    bool is_next; /* the reader may proceed along the last dimension, chunk by chunk */
     uint64_t n_read, n_all;
-    uint64_t at, end; /* along the first dimension that is read in part */
+    uint64_t at, end; /* interval along the first dimension that is read in part */
 } part;
 
 static part part_of(const refs_array *array, const refs_cut *cut, uint64_t item) {
@@ -48,15 +48,16 @@ static part part_of(const refs_array *array, const refs_cut *cut, uint64_t item)
     return read;
 }
 
-/* Returns that tell of fewer chunks count when none has told of as many for long. */
+/* Records how many chunks a reader had begun when it returned to one. A smaller number only counts
+ * if the larger one has not occurred for long. */
 static void note_return(refs_held *held, size_t n) {
     if (n < held->n_held && held->n_since < 4 * REFS_HELD_CHUNKS) return;
     held->n_held = n;
     held->n_since = 0;
 }
 
-/* Chunks of a row of blocks up to this one, of which the same part was read one after the other:
- * the reader comes back to them for the next row. 0: none. */
+/* The number of consecutive chunks, up to this one, of which the same part was read: a row of
+ * blocks, to which the reader returns for the next row. 0: none. */
 static size_t count_row(const refs_held *held, const part *read) {
     size_t n = 0;
     while (read->is_next && n < held->n) {
@@ -69,8 +70,8 @@ static size_t count_row(const refs_held *held, const part *read) {
     return n > 0 ? n + 1 : 0;
 }
 
-/* Large chunks are held from the first one on, as are those of a row of blocks: coming back to find
- * one gone costs too much. */
+/* Large chunks are held from the first one on, as are those of a row of blocks: fetching one again
+ * would cost too much. */
 static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
     size_t i = 0;
     while (i < held->n && held->begun[i].number != read->number) i++;
@@ -91,8 +92,8 @@ static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
     if (n_in_row > held->n_held) held->n_held = n_in_row;
 }
 
-/* Those that were read to their end make room when the next one is begun: until then they are not
- * the oldest. More than the cache may ever hold is not held at all. */
+/* A completely read chunk is released when the next one is begun: it is not the oldest until then.
+ * More bytes than the cache may ever hold are not held at all. */
 size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut *cut) {
     uint64_t n = takes_whole_chunks(array->meta, cut) ? 0 : cut->n_chunks;
     if (array->chunk_bytes >= REFS_RESUMED_FROM && cut->n_chunks <= REFS_HELD_CHUNKS) {

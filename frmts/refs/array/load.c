@@ -14,14 +14,14 @@
 #include "shards.h"
 #include "slices.h"
 
-/* Between two checks of progress and cancellation while a reader waits. */
+/* Interval of checks for progress and cancellation while a reader waits. */
 #define POLL_MS 50
 
-/* After so long, a reader stops waiting for a chunk that another reader requested, and requests it
- * itself: the other may be blocked in a callback that waits for this reader. */
+/* After this time, a reader stops waiting for a chunk that another reader requested, and requests
+ * it itself: the other one may be blocked in a callback that waits for this reader. */
 #define MAX_WAIT_MS 30000
 
-/* Loads under way on this thread. A load that is called from the progress callback of another one
+/* Loads in progress on this thread. A load that is called from the progress callback of another one
  * does not wait for chunks of other loads: the outer load may hold them. */
 static _Thread_local unsigned n_loads;
 
@@ -39,14 +39,14 @@ typedef struct loading {
     loading_kind kind;
     refs_array *array;
     uint64_t number;         /* of the chunk */
-    const refs_delivery *to; /* where a reader wants the values; NULL: a prefetch */
+    const refs_delivery *to; /* destination of the values; NULL: a prefetch */
     uint64_t item;           /* … and its number in that delivery */
     uint64_t box;            /* of a prefetch: the number of the box that the chunk belongs to */
     refs_awaited awaited;    /* a reader waits for the chunk that is prefetched */
-    refs_chunk *stored;      /* its bytes, if they are there */
+    refs_chunk *stored;      /* its stored bytes, if they are cached */
     bool is_claimed;         /* others wait for this call to load it */
     bool is_alone;           /* it is loaded without a claim, even while another reader loads it */
-    refs_shard *shard;       /* that it is a part of, or NULL */
+    refs_shard *shard;       /* the shard that contains it, or NULL */
     uint64_t shard_number;
     uint64_t inner;       /* its number in the shard */
     refs_store_part part; /* its bytes in the shard; zeroed: not known before the index arrives */
@@ -99,8 +99,8 @@ static bool is_any_awaited(const void *user) {
     return atomic_load(&((const batch *)user)->awaited.is);
 }
 
-/* A caller that waits for one of the chunks gets it sooner from this batch than by a new request.
- */
+/* Whether a reader waits for a chunk of the batch: it gets the chunk sooner from this batch than by
+ * a new request. */
 static bool is_any_chunk_awaited(const batch *job) {
     if (!is_any_awaited(job)) return false;
     refs_cache *cache = job->array->context.cache;
@@ -109,8 +109,8 @@ static bool is_any_chunk_awaited(const batch *job) {
     return false;
 }
 
-/* Whether so little is left of a prefetch that cancelling it costs more: it would close the
- * connection, and the bytes would be fetched again. */
+/* Whether so few bytes are left of a prefetch that cancelling it costs more: the connection would
+ * be closed, and the bytes fetched again. */
 static bool is_small(const batch *job) {
     const uint64_t small = refs_store_max_gap(job->array->context.store);
     return job->n_fetched <= small / refs_array__mean_stored(job->array);
@@ -129,7 +129,7 @@ static bool check_may_go_on(void *user) {
     return may_go_on(user);
 }
 
-/* The go_on of a thread that waits while it loads. */
+/* The cancel check of a thread that waits while it loads. */
 static refs_cancel_check check_of(batch *job) {
     const bool has_progress =
         job->watch != NULL && job->watch->progress != NULL && job->watch->progress->report != NULL;
@@ -138,15 +138,15 @@ static refs_cancel_check check_of(batch *job) {
 
 /* -- decoding one chunk ------------------------------------------------------------------------ */
 
-/* Stored bytes that a worker is to decode. */
+/* Stored bytes for a worker to decode. */
 typedef struct decode_task {
     batch *job;
     loading *one;
     refs_stored stored;
-    refs_block *block; /* that holds them, or NULL */
+    refs_block *block; /* the owner of the bytes, or NULL */
 } decode_task;
 
-/* Puts the location of a chunk before a message. */
+/* Adds the location of a chunk before a message. */
 static void locate(const loading *one, refs_error *err) {
     refs_array *array = one->array;
     uint64_t index[REFS_MAX_RANK];
@@ -160,7 +160,7 @@ static void locate(const loading *one, refs_error *err) {
                           &(refs_store_key){.text = refs_buf_text(&key), .part = part}, err);
 }
 
-/* Workers decode bytes without knowing their location. */
+/* Adds the location to a failure of decoding: workers only have the bytes. */
 static refs_status fail_located(const decode_task *task, refs_status status, refs_error *err) {
     locate(task->one, err);
     return status;
@@ -261,7 +261,7 @@ static bool is_decoded_later(batch *job, const loading *one) {
            !atomic_load(&one->awaited.is);
 }
 
-/* Narrows the bytes of a whole shard to those of a chunk in it: none where it is absent. */
+/* Restricts the bytes of a whole shard to those of a chunk in it; none if it is absent. */
 static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     if (one->shard == NULL || one->part.length > 0) return REFS_OK;
     if (one->shard->state == REFS_SHARD_WHOLE)
@@ -288,13 +288,13 @@ static refs_status receive_chunk(batch *job, loading *one, refs_error *err) {
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.bytes.size);
     const bool is_later = is_decoded_later(job, one);
-    atomic_store(&one->awaited.is, false); /* the rest of the transfer is not */
+    atomic_store(&one->awaited.is, false); /* the rest of the transfer is not awaited */
     if (!is_later) return start_decode(job, one, stored, request->block, err);
     keep_stored(job, one, stored);
     return REFS_OK;
 }
 
-/* Takes over what a request brought. */
+/* Receives the bytes of a request. */
 static refs_status receive(batch *job, loading *one, refs_error *err) {
     const refs_request *request = &one->request;
     if (one->kind == LOADING_INDEX) return refs_shard__take_index(one->shard, request->bytes, err);
@@ -323,8 +323,8 @@ static void deliver_decoded(batch *job, const loading *one, refs_chunk *chunk) {
     atomic_fetch_add(&one->array->cache_hits, 1);
 }
 
-/* Delivers a decoded chunk, and lists one that is to be fetched or decoded. A chunk is claimed only
- * when it is requested: until then other loads may claim it. */
+/* Delivers a decoded chunk, and lists a chunk to fetch or decode. A chunk is claimed only when it
+ * is requested: until then other loads may claim it. */
 static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
     loading one = {.array = array, .number = wanted.number, .to = wanted.to, .item = wanted.item};
@@ -366,8 +366,7 @@ static void look_up_ahead(batch *job, refs_ahead_chunk expected) {
 
 /* -- claims ------------------------------------------------------------------------------------ */
 
-/* Claims a chunk for a reader; false where it is cached meanwhile, or another load has claimed it.
- */
+/* Claims a chunk for a reader; false if it was cached meanwhile, or another load has claimed it. */
 static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_error *err) {
     refs_chunk *chunk = NULL;
     const refs_claim claim = refs_cache__claim(one->array->context.cache, id_of(one),
@@ -381,7 +380,7 @@ static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_er
     return start_decode(job, one, refs_chunk__stored(chunk), NULL, err);
 }
 
-/* Claims a chunk for a prefetch; false where it is cached, or claimed by another load. */
+/* Claims a chunk for a prefetch; false if it is cached, or claimed by another load. */
 static bool claim_bytes(batch *job, loading *one) {
     if (one->is_claimed) return true;
     one->awaited.all = &job->awaited;
@@ -390,14 +389,15 @@ static bool claim_bytes(batch *job, loading *one) {
     return one->is_claimed;
 }
 
-/* The same, unless the reader has passed it. Checked after claiming it: from then on a reader that
- * comes to the chunk finds it claimed. */
+/* Claims a chunk for a prefetch unless the reader has passed it. Checked after claiming: from then
+ * on, a reader that needs the chunk finds it claimed. */
 static bool claim_ahead(batch *job, loading *one) {
     if (claim_bytes(job, one) && !job->who->is_wanted(job->who->user, one->box)) give_up(job, one);
     return one->is_claimed;
 }
 
-/* Gives up the claims before waiting for a shard: the load of that shard may wait for them. */
+/* Abandons the claims before waiting for a shard, because the load of that shard may wait for
+ * them. */
 static bool claim_shard(batch *job, loading *one) {
     if (one->shard == NULL || one->shard->state != REFS_SHARD_WHOLE) return true;
     if (refs_shard__claim(one->shard)) return true;
@@ -520,8 +520,8 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* A read gives up its claims before it waits for the index of a shard: the load of that index may
- * wait for them. */
+/* Abandons the claims of a read before it waits for the index of a shard: the load of that index
+ * may wait for them. */
 static void put_off(batch *job, loading *one) {
     give_up(job, one);
     leave_to_others(job, one);
@@ -624,7 +624,7 @@ static refs_status key_of(const loading *one, refs_buf *text, refs_store_key *ke
     return REFS_OK;
 }
 
-/* Lists the chunks that may lie in gaps between the fetched ones. */
+/* Lists the chunks that may be in gaps between the fetched ones. */
 static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t *n,
                                  refs_error *err) {
     const refs_array *array = job->array;
@@ -647,7 +647,7 @@ static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t
     return REFS_OK;
 }
 
-/* Requests those that are not in a local file: local gaps are not read. */
+/* Requests them unless they are in a local file, where gaps are not read. */
 static refs_status request_found(batch *job, const refs_gap_chunk *found, size_t n,
                                  refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -757,7 +757,7 @@ static void clear_loadings(batch *job, loading *all, size_t n) {
     }
 }
 
-/* Gives up the claims of chunks and indices that were not loaded, so that waiting loads may try. */
+/* Abandons the claims of chunks and indices that were not loaded, so that waiting loads may try. */
 static void give_up_rest(batch *job) {
     clear_loadings(job, job->fetched, job->n_fetched);
     clear_loadings(job, job->ready, job->n_ready);
@@ -809,8 +809,8 @@ static refs_status await_busy(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* Loads its own chunks before it waits for those of other loads: two threads that want each other's
- * chunks both proceed. */
+/* Loads its own chunks before it waits for those of other loads, so that two threads that need each
+ * other's chunks both proceed. */
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err) {
     if (n == 0) return REFS_OK;

@@ -1,8 +1,8 @@
-/* locate.c -- where an element comes from; see array.h. */
+/* locate.c -- finds the files and bytes of an element; see array.h. */
 #include "array_object.h"
 #include "refs/refset.h"
 
-/* The receiver. */
+/* Receives the locations. */
 typedef struct visitor {
     refs_status (*visit)(void *user, const refs_array_source *source, refs_error *err);
     void *user;

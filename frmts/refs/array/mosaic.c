@@ -1,9 +1,9 @@
-/* mosaic.c -- arrays that are made of regions of others; see array.h. */
+/* mosaic.c -- arrays made of regions of other arrays; see array.h. */
 #include "mosaic.h"
 
 #include "read.h"
 
-/* Pieces whose chunks are one fetch plan at most, and whose arrays are open at once. */
+/* Limit of pieces in one fetch plan, whose arrays are open at the same time. */
 #define MAX_PIECES 256
 
 refs_status refs_array_open_mosaic(const refs_array_context *context, const refs_array_meta *meta,
@@ -32,7 +32,7 @@ static uint64_t elements_of(const uint64_t *count, size_t rank) {
     return n;
 }
 
-/* How many elements pieces have, as progress counts them. */
+/* The number of elements of pieces, for progress. */
 static double elements_of_list(const refs_piece_list *list) {
     double n = 0;
     for (size_t i = 0; i < list->n; i++)
@@ -73,14 +73,14 @@ refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err
 
 /* -- selections -------------------------------------------------------------------------------- */
 
-/* Indices along one dimension that are as far apart as the first two of them. */
+/* A run of indices along one dimension with equal differences. */
 typedef struct index_run {
-    uint64_t first; /* of the index */
+    uint64_t first; /* number in the list of indices */
     uint64_t count;
     int64_t step;
 } index_run;
 
-/* A selection as regions: all combinations of runs. */
+/* A selection as regions: one for each combination of runs. */
 typedef struct run_list {
     const refs_selection *selection;
     int64_t stride[REFS_MAX_RANK];
@@ -89,10 +89,11 @@ typedef struct run_list {
     uint64_t n_regions;
 } run_list;
 
-/* Reads regions of a mosaic; pieces that are listed are read when the list is full. */
+/* The state of reading regions of a mosaic. Listed pieces are read when the list is full. */
 typedef struct selecting {
     refs_array *array;
-    uint8_t *dst; /* of the first selection: where pieces go is told from here */
+    uint8_t
+        *dst; /* destination of the first selection, which positions of pieces are relative to */
     refs_progress_parts lists;
     double n_elements; /* of all selections */
     refs_piece_list list;
@@ -125,7 +126,7 @@ static refs_status find_runs(run_list *list, size_t dim, refs_error *err) {
                : refs_fail(err, REFS_LIMIT, "the selection has too many regions");
 }
 
-/* Region `number` of a list; returns where its first element goes, in bytes. */
+/* Sets region `number` of a list; returns the offset of its first element in bytes. */
 static int64_t region_at(const run_list *list, uint64_t number, uint64_t *start, uint64_t *count,
                          int64_t *step) {
     const refs_selection *selection = list->selection;
@@ -143,7 +144,7 @@ static int64_t region_at(const run_list *list, uint64_t number, uint64_t *start,
     return offset;
 }
 
-/* Files that the first regions need are opened at the same time, not one after the other. */
+/* Opens the files of the first regions at the same time, not one after the other. */
 static void prepare_regions(const selecting *job, const run_list *list, uint64_t first) {
     uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
     int64_t step[REFS_MAX_RANK];
@@ -154,7 +155,8 @@ static void prepare_regions(const selecting *job, const run_list *list, uint64_t
     }
 }
 
-/* The same of selections without indices, such as points. All that are next are checked. */
+/* Works like prepare_regions for selections without indices, such as points. Checks all of the next
+ * ones. */
 static refs_status prepare_selections(const selecting *job, const refs_selection *selections,
                                       size_t n, refs_error *err) {
     for (size_t i = 0; i < n && i < MAX_PIECES; i++) {
@@ -239,8 +241,7 @@ refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_sel
 
 /* -- strings of variable length ---------------------------------------------------------------- */
 
-/* Strings of a mosaic while they are gathered: of its elements in C order, where each one's text is
- * in `bytes`. */
+/* The strings of a mosaic: for each element in C order, the position of its text in `bytes`. */
 typedef struct mosaic_strings {
     refs_array *array;
     refs_buf bytes;
@@ -253,7 +254,7 @@ static refs_status check_size(const mosaic_strings *strings, size_t bytes, refs_
                      strings->array->meta->path, REFS_MAX_TEXT_BYTES);
 }
 
-/* The strings of a piece's whole array, and where each of them begins in `bytes`. */
+/* Reads the strings of a piece's whole array, with the offset of each in `bytes`. */
 static refs_status read_part(mosaic_strings *strings, refs_array *part, bool letters,
                              size_t **places, refs_error *err) {
     uint64_t n;
@@ -271,7 +272,7 @@ static refs_status read_part(mosaic_strings *strings, refs_array *part, bool let
     return REFS_OK;
 }
 
-/* Places those elements of a piece that are wanted; `places` NULL: `one` is what all are. */
+/* Sets the requested elements of a piece; `places` NULL: all are `one`. */
 static void place_strings(mosaic_strings *strings, const refs_piece *piece, const size_t *places,
                           size_t one) {
     uint64_t n = elements_of(piece->count, piece->rank);
@@ -352,7 +353,7 @@ refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, 
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-/* The elements of chunk `number` of the grid that reading is expected to move on by. */
+/* The elements of chunk `number` of the grid that predicts reads. */
 static void elements_of_chunk(const refs_array *array, uint64_t number, uint64_t *start,
                               uint64_t *count) {
     const refs_array_meta *meta = array->meta;

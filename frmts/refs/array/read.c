@@ -1,25 +1,25 @@
-/* read.c -- regions of arrays: chunks -> the caller's buffer; see array.h. */
+/* read.c -- reads regions of arrays into the caller's buffer; see array.h. */
 #include "read.h"
 
 #include "sparse.h"
 
-/* Chunks that one fetch asks for at most: bounds what is kept for keys and plans. */
+/* Limit of chunks of one fetch, which bounds the memory for keys and plans. */
 #define MAX_BATCH_CHUNKS 16384
 
-/* Decoders may count on it: memory of the C library has it. */
+/* Decoders may rely on the alignment of malloc. */
 #define ELEMENT_ALIGNMENT sizeof(double)
 
-/* A region of one array that is being read. */
+/* The state of reading a region of one array. */
 typedef struct reading {
     refs_array *array;
     const int64_t *step; /* or NULL: 1 */
     refs_cut cut;
     uint8_t *dst;
     int64_t stride[REFS_MAX_RANK]; /* of dst */
-    const refs_piece *piece;       /* whose elements are to be converted, or NULL */
-    size_t to_size;                /* of what they are converted to */
-    struct failure *failure;       /* of converting */
-    const refs_item_list *items;   /* chunks of the cut that are loaded; NULL: all of them */
+    const refs_piece *piece;       /* a piece whose elements must be converted, or NULL */
+    size_t to_size;                /* element size after conversion */
+    struct failure *failure;       /* the first failure of conversion */
+    const refs_item_list *items;   /* the chunks to load; NULL: all of the cut */
 } reading;
 
 /* The first element that could not be converted; on any thread. */
@@ -41,15 +41,15 @@ static void note_failure(failure *failed, const refs_error *err) {
     if (failed->error.status == REFS_OK) failed->error = *err;
 }
 
-/* Whether elements follow each other, the first dimension slowest. */
+/* Whether elements are contiguous, the first dimension slowest. */
 static bool is_packed(const refs_copy *copy, const int64_t *stride, size_t size) {
     for (size_t dim = copy->rank; dim-- > 0; size *= copy->n[dim])
         if (copy->n[dim] > 1 && stride[dim] != (int64_t)size) return false;
     return true;
 }
 
-/* By way of packed buffers, unless they are packed: the wanted elements, and what they are turned
- * into. */
+/* Converts elements through packed buffers, one for the elements and one for the results, unless
+ * they are packed already. */
 static refs_status convert(const reading *job, const refs_copy *copy, const uint8_t *src,
                            uint8_t *dst, refs_error *err) {
     const size_t size = copy->element_size, to_size = job->to_size;
@@ -76,8 +76,8 @@ static refs_status convert(const reading *job, const refs_copy *copy, const uint
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
-/* Copies elements that are listed along some dimensions, which `copy` has one of: one after the
- * other along these, boxes along the others. */
+/* Copies elements that are listed along some dimensions: one listed index of `copy` after the
+ * other, and boxes along the other dimensions. */
 typedef struct listed_copy {
     const refs_copy *copy;
     const refs_span *spans;
@@ -99,8 +99,8 @@ static void copy_listed(const listed_copy *of, size_t dim, const uint8_t *src, u
     }
 }
 
-/* Copies the wanted part of a chunk to the caller. Every element of an absent chunk is the fill
- * value: one element with no way to the next. */
+/* Copies the requested part of a chunk to the caller. An absent chunk is one fill value, repeated
+ * with strides of zero. */
 static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     static const int64_t no_stride[REFS_MAX_RANK] = {0};
     const reading *job = user;
@@ -138,15 +138,15 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     if (convert(job, &copy, src, dst, &err) != REFS_OK) note_failure(job->failure, &err);
 }
 
-/* Whether elements that follow each other in a chunk do so at the caller's too. */
+/* Whether elements that are contiguous in a chunk are contiguous in the caller's buffer. */
 static bool lies_alike(const reading *job, size_t dim) {
     bool forward = job->step == NULL || job->step[dim] == 1;
     return job->array->meta->chunk[dim] == 1 ||
            (forward && job->stride[dim] == job->array->stride[dim]);
 }
 
-/* A read that is larger than the cache would keep chunks in vain: those of which all elements are
- * wanted, in their order, need not be copied. */
+/* Whether to decode chunks directly into the caller's buffer: all their elements are requested in
+ * order, and the read is larger than the cache, so that keeping them is useless. */
 static bool may_decode_in_place(const reading *job, uint64_t all_bytes) {
     const refs_array *array = job->array;
     size_t kept = array->context.cache != NULL ? refs_cache__max_bytes(array->context.cache) : 0;
@@ -184,10 +184,10 @@ static uint64_t number_of(const reading *job, uint64_t item) {
     return refs_grid__number(&job->array->grid, index);
 }
 
-/* Readings whose chunks are listed one after the other. */
+/* Iterates over the chunks of several reads. */
 typedef struct listing {
-    const refs_delivery *to; /* whose user is the reading */
-    size_t at, n;            /* the reading that is being listed, of so many */
+    const refs_delivery *to; /* its user is the read */
+    size_t at, n;            /* the current read, and the number of reads */
     uint64_t item;           /* its next chunk */
 } listing;
 
@@ -215,7 +215,7 @@ static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
     return bytes;
 }
 
-/* Where the chunks of each reading go, or NULL: no memory. */
+/* Makes the destinations of the chunks of each read; NULL if memory ran out. */
 static refs_delivery *deliveries_of(reading *jobs, size_t n) {
     const uint64_t bytes = sum_bytes(jobs, n, 0);
     refs_delivery *to = refs_calloc(n, sizeof *to);
@@ -227,7 +227,7 @@ static refs_delivery *deliveries_of(reading *jobs, size_t n) {
     return to;
 }
 
-/* Reads `n` readings as one, in batches. */
+/* Performs `n` reads as one, in batches. */
 static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
                             refs_error *err) {
     uint64_t n_chunks = 0;
@@ -306,7 +306,7 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
 
 /* -- selections -------------------------------------------------------------------------------- */
 
-/* Selections whose chunks are one fetch at most: bounds what is kept for them. */
+/* Limit of selections in one fetch, which bounds their memory. */
 #define MAX_SELECTIONS MAX_BATCH_CHUNKS
 
 static refs_status read_selections(refs_array *array, const refs_selection *selections, size_t n,

@@ -5,30 +5,31 @@
 #include "mosaic.h"
 #include "refs/pool.h"
 
-/* Values that one task loads of a local file, about: a reader never finds more of them busy. */
+/* Approximate bytes that one task loads from a local file: a reader never waits for more than one
+ * task. */
 #define LOCAL_PART_BYTES REFS_MIB
 
-/* Reads that make a stride: so many were made when its first box is read. */
+/* The number of reads before a stride is known and its first box is read. */
 #define READS_BEFORE 3
 
-/* Values that stay behind a reader of more than the cache holds. */
+/* Bytes that are kept behind a reader of more data than the cache can hold. */
 #define KEPT_BYTES (8 * REFS_MIB)
 
-/* Chunks that one task asks for at most. */
+/* Limit of chunks that one task requests. */
 #define MAX_TASK_CHUNKS 16384
 
-/* Boxes that are followed, shared by the reader and its tasks. */
+/* The expected boxes of a reader, shared with its tasks. */
 typedef struct refs_stream {
     _Atomic unsigned references;
     refs_array *array;
     refs_stride stride;
-    uint64_t box_size; /* chunks of a box */
+    uint64_t box_size; /* number of chunks of a box */
     bool is_local;
-    bool is_advised;             /* they were told, not seen */
-    _Atomic uint64_t at;         /* the box that is being read */
-    _Atomic uint64_t wanted;     /* the first one that its reader does not load itself */
+    bool is_advised;             /* the application announced them */
+    _Atomic uint64_t at;         /* the current box */
+    _Atomic uint64_t wanted;     /* the first box that the reader does not load itself */
     _Atomic uint64_t decode_end; /* boxes before this one are decoded as they arrive */
-    _Atomic uint64_t n_fetches;  /* of readers of the array when it ended */
+    _Atomic uint64_t n_fetches;  /* the array's n_fetches when the stream ended */
     _Atomic bool ended;
 } refs_stream;
 
@@ -38,7 +39,7 @@ static void release(refs_stream *stream) {
 
 /* -- tasks ------------------------------------------------------------------------------------- */
 
-/* Boxes [begin, end) of a stream; or, to be decoded, one chunk. */
+/* A task: boxes [begin, end) of a stream to load, or one chunk to decode. */
 typedef struct readahead_task {
     refs_stream *stream;
     uint64_t begin, end;
@@ -56,8 +57,8 @@ static bool is_near(void *user, uint64_t box) {
     return box < atomic_load(&stream->decode_end);
 }
 
-/* A stream whose reader has found all that it read since then, as those do that turn back, does not
- * stand in the way. */
+/* Whether the stream has ended and a reader has fetched something else since. If readers found all
+ * their chunks cached, as those do that turn back, its requests delay nobody. */
 static bool has_ended(void *user) {
     const refs_stream *stream = user;
     return atomic_load(&stream->ended) &&
@@ -80,7 +81,7 @@ static void load_boxes(const readahead_task *task, uint64_t *numbers, refs_ahead
     if (n > 0 && is_wanted(stream, expected[n - 1].box)) refs_array__load_ahead(&who, expected, n);
 }
 
-/* Files of pieces are opened here, on a thread that may wait for them. */
+/* Opens the files of pieces on a thread that may wait for them. */
 static void load_pieces(const readahead_task *task, uint64_t *numbers) {
     refs_stream *stream = task->stream;
     refs_prefetcher who = {stream->array, is_wanted, is_near, has_ended, stream};
@@ -190,7 +191,8 @@ refs_stream *refs_readahead__open(refs_array *array, const refs_stride *stride) 
     return stream;
 }
 
-/* Says that box `k` is being read. A reader with advice for whole boxes may read a part of them. */
+/* Records that box `k` is being read. A reader that announced whole boxes may read parts of
+ * them. */
 static void set_position(refs_readahead *readahead, const refs_box_read *read, uint64_t k) {
     refs_stream *stream = readahead->stream;
     bool is_part = false;
@@ -218,16 +220,16 @@ void refs_readahead__begin_advised(refs_readahead *readahead, refs_stream *strea
     refs_window__open(&readahead->window);
 }
 
-/* A stream longer than the cache keeps the last boxes alone: the others would fill the cache, and
- * be gone before a reader came back. Boxes that were jumped over before anybody asked for them are
- * not there. */
+/* Passes all but the last boxes of a stream that is larger than the cache: otherwise they would
+ * fill the cache, and still be dropped before a reader returns. Skipped boxes that were never
+ * requested are not cached. */
 static void pass_boxes(refs_readahead *readahead, uint64_t k) {
     const refs_stream *stream = readahead->stream;
     refs_array *array = stream->array;
     uint64_t box_bytes = array->chunk_bytes * stream->box_size;
     uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
              n_fit = refs_cache__max_bytes(array->context.cache) / box_bytes;
-    if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
+    if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may return for the rest */
     if (readahead->comes_back || array->mosaic.gather != NULL) return;
     if (READS_BEFORE + k <= n_fit || k < n_kept) return;
     const uint64_t end = k - n_kept + 1, next = readahead->window.next,
@@ -252,7 +254,7 @@ bool refs_readahead__goes_on(refs_readahead *readahead, const refs_box_read *rea
     return true;
 }
 
-/* Whether all boxes were read is no matter of the next window; what was told is none either. */
+/* A completely read stream does not shrink the next window, and neither does an announced one. */
 void refs_readahead__miss(refs_readahead *readahead) {
     const refs_stream *stream = readahead->stream;
     refs_window window = readahead->window;
@@ -267,7 +269,8 @@ void refs_readahead__miss(refs_readahead *readahead) {
 
 /* -- requesting -------------------------------------------------------------------------------- */
 
-/* Chunks of a mosaic's pieces are decoded as they arrive, or when they are read. */
+/* Requests decoding of the next boxes. Chunks of a mosaic's pieces are decoded when they arrive or
+ * are read. */
 static void ask_to_decode(refs_stream *stream, uint64_t begin, uint64_t end) {
     if (stream->array->mosaic.gather != NULL) return;
     REFS_SCOPED uint64_t *numbers = refs_calloc((size_t)stream->box_size, sizeof *numbers);
@@ -279,8 +282,8 @@ static void ask_to_decode(refs_stream *stream, uint64_t begin, uint64_t end) {
     }
 }
 
-/* If the time to first byte is long, a reader would wait for what half of the cache does not hold:
- * it may have more ahead then, for which the cache is made larger. */
+/* The limit of prefetched bytes. If the time to first byte is long, half of the cache may be too
+ * little, so the cache is enlarged. */
 static size_t most_ahead(refs_readahead *readahead) {
     const refs_stream *stream = readahead->stream;
     const refs_array_context *context = &stream->array->context;
@@ -297,15 +300,15 @@ static size_t most_ahead(refs_readahead *readahead) {
     return more > share ? more : share;
 }
 
-/* How many tasks load `n` boxes. From a server one does, as each call is a round trip. A local file
- * has equal tasks, which begin in their order: the reader does not come to a remainder that waits
- * behind the next window. */
+/* The number of tasks for `n` boxes. One for a server, because each call takes a round trip. For a
+ * local file, equal tasks that begin in order, so that a reader does not wait for a small rest
+ * queued behind the next window. */
 static uint64_t count_tasks(const refs_stream *stream, uint64_t n) {
     const uint64_t part = LOCAL_PART_BYTES / (stream->array->chunk_bytes * stream->box_size) + 1;
     return stream->is_local && n > part ? (n + part / 2) / part : 1;
 }
 
-/* Asks for the next boxes, as many as one task may load. */
+/* Requests the next boxes in tasks. */
 static void request_window(refs_readahead *readahead, uint64_t n_fit) {
     refs_stream *stream = readahead->stream;
     const uint64_t most = readahead->ahead + MAX_TASK_CHUNKS / stream->box_size,
@@ -343,7 +346,7 @@ void refs_readahead__request(refs_readahead *readahead) {
 
 /* -- its end ----------------------------------------------------------------------------------- */
 
-/* Chunks that were read have been used; these have not. */
+/* Marks unread chunks, which the cache drops first. */
 static void leave_unread(const refs_readahead *readahead) {
     const refs_stream *stream = readahead->stream;
     if (stream->array->mosaic.gather != NULL) return;

@@ -1,9 +1,10 @@
-/* reader.c -- whoever reads an array again and again; see array.h. */
+/* reader.c -- a reader that reads an array repeatedly; see array.h. */
 #include "held.h"
 #include "read.h"
 #include "readahead.h"
 
-/* Chunks along a dimension of what is to be prefetched: cutting it takes memory for each. */
+/* Limit of chunks along a dimension of announced regions, because dividing them takes memory for
+ * each chunk. */
 #define MAX_ADVISED_CHUNKS ((uint64_t)1 << 20)
 
 struct refs_reader {
@@ -12,7 +13,7 @@ struct refs_reader {
     refs_last_read last;
     refs_readahead readahead;
     refs_held held;
-    size_t held_bytes; /* that the cache holds for this reader */
+    size_t held_bytes; /* bytes that the cache holds for this reader */
 };
 
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err) {
@@ -46,9 +47,8 @@ void refs_reader_limit(refs_reader *reader, const refs_region *region) {
 
 /* -- chunks to prefetch ------------------------------------------------------------------------ */
 
-/* Whether boxes are expected that are not followed yet. A reader that takes one element of each
- * chunk reads a series, and is expected to read all of it, unless something else was expected in
- * vain. */
+/* Whether the read begins a new stream of expected boxes. A reader that reads one element of each
+ * chunk probably reads a series, so all of it is expected, unless an expectation failed before. */
 static bool expects(refs_reader *reader, const refs_box_read *read, refs_stride *stride) {
     refs_readahead *readahead = &reader->readahead;
     refs_last_read__note(&reader->last, &reader->array->grid, read);
@@ -64,7 +64,7 @@ static void hold(refs_reader *reader, size_t bytes) {
     reader->held_bytes = bytes;
 }
 
-/* Chunks of a mosaic are held until the next read. */
+/* Holds the chunks of a mosaic until the next read. */
 static void hold_pieces(void *user, uint64_t bytes) {
     refs_reader *reader = user;
     if (reader->array->context.cache == NULL) return;
@@ -72,8 +72,8 @@ static void hold_pieces(void *user, uint64_t bytes) {
     hold(reader, bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0);
 }
 
-/* A stream is opened without the lock, since that may read a file of the set. A thread that reads
- * the same meanwhile may begin another one, which is replaced. */
+/* Records a read. A stream is opened without the lock, because that may read a file of the set; if
+ * another thread reads the same meanwhile, its stream is replaced. */
 static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_array *array = reader->array;
     refs_box_read read;
@@ -94,7 +94,7 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_unlock(&reader->lock);
 }
 
-/* The bytes of what is read are there: the network is free for what comes next. */
+/* Called when the bytes of a read have arrived: the network is free for the next window. */
 static void ask_for_more(void *user, size_t n_busy) {
     refs_reader *reader = user;
     REFS_LOCKED(&reader->lock);
@@ -102,8 +102,8 @@ static void ask_for_more(void *user, size_t n_busy) {
     refs_readahead__request(&reader->readahead);
 }
 
-/* Cuts a region that nobody has memory for yet; false where it is not inside the array, or where
- * not even its chunks could be listed. */
+/* Divides an announced region at chunk borders; false if it is outside the array, or has too many
+ * chunks to list. */
 static bool cut_advised(const refs_array_meta *meta, const refs_region *region, refs_cut *cut) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
         int64_t step = region->step != NULL ? region->step[dim] : 1;
@@ -131,7 +131,7 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_array__cut_clear(&cut);
 }
 
-/* Whether the region's chunks can be in the cache beside as much that is not of it. */
+/* Whether the region's chunks fit into half of the cache. */
 static bool fits(const refs_array *array, const refs_cut *cut) {
     uint64_t bytes;
     size_t half =

@@ -1,11 +1,11 @@
-/* region.c -- a region cut at chunk borders, see array_internal.h. */
+/* region.c -- divides a region at chunk borders, see array_internal.h. */
 #include "array_internal.h"
 
 static int64_t step_of(const refs_region *region, size_t dim) {
     return region->step != NULL ? region->step[dim] : 1;
 }
 
-/* Whether all of `count` elements from `start` on lie inside [0, size). */
+/* Whether `count` elements from `start` on are inside [0, size). */
 static bool fits(uint64_t size, uint64_t start, uint64_t count, int64_t step) {
     if (start >= size || step == 0) return false;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
@@ -17,7 +17,7 @@ static uint64_t stride_of(const refs_cut *cut, size_t dim) {
     return cut->step[dim] > 0 ? (uint64_t)cut->step[dim] : 0 - (uint64_t)cut->step[dim];
 }
 
-/* The part of a region along one dimension, from element `first` on, that is in one chunk. */
+/* The span of a region along one dimension from element `first` to the end of its chunk. */
 static refs_span span_from(const refs_cut *cut, size_t dim, uint64_t first) {
     const uint64_t chunk = cut->chunk[dim],
                    position = cut->start[dim] + first * (uint64_t)cut->step[dim];
@@ -28,8 +28,8 @@ static refs_span span_from(const refs_cut *cut, size_t dim, uint64_t first) {
     return span;
 }
 
-/* The first element of span number `i`. Steps as long as chunks have one element in each; shorter
- * ones leave no chunk out. */
+/* The first element of span number `i`. With steps of at least a chunk, each span has one element;
+ * with shorter steps, no chunk is skipped. */
 static uint64_t first_of(const refs_cut *cut, size_t dim, uint64_t i) {
     const uint64_t chunk = cut->chunk[dim], start = cut->start[dim], stride = stride_of(cut, dim);
     if (stride >= chunk || i == 0) return i;
@@ -51,7 +51,7 @@ static uint64_t count_spans(const refs_cut *cut, size_t dim) {
     return (begin < end ? end - begin : begin - end) + 1;
 }
 
-/* Elements of an index from number `first` on that are in one chunk. */
+/* The span of listed elements from number `first` on that are in one chunk. */
 static refs_span span_of_index(const uint64_t *index, uint64_t count, uint64_t chunk_size,
                                uint64_t first) {
     refs_span span = {.chunk = index[first] / chunk_size,

@@ -1,8 +1,8 @@
 /* scatter.c -- N-dimensional copies of elements, see array_internal.h. */
 #include "array_internal.h"
 
-/* Removes dimensions of one element and joins those that lie end to end on both sides, so that
- * the innermost run is as long as it can be. */
+/* Removes dimensions of one element, and merges dimensions that are contiguous on both sides, to
+ * make the innermost run as long as possible. */
 static refs_copy simplify(const refs_copy *copy) {
     refs_copy simple = {.rank = 0, .element_size = copy->element_size};
     for (size_t dim = 0; dim < copy->rank; dim++) {
@@ -25,7 +25,7 @@ static refs_copy simplify(const refs_copy *copy) {
 #define COPY_RUN(bytes)                                                                            \
     for (size_t i = 0; i < n; i++, src += src_stride, dst += dst_stride) memcpy(dst, src, bytes)
 
-/* Elements along the innermost dimension, `dim`; one where there is none. */
+/* Copies the elements along the innermost dimension, `dim`; one element if there is none. */
 static void copy_run(const refs_copy *copy, size_t dim, const uint8_t *src, uint8_t *dst) {
     const size_t element_size = copy->element_size, n = copy->rank > 0 ? copy->n[dim] : 1;
     const int64_t size = (int64_t)element_size;

@@ -1,7 +1,7 @@
-/* scratch.c -- working memory that threads take and put back, see array_object.h. */
+/* scratch.c -- scratch memory that threads take and put back, see array_object.h. */
 #include "array_object.h"
 
-/* A scratch that has grown beyond this is given back instead of kept. */
+/* Larger scratch memory is freed instead of kept. */
 #define MAX_KEPT_BYTES (8 * REFS_MIB)
 
 void refs_scratch_list__init(refs_scratch_list *list) {

@@ -4,23 +4,23 @@
 #include "refs/cancel.h"
 #include "refs/now.h"
 
-/* Two numbers of eight bytes for each chunk: where it begins, and how many bytes it has. */
+/* For each chunk, its offset and its size, eight bytes each. */
 #define ENTRY_BYTES 16
 
-/* Behind the index, where its codecs say so. */
+/* The checksum after the index, if its codecs have one. */
 #define CRC32C_BYTES 4
 
-/* So many bytes are fetched at once sooner than an index and then a chunk are. */
+/* Shards up to this size are fetched whole, which is faster than an index and then a chunk. */
 #define SMALL_SHARD_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* So many are, too, where most of the chunks are wanted: of larger shards, several requests for
- * ranges deliver the chunks sooner than one for all bytes. */
+/* Up to this size, too, if most chunks are needed. Of larger shards, several requests for ranges
+ * are faster than one for all bytes. */
 #define MEDIUM_SHARD_BYTES (8 * (uint64_t)REFS_MIB)
 
-/* How long one waits for an index that others load before one looks again. */
+/* Interval of checks while another thread loads an index. */
 #define AWAIT_MS 50
 
-/* A caller that has waited so long for an index loads it itself: see load.c. */
+/* After this time, a caller loads the index itself: see load.c. */
 #define MAX_WAIT_MS 30000
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, 
     return refs_chain_open(&spec, &shards->chain, err);
 }
 
-/* The form that the codec module has for one chunk of all bytes. */
+/* The most stored bytes of a value of so many bytes, by the codec module. */
 static uint64_t most_stored(const refs_array *array, uint64_t index_bytes) {
     uint64_t limit = array->context.max_chunk_bytes, most;
     limit = (limit > 0 ? limit : REFS_MAX_CHUNK_BYTES) + REFS_MAX_ENCODING_BYTES;
@@ -55,7 +55,8 @@ refs_status refs_shards__open(const refs_array *array, refs_shards **shards, ref
     for (size_t dim = 0; dim < opened->grid.rank; dim++) {
         uint64_t n = array->grid.n[dim];
         opened->grid.n[dim] = n == 0 ? 0 : (n - 1) / meta->n[dim] + 1;
-        opened->grid.n_chunks *= opened->grid.n[dim]; /* fewer than chunks, which were counted */
+        opened->grid.n_chunks *=
+            opened->grid.n[dim]; /* cannot overflow: there are more chunks than shards */
     }
     refs_status status = open_chain(meta, opened, err);
     if (status != REFS_OK) {
@@ -96,7 +97,7 @@ static void index_of(const refs_shard *shard, uint64_t *index) {
     for (size_t dim = 0; dim < array->grid.rank; dim++) index[dim] *= array->meta->shard->n[dim];
 }
 
-/* How many chunks of a shard are inside the array. */
+/* The number of a shard's chunks inside the array. */
 static uint64_t n_inside(const refs_shard *shard) {
     const refs_array *array = shard->array;
     uint64_t index[REFS_MAX_RANK], n = 1;
@@ -108,20 +109,21 @@ static uint64_t n_inside(const refs_shard *shard) {
     return n;
 }
 
-/* Whether a shard of so many bytes is fetched whole in place of its index. */
+/* Whether a shard of this size is fetched whole instead of its index. */
 static bool is_worth_all(const refs_shard *shard, uint64_t size) {
     if (size <= SMALL_SHARD_BYTES) return true;
     return size <= MEDIUM_SHARD_BYTES && shard->n_wanted > n_inside(shard) / 2;
 }
 
-/* An index at the end of a shard cannot be located without the size of the shard. */
+/* Whether a shard must be fetched whole: an index at its end cannot be located without the shard's
+ * size. */
 static bool is_fetched_whole(const refs_shard *shard, bool is_at_hand) {
     if (is_at_hand) return true;
     if (shard->size == REFS_STORE_UNKNOWN) return !shard->array->meta->shard->index_at_start;
     return shard->size <= shard->array->shards->max_stored && is_worth_all(shard, shard->size);
 }
 
-/* Bytes of all chunks of a shard, as they are decoded. */
+/* The decoded bytes of all chunks of a shard. */
 static uint64_t decoded_bytes(const refs_shard *shard) {
     const refs_array *array = shard->array;
     uint64_t bytes;
@@ -129,7 +131,7 @@ static uint64_t decoded_bytes(const refs_shard *shard) {
                                                                                  : UINT64_MAX;
 }
 
-/* A shard that cannot be measured fails where it is read. */
+/* A shard whose size cannot be found fails when it is read. */
 static refs_shard_state measure(refs_shard *shard) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_store_extent extent = {true, REFS_STORE_UNKNOWN};
@@ -196,7 +198,7 @@ static refs_status decode_index(refs_shard *shard, refs_bytes stored, refs_error
     return status;
 }
 
-/* Ends the claim: others go on with the index. */
+/* Ends the claim, so that waiting threads use the index. */
 static void publish_index(refs_shard *shard) {
     refs_cache *cache = shard->array->context.cache;
     if (cache != NULL) refs_cache__add_decoded(cache, id_of(shard), shard->index);
@@ -204,7 +206,7 @@ static void publish_index(refs_shard *shard) {
     shard->state = REFS_SHARD_OPEN;
 }
 
-/* The place of the index of a shard whose size is known, or which begins with it. */
+/* Finds the index of a shard whose size is known, or which begins with it. */
 static refs_status find_index(const refs_shard *shard, refs_store_part *part, refs_error *err) {
     *part = (refs_store_part){.length = shard->array->shards->index_bytes};
     if (shard->size < part->length)
@@ -215,7 +217,7 @@ static refs_status find_index(const refs_shard *shard, refs_store_part *part, re
     return REFS_OK;
 }
 
-/* The key of a shard, or of `part` of it. */
+/* Adds the key of a shard, or of `part` of it. */
 static refs_status list_key(const refs_shard *shard, const refs_store_part *part,
                             refs_key_list *keys, refs_error *err) {
     uint64_t index[REFS_MAX_RANK];
@@ -297,7 +299,7 @@ static uint64_t load_number(const refs_shard *shard, uint64_t i) {
     return shard->array->meta->shard->index_big_endian ? refs_load_be64(at) : refs_load_le64(at);
 }
 
-/* Chunks may overlap, and there may be anything between them. */
+/* Chunks may overlap, and there may be gaps between them. */
 refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,
                              refs_error *err) {
     uint64_t begin = load_number(shard, 2 * inner), length = load_number(shard, 2 * inner + 1), end;
@@ -311,7 +313,7 @@ refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store
     return REFS_OK;
 }
 
-/* The number in the array of chunk `inner` of a shard; false where it is outside. */
+/* The number in the array of chunk `inner` of a shard; false if it is outside. */
 static bool number_of(const refs_shard *shard, uint64_t inner, uint64_t *number) {
     const refs_array *array = shard->array;
     uint64_t index[REFS_MAX_RANK];
@@ -335,7 +337,8 @@ size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *liste
     return n;
 }
 
-/* Without memory for it, or where the index makes no sense, it is as if it were not there. */
+/* Caches a chunk of a whole shard. If memory runs out, or its index entry is invalid, the chunk is
+ * not cached. */
 static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
     refs_cache *cache = shard->array->context.cache;
     refs_chunk_id id = {.owner = shard->array->owner};
@@ -348,7 +351,7 @@ static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
     if (!refs_cache__add_stored(cache, id, stored)) refs_cache__abandon(cache, id);
 }
 
-/* The index comes last: whoever waits for it finds the chunks there. */
+/* Adds the index last, so that threads waiting for it find the chunks. */
 refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_error *err) {
     refs_store_part at;
     shard->size = whole.size;
@@ -380,7 +383,7 @@ refs_status refs_shard__locate_index(const refs_shard *shard, refs_status status
 
 /* -- one chunk, without its bytes -------------------------------------------------------------- */
 
-/* Nobody knows where the index is of a shard of which the size is not known. */
+/* If the size of a shard is unknown, the position of its index is, too. */
 static refs_status load_all(refs_shard *shard, refs_error *err) {
     REFS_SCOPED_BY(refs_key_list__clear) refs_key_list keys = REFS_KEY_LIST_INIT;
     REFS_SCOPED_BUF value = REFS_BUF_INIT;

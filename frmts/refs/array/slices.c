@@ -1,8 +1,8 @@
 /* slices.c -- see slices.h. */
 #include "slices.h"
 
-/* Chunks that can only be cut unevenly are left larger than slices, unless these would be as small
- * as that: each costs a lookup. */
+/* If a chunk cannot be divided evenly, slices are larger, unless they would be smaller than this:
+ * each slice costs a lookup. */
 #define LEAST_SLICE_BYTES (16 * (uint64_t)REFS_KIB)
 
 static bool may_be_sliced(const refs_array_meta *meta) {
@@ -10,7 +10,8 @@ static bool may_be_sliced(const refs_array_meta *meta) {
            meta->aggregation == NULL && meta->rank > 0 && meta->dtype.size > 0;
 }
 
-/* Slices end where chunks do: of several chunks along a dimension each is cut evenly. */
+/* Slices must end where chunks end, so each of several chunks along a dimension is divided
+ * evenly. */
 static uint64_t rows_of_slice(const refs_array_meta *meta, size_t dim, uint64_t most) {
     uint64_t rows = most > 0 ? most : 1;
     if (meta->chunk[dim] >= meta->shape[dim]) return rows;
@@ -18,8 +19,8 @@ static uint64_t rows_of_slice(const refs_array_meta *meta, size_t dim, uint64_t 
     return rows;
 }
 
-/* The shape of a slice: whole along the fastest dimensions, some rows along one, and single along
- * those that are slower. */
+/* Sets the shape of a slice: whole along the fastest dimensions, several rows along one dimension,
+ * and single along slower ones. */
 static void shape_slice(const refs_array_meta *stored, refs_array_meta *sliced) {
     uint64_t bytes = stored->dtype.size;
     bool is_full = false;
@@ -56,8 +57,8 @@ void refs_slices__open(refs_array *array) {
         array->meta = &array->sliced;
 }
 
-/* The stored chunk that a slice is in; 0: a chunk that ends behind the array may lack what is there
- * (decode.c), so that nobody knows. */
+/* The bytes of the stored chunk of a slice; 0: unknown, because a chunk that extends beyond the
+ * array may be truncated there (decode.c). */
 static uint64_t bytes_of_stored(const refs_array *array, const uint64_t *index) {
     const refs_array_meta *stored = array->stored;
     uint64_t bytes = stored->dtype.size;

@@ -6,13 +6,13 @@
 
 #define MIN_CHUNKS 65536
 
-/* Chunks of a cut for each that is visited. */
+/* The chunks of a cut must be so many times the visited ones. */
 #define CHUNKS_PER_VISIT 8
 
 typedef struct sparse_walk {
     const refs_cut *cut;
     refs_item_list *list;
-    uint64_t n_left; /* visits */
+    uint64_t n_left; /* allowed visits */
 } sparse_walk;
 
 void refs_sparse__clear(refs_item_list *list) {
@@ -20,7 +20,7 @@ void refs_sparse__clear(refs_item_list *list) {
     *list = (refs_item_list){NULL, 0, 0};
 }
 
-/* The span of a dimension that is in `chunk`; false: none is. Spans ascend or descend. */
+/* Finds the span of a dimension in `chunk`; false: none. Spans ascend or descend. */
 static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, uint64_t *found) {
     uint64_t i = 0;
     REFS_BISECT(i, cut->n_spans[dim],
@@ -30,8 +30,7 @@ static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, uint64_t 
     return i < cut->n_spans[dim] && refs_array__span(cut, dim, i).chunk == chunk;
 }
 
-/* Any failure ends the walk: then chunks are looked up one by one, and what is wrong is said there.
- */
+/* Any failure ends the visit: chunks are then looked up one by one, which reports the failure. */
 static refs_status visit(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
     sparse_walk *at = user;
     refs_item_list *list = at->list;
@@ -56,7 +55,7 @@ bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_l
     uint64_t n[REFS_MAX_RANK];
     if (cut->n_chunks < MIN_CHUNKS || meta != array->stored || meta->edges != NULL ||
         meta->shard != NULL || meta->first_chunk != NULL || !refs_set_is_whole(set) ||
-        refs_set_size(set) > cut->n_chunks) /* a walk may look at each key */
+        refs_set_size(set) > cut->n_chunks) /* the visit may check each key */
         return false;
     const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
     sparse_walk at = {cut, list, cut->n_chunks / CHUNKS_PER_VISIT};

@@ -1,24 +1,23 @@
 /* stride.c -- see stride.h. */
 #include "stride.h"
 
-/* Equal steps inside a chunk after which the next chunk is expected. Three bands of an image in
- * colours are two steps. */
+/* The number of equal steps inside a chunk after which the next chunk is expected. Three bands of a
+ * colour image are only two steps. */
 #define STEPS_TO_TRUST 3
 
-/* Boxes of the first window, which comes after two reads: who stops after a few has wasted a few.
- */
+/* Boxes of the first window, after two reads: a reader that stops early wastes few. */
 #define FIRST_WINDOW 8
 
-/* The next window is requested when more than this part of the last one was read: the rest is read
- * while it comes. So at most BOXES_PER_READ times as many boxes are requested as were read. */
+/* The next window is requested when more than this part of the last one was read; the rest is read
+ * while it arrives. So at most BOXES_PER_READ times as many boxes are requested as were read. */
 #define MARK_PART      4
 #define BOXES_PER_READ 4
 
-/* Boxes of a window, at most. */
+/* Limit of boxes of a window. */
 #define MAX_WINDOW 16384
 
-/* Values that are decoded before they are asked for. A local file has no latency to hide: what lies
- * beyond these is not prefetched. */
+/* Limit of bytes that are decoded in advance. A local file has no latency to hide, so nothing
+ * beyond that is prefetched. */
 #define DECODED_BYTES       (8 * (uint64_t)REFS_MIB)
 #define LOCAL_DECODED_BYTES (4 * (uint64_t)REFS_MIB)
 
@@ -56,7 +55,7 @@ refs_bounds refs_grid__bounds(const refs_grid *grid) {
     return bounds;
 }
 
-/* How far apart in number neighbours along a dimension are. */
+/* The difference of numbers of neighbouring chunks along a dimension. */
 static uint64_t stride_of(const refs_grid *grid, size_t dim) {
     uint64_t stride = 1;
     for (size_t i = dim + 1; i < grid->rank; i++) stride *= grid->n[i];
@@ -87,8 +86,8 @@ bool refs_box_read__describe(const refs_array_meta *meta, const refs_grid *grid,
     return true;
 }
 
-/* Compares a read with the last one, which began in the same chunk: along which single dimension it
- * stepped on, and how far. One that begins with the same element tells nothing. */
+/* Compares a read with the last one, which began in the same chunk: in which single dimension it
+ * moved, and how far. A read of the same first element says nothing. */
 static void note_step(refs_last_read *last, const uint64_t *to) {
     size_t dim = 0, n_changed = 0;
     for (size_t i = 0; i < REFS_MAX_RANK; i++) {
@@ -114,7 +113,7 @@ static size_t slowest_change(const refs_grid *grid, uint64_t from, uint64_t to) 
     return dim;
 }
 
-/* Notes a read of another chunk. */
+/* Records a read of another chunk. */
 static void note_move(refs_last_read *last, const refs_grid *grid, uint64_t number) {
     const int64_t by = (int64_t)number - (int64_t)last->number;
     const size_t slowest = slowest_change(grid, last->number, number);
@@ -125,7 +124,7 @@ static void note_move(refs_last_read *last, const refs_grid *grid, uint64_t numb
     last->is_first = false;
 }
 
-/* Steps go on counting where a chunk ends. */
+/* Steps are counted across the ends of chunks. */
 void refs_last_read__note(refs_last_read *last, const refs_grid *grid, const refs_box_read *read) {
     if (last->is_any) note_step(last, read->element);
     if (!last->is_any)
@@ -138,7 +137,7 @@ void refs_last_read__note(refs_last_read *last, const refs_grid *grid, const ref
 
 /* -- expected reads ---------------------------------------------------------------------------- */
 
-/* Boxes from the first one on, before the bounds of dimension `slowest` end. */
+/* The number of boxes before the bounds of dimension `slowest` end. */
 static uint64_t count_boxes(const refs_grid *grid, const refs_bounds *bounds, size_t slowest,
                             const refs_stride *stride) {
     uint64_t apart = stride_of(grid, slowest), n = grid->n[slowest];
@@ -199,7 +198,7 @@ static bool holds(const refs_stride *stride, const refs_grid *grid, uint64_t k, 
     return true;
 }
 
-/* The last box that does not begin behind the chunk is the only one that can hold it. */
+/* Only the last box that begins at or before the chunk can contain it. */
 uint64_t refs_stride__find(const refs_stride *stride, const refs_grid *grid,
                            const refs_box_read *read, uint64_t from) {
     int64_t apart = stride->by > 0 ? stride->by : -stride->by;

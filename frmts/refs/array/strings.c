@@ -3,16 +3,17 @@
 
 #define MAX_TEXT_BYTES REFS_MAX_TEXT_BYTES
 
-/* And of all elements of a fixed length, most of which is padding, or four bytes a letter. */
+/* Limit of the bytes of all elements of a fixed length, which are mostly padding, or have four
+ * bytes per letter. */
 #define MAX_PADDED_BYTES (4 * MAX_TEXT_BYTES)
 
-/* One text of an array in the buffer that holds them all. */
+/* A text of an array in the buffer of all texts. */
 typedef struct piece {
     size_t begin;
     size_t size;
 } piece;
 
-/* An array of objects that is being read. Chunks arrive in any order. */
+/* The state of reading an array of objects. Chunks arrive in any order. */
 typedef struct strings_reading {
     refs_array *array;
     refs_cut cut;
@@ -32,7 +33,7 @@ static refs_status add_piece(strings_reading *job, piece *element, refs_bytes te
     return refs_buf_append(&job->bytes, text.data, text.size, err);
 }
 
-/* The place in the array of the element at `position` of a chunk; false where that is outside. */
+/* The number in the array of the element at `position` in a chunk; false if it is outside. */
 static bool place_of(const strings_reading *job, const refs_span *spans, size_t position,
                      size_t *element) {
     const refs_array_meta *meta = job->array->meta;
@@ -66,7 +67,7 @@ static refs_status take_items(strings_reading *job, const refs_span *spans, refs
     return REFS_OK;
 }
 
-/* Fills the chunk with one text, which all its elements share. */
+/* Sets all elements of a chunk to one text. */
 static refs_status take_fill(strings_reading *job, const refs_span *spans, refs_error *err) {
     piece fill;
     refs_str text = refs_str_from(job->array->meta->fill_text);
@@ -84,7 +85,7 @@ static refs_status take_fill(strings_reading *job, const refs_span *spans, refs_
     return REFS_OK;
 }
 
-/* Decodes a chunk and takes its strings. */
+/* Decodes a chunk and copies its strings. */
 static refs_status take_stored(strings_reading *job, const refs_span *spans,
                                const refs_stored *stored, refs_error *err) {
     refs_chain *made;
@@ -131,10 +132,10 @@ static refs_status read_chunks(strings_reading *job, refs_error *err) {
     return status;
 }
 
-/* A text ends with its first NUL, whatever follows. */
+/* A text ends before its first NUL. */
 static refs_status append_strings(const strings_reading *job, size_t n, refs_buf *strings,
                                   refs_error *err) {
-    size_t total = 0; /* a fill value is kept once, and comes many times */
+    size_t total = 0; /* a fill value is stored once, and used many times */
     for (size_t i = 0; i < n; i++) {
         size_t size = job->pieces[i].size;
         total += size;

@@ -1,7 +1,7 @@
-/* tasks.c -- tasks that nobody waits for, see array_object.h. */
+/* tasks.c -- background tasks, see array_object.h. */
 #include "array_object.h"
 
-/* The child of a fork has none of its parent's tasks. */
+/* The child of fork(2) has none of its parent's tasks. */
 static void in_child(void *self) {
     refs_tasks *tasks = self;
     pthread_mutex_init(&tasks->lock, NULL);

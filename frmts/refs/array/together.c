@@ -1,7 +1,7 @@
 /* together.c -- loads several arrays in one fetch; see array.h. */
 #include "load.h"
 
-/* Most arrays and chunks that are loaded together: larger ones are left to their reads. */
+/* Limits of arrays and chunks that are loaded together; larger arrays are left to their reads. */
 enum { MAX_TOGETHER = 64, MAX_TOGETHER_CHUNKS = 16384 };
 
 /* The chunks being loaded. */

@@ -1,5 +1,5 @@
-/* names.c -- names of parts: expands folders and patterns, and finds names that are given twice; see
- * refs/combine.h. */
+/* names.c -- names of parts: expands folders and patterns, and finds names that are given twice;
+ * see refs/combine.h. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
