@@ -32,9 +32,9 @@ typedef struct aggregation {
     tool_target *target;
     const char *output; /* its name */
     tool_names names;
-    source *sources; /* of the names */
+    source *sources; /* one for each name */
     refs_combine_options options;
-    refs_set_options sets; /* how the files of masters are opened */
+    refs_set_options sets; /* options for opening the files of masters */
     refs_combine *combine;
     char folder[PATH_MAX]; /* folder of a local master */
     bool is_replacing;     /* whether the output replaces a file that sources may refer to */
@@ -92,7 +92,7 @@ static refs_status note_filler(aggregation *all, const char *name, refs_error *e
     return all->filler != NULL ? REFS_OK : refs_str_keep(refs_str_from(name), &all->filler, err);
 }
 
-/* An open source. Its arrays are only read if its name or the output requires it. */
+/* An open source. Its arrays are read only if its name or the output requires them. */
 typedef struct open_source {
     const char *location;
     tool_arrays arrays; /* the set is always open */
@@ -274,7 +274,7 @@ static void forget_sources(aggregation *all) {
     all->n_fragments = 0;
 }
 
-/* Other names are those of the sources, which are all read again. */
+/* Replaces the names of all sources, which are then read again. */
 static refs_status take_names(aggregation *all, const refs_buf *names, refs_error *err) {
     forget_sources(all);
     tool_skipped_forget(&all->skipped);

@@ -1,4 +1,4 @@
-/* arguments.c -- the command line: which options there are, and what they were given as. */
+/* arguments.c -- parses the command line. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ void tool_arguments_clear(tool_arguments *arguments) {
 
 #define AT(member) offsetof(tool_arguments, member)
 
-/* Members by the letters of options. */
+/* The members for options, by letter. */
 static const size_t flags[] = {
     ['r'] = AT(relative),   ['s'] = AT(skip_errors), ['R'] = AT(resume),     ['T'] = AT(strict),
     ['M'] = AT(metadata),   ['O'] = AT(objects),     ['G'] = AT(generators), ['q'] = AT(quiet),
@@ -120,7 +120,7 @@ static bool set_flag(tool_arguments *arguments, const tool_option *option) {
     return *MEMBER(bool, flags) = true;
 }
 
-/* "/Grid/t2m/" is "Grid/t2m". */
+/* Removes slashes at both ends: "/Grid/t2m/" is "Grid/t2m". */
 static char *without_outer_slashes(char *name) {
     size_t size = strlen(name);
     while (size > 1 && name[size - 1] == '/') name[--size] = '\0';
@@ -128,7 +128,7 @@ static char *without_outer_slashes(char *name) {
     return name;
 }
 
-/* A dimension has the name that it has in its group: "/Grid/time" is "time", and "Grid/time=10" is
+/* Keeps only the last part of a dimension's path: "/Grid/time" is "time", and "Grid/time=10" is
  * "time=10". */
 static void keep_names_of_dimensions(char *list) {
     char *end = list;
@@ -152,7 +152,7 @@ static bool append_rewrite(tool_arguments *arguments, char *value) {
     return false;
 }
 
-/* Names may be given with commas between them. */
+/* Adds names that are separated by commas. */
 static bool append_names(refs_name_list *list, char *value) {
     for (char *name = value; name != NULL;) {
         char *end = name + tool_name_size(name);
@@ -209,7 +209,7 @@ static bool is_of(const tool_verb *verb, const tool_option *option) {
     return option->letter == 'h' || strchr(verb->options, option->letter) != NULL;
 }
 
-/* By "--name", or by the letter behind one dash. */
+/* Finds an option by "--name", or by the letter after one dash. */
 static const tool_option *find_option(const tool_verb *verb, const char *text, size_t size) {
     for (const tool_option *option = tool_options; option->name != NULL; option++) {
         bool is_it = text[1] == '-' ? strlen(option->name) == size - 2 &&
@@ -222,14 +222,14 @@ static const tool_option *find_option(const tool_verb *verb, const char *text, s
     return NULL;
 }
 
-/* The value behind "--name=", or behind the letter as in "-j8" and "-j=8"; NULL: none. */
+/* The value after "--name=", or after the letter as in "-j8" and "-j=8"; NULL: none. */
 static char *attached_value(char *text) {
     char *rest = text[1] == '-' ? strchr(text, '=') : text + 2;
     if (rest == NULL || *rest == '\0') return NULL;
     return *rest == '=' ? rest + 1 : rest;
 }
 
-/* How many arguments an option took; 0 after a message. */
+/* Parses an option; returns the number of arguments that it took, or 0 after a message. */
 static int read_option(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
     char *text = argv[0], *attached = attached_value(text);
     bool is_long = text[1] == '-';
@@ -239,7 +239,7 @@ static int read_option(const tool_verb *verb, int argc, char **argv, tool_argume
     if (option->value == NULL && attached == NULL) return set_flag(arguments, option);
     if (option->value == NULL && !is_long && text[2] != '=') {
         set_flag(arguments, option);
-        *++argv[0] = '-'; /* "-qr" goes on as "-r" */
+        *++argv[0] = '-'; /* "-qr" continues as "-r" */
         return read_option(verb, argc, argv, arguments);
     }
     if (option->value == NULL || (attached == NULL && argc < 2)) {

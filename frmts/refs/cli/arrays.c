@@ -8,10 +8,10 @@
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
 
-/* Decoded chunks that are kept while boxes are read. */
+/* The size of the chunk cache. */
 #define CACHE_BYTES (256 * REFS_MIB)
 
-/* Strings of one array. */
+/* Limit of strings of one array. */
 #define MAX_TEXTS 100000000
 
 /* -- callbacks --------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool go_on(void *self, double done) {
 /* -- other keys -------------------------------------------------------------------------------- */
 
 typedef struct other_keys {
-    refs_buf names; /* of the first of them */
+    refs_buf names; /* the first few names */
     uint64_t n;
 } other_keys;
 

@@ -1,6 +1,5 @@
-/* arrivals.c -- append --stdin: sources whose names arrive on standard input, a set that grows by
- * those of a few seconds at a time.
- */
+/* arrivals.c -- append --stdin: appends sources whose names arrive on standard input, those of a
+ * few seconds at a time. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,24 +10,24 @@
 #include "refs/intern.h"
 #include "refs/now.h"
 
-/* How long names are waited for once one is there: until none came for so long, or the first one is
- * so old. */
+/* After the first name, waits until no further name has arrived for the first time, or the first
+ * one is as old as the second. */
 #define QUIET_MS  500
 #define OLDEST_MS 2000
 
-/* The bytes that a read asks for, and the longest name. */
+/* Bytes requested by a read, and limit of the length of a name. */
 #define READ_BYTES    65536
 #define LINE_TOO_LONG "expected lines of less than 65536 bytes"
 
-/* Names of so many bytes are appended together, however fast they arrive. */
+/* Names with so many bytes are appended together, however fast they arrive. */
 #define MAX_BYTES (1 * REFS_MIB)
 
-/* What arrived. */
+/* The text that has arrived. */
 typedef struct arrivals {
-    refs_buf text;     /* lines, and the beginning of the next one */
-    uint64_t first_ms; /* when the first whole line was there; 0: none is */
+    refs_buf text;     /* complete lines, and the beginning of the next one */
+    uint64_t first_ms; /* when the first complete line arrived; 0: none */
     bool has_ended;
-    const char *problem; /* after which no more can be read, or NULL */
+    const char *problem; /* a failure after which nothing can be read, or NULL */
 } arrivals;
 
 static size_t end_of_lines(const arrivals *all) {
@@ -37,7 +36,7 @@ static size_t end_of_lines(const arrivals *all) {
     return end;
 }
 
-/* False at the end, and where it cannot be read. */
+/* Reads some input; false at its end, or if it cannot be read. */
 static bool read_some(arrivals *all) {
     const size_t size = all->text.size;
     if (refs_buf_resize(&all->text, size + READ_BYTES, NULL) != REFS_OK) {
@@ -53,7 +52,7 @@ static bool read_some(arrivals *all) {
     return n > 0 && all->problem == NULL;
 }
 
-/* How long poll(2) may wait: -1 is for ever, 0 that what is there is to be appended. */
+/* The timeout for poll(2): -1: none; 0: the names that have arrived must be appended now. */
 static int patience(const arrivals *all) {
     if (all->first_ms == 0) return -1;
     const uint64_t age = refs_now_ms() - all->first_ms;
@@ -61,7 +60,7 @@ static int patience(const arrivals *all) {
     return (int)(rest < QUIET_MS ? rest : QUIET_MS);
 }
 
-/* Waits until there are names that are to be appended, or no more come. */
+/* Waits until names must be appended, or the input has ended. */
 static void wait_for_names(arrivals *all) {
     while (!all->has_ended && tool_go_on(NULL)) {
         struct pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -76,7 +75,7 @@ static void wait_for_names(arrivals *all) {
     }
 }
 
-/* Appends a line, which ends in a NUL then, unless it came before. */
+/* Adds a line, which then ends with a NUL, unless it occurred before. */
 static bool take_name(refs_str line, refs_intern *known, refs_buf *lines, refs_name_list *names) {
     const size_t n = known->count;
     uint32_t id;
@@ -88,7 +87,8 @@ static bool take_name(refs_str line, refs_intern *known, refs_buf *lines, refs_n
            refs_buf_append(lines, "", 1, NULL) == REFS_OK && refs_name_list_append(names, name);
 }
 
-/* The lines that are whole, or all at the end, unless that was cut; each once. */
+/* Takes the complete lines, each once; at the end of the input also the last one, unless reading
+ * failed. */
 static bool take_names(arrivals *all, refs_buf *lines, refs_name_list *names) {
     const bool is_whole = all->has_ended && all->problem == NULL;
     const size_t end = is_whole ? all->text.size : end_of_lines(all);
@@ -112,7 +112,7 @@ static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
     REFS_SCOPED_BUF lines = REFS_BUF_INIT;
     tool_exit result = TOOL_OK;
     some.names = (refs_name_list){NULL, 0, 0};
-    some.skip_errors = true; /* the others are appended */
+    some.skip_errors = true; /* a faulty source must not prevent the others */
     const bool has_memory = refs_name_list_append(&some.names, arguments->names.items[0]) &&
                             take_names(all, &lines, &some.names);
     if (!has_memory) fprintf(stderr, "refs: out of memory\n");

@@ -29,7 +29,7 @@
 #include "skipped.h"
 #include "tool.h"
 
-/* Kept values of sources: a folder beside the kept sets. */
+/* The file with kept values of sources, in the folder of the kept sets. */
 #define KEPT_VALUES "values"
 
 typedef struct build {
@@ -53,20 +53,20 @@ typedef struct build {
     refs_set *only; /* a single source, which is copied */
     tool_part part; /* --part; zeroed: all sources */
     refs_name_list dims;
-    refs_name_list own_dims; /* those of them that are not cut by a selection alone */
-    bool finds_dims;         /* some are found by comparing sources */
-    refs_set **open;   /* of each source: the set, if only its coordinates were read; or NULL */
+    refs_name_list own_dims; /* those of `dims` that are not only cut by a selection */
+    bool finds_dims;         /* some dimensions are found by comparing sources */
+    refs_set **open;   /* for each source, its set if only its coordinates were read; or NULL */
     size_t n_compared; /* sources whose coordinates were read */
-    tool_stored_repository stored; /* the output, where it is in a store */
+    tool_stored_repository stored; /* the output, if it is in a store */
     tool_selection selection;
-    refs_name_list selected;            /* variables with their selections, as they were given */
-    tool_cuts *cuts;                    /* of each source */
-    size_t first_cut;                   /* the first source of which anything is selected */
+    refs_name_list selected;            /* variables with their selections, as requested */
+    tool_cuts *cuts;                    /* for each source */
+    size_t first_cut;                   /* the first source with any selected data */
     const refs_combine_cut **cut_items; /* their items */
     refs_combine_found_dims found;
     refs_set_options sets; /* how the files of masters are opened */
     refs_buf message;      /* of a commit */
-    char parent[24];       /* of a commit: the snapshot that grows; "": none */
+    char parent[24];       /* for a commit: the snapshot that grows; "": none */
     char folder[PATH_MAX]; /* base of relative names */
     tool_kept kept;
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
@@ -83,8 +83,8 @@ static bool is_aggregation(const char *output) {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* --resume: each indexed source is kept as a set of its own in a folder, under a name made of the
- * source's, since the next run may have other sources in another order. */
+/* With --resume, each indexed source is kept as a set in a folder. Its name is a hash of the
+ * source's name, because the next run may have the sources in another order. */
 static refs_status resumed_name(const build *all, const char *location, refs_buf *name,
                                 refs_error *err) {
     refs_bytes bytes = refs_bytes_view(location, strlen(location));
@@ -105,7 +105,7 @@ static void keep_values(void *self, size_t number, refs_str path, refs_bytes val
     tool_kept_add(&all->kept, &key, values);
 }
 
-/* Records the states of files that the set names and the part has not recorded. */
+/* Records the states of files that the set refers to, if the part has not recorded them. */
 static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_error *err) {
     const uint32_t n = refs_set_n_locations(set);
     for (uint32_t id = 1; id < n; id++) {
@@ -118,7 +118,7 @@ static refs_status write_seen(const refs_set *set, refs_writer *writer, refs_err
     return REFS_OK;
 }
 
-/* Keeps a part for a later run. It is not synced to disk: a damaged one is indexed again. */
+/* Keeps a part for a later run, without syncing it to disk: a damaged one is indexed again. */
 static refs_status keep_part(build *all, const refs_combine_part *part,
                              const refs_vfs_validators *now, refs_error *err) {
     refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
@@ -157,7 +157,7 @@ static refs_status keep_part(build *all, const refs_combine_part *part,
     return status;
 }
 
-/* Some parts cannot be kept as a set: they are indexed again. */
+/* Parts that cannot be kept as a set are indexed again. */
 static refs_status keep_what_can_be(build *all, const refs_combine_part *part,
                                     const refs_vfs_validators *now, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -165,7 +165,7 @@ static refs_status keep_what_can_be(build *all, const refs_combine_part *part,
     return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }
 
-/* Whether the kept set is of the current state of its source. */
+/* Compares a kept set with the current state of its source. */
 typedef struct comparing {
     const char *location;
     refs_vfs_validators now;
@@ -182,7 +182,7 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return REFS_OK;
 }
 
-/* Records the states of the files that a source names; its own is known. */
+/* Records the states of the files that a source refers to; its own state is known. */
 typedef struct keeping {
     refs_combine_sources *sources;
     const char *location; /* of the source */
@@ -224,7 +224,7 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
     return found;
 }
 
-/* Close with close_source, which keeps a set that grows open. */
+/* Close the set with close_source, which keeps the growing set open. */
 static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
                                refs_error *err) {
     refs_set_options options = tool_set_options(&all->session);
@@ -262,8 +262,8 @@ static refs_status select_of(build *all, size_t number, refs_error *err) {
     return status;
 }
 
-/* Adds a source; the concat dimensions are known. A source without any of the selected steps is no
- * failure. */
+/* Adds a source when the concat dimensions are known. A source without any selected step is
+ * skipped. */
 static refs_status select_source(build *all, size_t number, refs_error *err) {
     if (all->cuts == NULL || (all->grown != NULL && number == 0)) return REFS_OK;
     const tool_cuts *cuts = &all->cuts[number];
@@ -301,7 +301,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
-    /* where sets are fragments, the files that they refer to are no sources of the master */
+    /* if sets are fragments, the files that they refer to are no sources of the master */
     const bool is_source = is_file || is_aggregation(all->output);
     if (is_source && !is_seen) (void)refs_vfs_ask(vfs, name, &now);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
@@ -382,7 +382,7 @@ static refs_status check_all_new(const build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a name occurred before among the arguments, which come last. */
+/* Whether a source's name occurred before, or is known to the set. */
 enum { IS_FIRST, IS_AGAIN, IS_LEFT_OUT };
 
 static refs_status list_first(const build *all, uint8_t *turns, refs_error *err) {
@@ -412,7 +412,7 @@ static refs_status add_name(const build *all, size_t number, refs_combine_source
                : refs_combine_sources_add_state(sources, name, &unknown, err);
 }
 
-/* Adds the names of one batch, except those that are not new. */
+/* Adds the new names of one batch. */
 static refs_status take_turn(build *all, int turn, uint8_t *turns, refs_combine_sources *sources,
                              refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
@@ -473,9 +473,9 @@ static refs_status add_sources(build *all, refs_error *err) {
 
 /* -- along what -------------------------------------------------------------------------------- */
 
-/* Adds the coordinates of a source. One that cannot be read is left out later, with the reason,
- * where that is asked for; if none can be, the last one is an error. The first two stay open, as
- * mostly all are read next. */
+/* Adds the coordinates of a source. With --skip-errors, an unreadable source is left out later,
+ * with the reason; if all are unreadable, the last failure is reported. The first two sets stay
+ * open, because they are usually read next. */
 static refs_status add_coordinates(void *user, refs_combine *coordinates, size_t number,
                                    bool *is_added, refs_error *err) {
     build *all = user;
@@ -540,8 +540,8 @@ static refs_status take_selection(build *all, refs_error *err) {
     return tool_selection_take(variables, &all->selection, err);
 }
 
-/* A selection cuts a set along concat dimensions: those of the first source that has any of the
- * selected steps. */
+/* Finds the concat dimensions along which a selection cuts a set, from the first source with any
+ * selected step. */
 static refs_status choose_selection(build *all, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = REFS_OK;
@@ -583,7 +583,8 @@ static refs_str selection_along(const refs_name_list *variables, const char *dim
     return refs_str_from("none");
 }
 
-/* Without a coordinate, nothing shows where other indices than those of the set belong. */
+/* Fails for other indices than those of the set if there is no coordinate: their position would be
+ * unknown. */
 static refs_status check_indices(const build *all, const refs_combine_cut *cut, refs_error *err) {
     const refs_str requested = selection_along(&all->arguments->variables, cut->dim),
                    recorded = selection_along(&all->was.variables, cut->dim);
@@ -598,7 +599,7 @@ static refs_status check_indices(const build *all, const refs_combine_cut *cut, 
                      cut->dim);
 }
 
-/* Those that are found, or named, and those that a selection cuts. */
+/* Lists the concat dimensions: detected or requested ones, and those that a selection cuts. */
 static refs_status list_dims(build *all, refs_error *err) {
     all->dims.n = 0;
     const char *name;
@@ -661,8 +662,8 @@ static void forget_all(build *all) {
     all->is_added = NULL;
 }
 
-/* Sources between the first and the last, or that are added to a set, may differ along further
- * dimensions: then all are read again. */
+/* Combines all sources. If sources other than the first and last differ along further dimensions,
+ * all are read again. */
 static refs_status combine_all(build *all, refs_error *err) {
     REFS_TRY(read_all(all, err));
     if (!all->finds_dims || all->options.dims == NULL || all->cuts != NULL) return REFS_OK;
@@ -761,7 +762,7 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
     refs_status status = REFS_OK;
-    how.along = all->own_dims; /* append cuts its sources along the others */
+    how.along = all->own_dims; /* append cuts its sources along the other dimensions */
     if (all->selected.n > 0) how.variables = all->selected;
     how.added = (refs_name_list){NULL, 0, 0};
     if (!is_aggregation(all->output))
@@ -848,13 +849,13 @@ static void remove_kept(const build *all) {
         (void)refs_folder_each((const char *)path.data, &visitor, NULL);
 }
 
-/* Ends the walk at a kept set. */
+/* Stops the visit at a kept set. */
 static refs_status find_part(void *user, int folder, const char *name, refs_error *err) {
     (void)user, (void)folder, (void)err;
     return is_kept(name) && strcmp(name, KEPT_VALUES) != 0 ? REFS_CANCELLED : REFS_OK;
 }
 
-/* Whether the folder holds no kept set; one that cannot be listed may hold some. */
+/* Removes the folder if it has no kept set; if it cannot be listed, it may have some. */
 static void remove_empty_kept(const build *all) {
     const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
@@ -876,7 +877,7 @@ static refs_status make_kept(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* The output is not a source, even if it lies in a folder of sources. `given` are the arguments
+/* Removes the output from the sources if it is in a folder of sources. `given` are the arguments
  * that name sources. */
 static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
     size_t n = all->n_own;
@@ -906,7 +907,8 @@ static refs_status note_relative(void *user, const refs_source_state *source, re
     return REFS_OK;
 }
 
-/* A set keeps naming files as before. A source that cannot be read is reported when it is added. */
+/* Whether a set names its files relatively, which appending keeps. A source that cannot be read is
+ * reported when it is added. */
 static bool names_relatively(const refs_set *set) {
     bool is_relative = false;
     const refs_source_visitor visitor = {note_relative, &is_relative};
@@ -949,7 +951,7 @@ static refs_status set_options(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Warns of an option without effect: mostly a mistake. */
+/* Warns of an option without effect, which is probably a mistake. */
 static void tell_unused_rewrites(const build *all) {
     const refs_name_list *rewrites = &all->arguments->rewrites;
     for (size_t i = 0; i < rewrites->n; i++)
@@ -1049,7 +1051,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
     refs_status status =
         tool_skipped_expand(&all->skipped, &all->session, &names, &all->names, err);
-    /* a repository may be made of local sets; the files that they name are checked when it is
+    /* a repository may be made from local sets; the files that they refer to are checked when it is
      * written */
     for (size_t i = all->n_own;
          i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
@@ -1270,7 +1272,7 @@ static tool_exit append_to_file(const tool_arguments *arguments) {
 static tool_exit append_sources(const tool_arguments *arguments) {
     int file;
     const char *set = arguments->names.items[0];
-    if (is_repository(set)) return grow_set(arguments); /* commits do not need the lock */
+    if (is_repository(set)) return grow_set(arguments); /* commits need no lock */
     if (!tool_lock(set, &file)) return TOOL_FAILED;
     const tool_exit result = is_aggregation(set) ? append_to_file(arguments) : grow_set(arguments);
     tool_unlock(file);

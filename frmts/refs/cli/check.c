@@ -1,4 +1,4 @@
-/* check.c -- a set against the files that it refers to. */
+/* check.c -- compares a set with the files that it refers to. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ unsigned tool_check_n_threads(const tool_checking *at) {
     return at->is_remote ? REFS_COMBINE_REMOTE_THREADS : refs_combine_n_threads(NULL, 0);
 }
 
-/* References of an array. */
+/* The references of an array. */
 typedef struct referring {
     tool_checking *at;
     const refs_array_meta *array;
@@ -71,7 +71,7 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
     return REFS_OK;
 }
 
-/* A source as it was when it was indexed. */
+/* The state of a source when it was indexed. */
 typedef struct recorded_state {
     uint32_t target;
     char *etag; /* or NULL */
@@ -110,8 +110,8 @@ static refs_status record(recordings *all, refs_str location, const refs_source_
     return REFS_OK;
 }
 
-/* Some sources are recorded that nothing refers to: all that the set has of them are values
- * in it, or others had the same. */
+/* Compares a recorded source without references: the set has only values of it, or other sources
+ * have the same chunks. */
 static refs_status note_state(void *user, const refs_source_state *state, refs_error *err) {
     recordings *all = user;
     const refs_url_context context = refs_set_url_context(all->at->set.set);
@@ -143,7 +143,7 @@ static refs_status measure(const tool_checking *at, const char *location, refs_v
     return status;
 }
 
-/* What is found out of a target is printed behind its name. */
+/* Copies a problem for the line of its target. */
 static char *copy_problem(const char *location, const char *problem) {
     const size_t size = strlen(location);
     const bool begins_so =
@@ -224,11 +224,11 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     recordings all = {.at = at};
     const refs_source_visitor visitor = {note_state, &all};
     refs_status status = note_refs(at, err);
-    /* Those of a master are compared when they are opened (check_fragments.c). */
+    /* fragments of a master are compared when they are opened (check_fragments.c) */
     if (status == REFS_OK && !refs_set_is_file(at->set.set))
         status = tool_sources_read(at->set.set, &visitor, err);
     if (status == REFS_OK) status = measure_targets(at, err);
-    /* Also after an interruption: what was measured is worth reporting. */
+    /* reports the sources measured so far even after an interruption */
     refs_status compared = compare_sizes(at, err);
     if (compared == REFS_OK && at->session->changed != REFS_CHANGED_IGNORE)
         compared = compare_states(&all, err);
@@ -248,8 +248,8 @@ static refs_status check(tool_checking *at, refs_error *err) {
     return decodes ? tool_check_chunks(at, err) : REFS_OK;
 }
 
-/* A master, which has coordinates of its own, is none of its sources, nor are files that stand for
- * fragments that it lacks. */
+/* Counts the sources. A master (which has coordinates of its own) and fillers are not among
+ * them. */
 static size_t count_sources(const tool_checking *at) {
     const refs_str master = refs_str_from(refs_set_location(at->set.set));
     size_t n = at->locations.count;
@@ -293,7 +293,7 @@ static void clear(tool_checking *at) {
     tool_set_close(&at->set);
 }
 
-/* States are compared once for each source, not again by reads. */
+/* Opens the session so that reads do not compare states again. */
 static refs_status open_session(const tool_arguments *arguments, tool_session *session,
                                 refs_error *err) {
     tool_arguments reading = *arguments;

@@ -1,25 +1,26 @@
-/* check_chunks.c -- the chunks that a set stores are visited twice: to count them, then to decode
- * them, or as many of each array as --sample says, evenly spread. */
+/* check_chunks.c -- decodes the stored chunks of a set: all, or --sample N of each array, evenly
+ * spread. They are visited twice: to count them, then to decode them. */
 #include <string.h>
 
 #include "check.h"
 
-/* Strings of one array. */
+/* Limit of strings of one array. */
 #define MAX_STRINGS 100000000
 
-/* An array of which chunks are stored. */
+/* An array with stored chunks. */
 typedef struct stored_array {
     tool_checking *at;
     const refs_array_meta *meta;
     refs_array *array;       /* or NULL: it cannot be opened */
-    tool_messages *messages; /* or NULL: it is not of GRIB */
+    tool_messages *messages; /* NULL: it is not made of GRIB messages */
     tool_reads *reads;
-    uint32_t target;         /* of the key that is visited … */
-    uint64_t offset, length; /* … in which its bytes are these, if `length` is not 0 */
-    uint64_t encoded;        /* bytes of its value; 0: it is in the set, or a shard */
+    uint32_t target;         /* target of the current key … */
+    uint64_t offset, length; /* … and its bytes in the target, if `length` is not 0 */
+    uint64_t encoded;        /* bytes of its value; 0: it is inline, or a shard */
     atomic_bool is_unsupported;
-    uint64_t most;             /* chunks to be decoded */
-    uint64_t n_chunks, n_seen; /* stored chunks: all; visited by the second pass */
+    uint64_t most; /* number of chunks to decode */
+    uint64_t n_chunks,
+        n_seen; /* number of stored chunks, and of those visited by the second pass */
     uint64_t n_keys[REFS_MAX_RANK];
 } stored_array;
 
@@ -31,7 +32,7 @@ static bool region_of(const refs_array_meta *meta, const uint64_t *chunk, uint64
     return true;
 }
 
-/* Calls `visit` for each chunk that the value of a key holds and that lies in the array. */
+/* Calls `visit` for each chunk inside the array that the value of a key contains. */
 static refs_status each_chunk_of_key(stored_array *in, const uint64_t *key,
                                      refs_status (*visit)(stored_array *in,
                                                           const refs_region *region,
@@ -70,8 +71,7 @@ static refs_status count_key(void *user, const uint64_t *index, const refs_ref *
     return each_chunk_of_key(user, index, count_chunk, err);
 }
 
-/* The chunks are cut into `most` runs of nearly the same length, and the first of each is decoded.
- */
+/* Whether the chunk is decoded: the first one of each of `most` runs of nearly equal length. */
 static bool is_sampled(const stored_array *in, uint64_t k) {
     if (in->most >= in->n_chunks) return true;
     if (in->most == 0) return false;
@@ -94,7 +94,7 @@ static refs_status queue_chunk(stored_array *in, const refs_region *region, refs
     return tool_reads_add(in->reads, &read, err);
 }
 
-/* A file that cannot be opened is a finding already. */
+/* Queues the chunks of a key, unless its file could not be opened, which was reported. */
 static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
     stored_array *in = user;
@@ -111,7 +111,7 @@ static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *
     return each_chunk_of_key(in, index, queue_chunk, err);
 }
 
-/* Strings of variable length are read whole. */
+/* Decodes an array of variable-length strings as a whole. */
 static refs_status decode_strings(stored_array *in, refs_error *err) {
     tool_findings *findings = &in->at->findings;
     refs_error problem = REFS_ERROR_INIT;
@@ -141,7 +141,7 @@ static refs_status count_chunks(stored_array *in, refs_error *err) {
     REFS_TRY(tool_messages_open(in->at, in->meta, &in->messages, err));
     const refs_status counted = refs_set_each_chunk(in->at->set.set, &keys, &counter, &problem);
     if (counted != REFS_INVALID) return refs_fail(err, counted, "%s", problem.message);
-    /* A name that means nothing, which check.c has found as well. */
+    /* an invalid name, which check.c has reported */
     refs_array_free(in->array);
     in->array = NULL;
     in->n_chunks = 0;

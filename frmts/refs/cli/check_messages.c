@@ -1,10 +1,9 @@
-/* check_messages.c -- messages of GRIB are compared with what the set says of them: the parameter,
- * the kind of level and the statistic with the attributes GRIB_… of the array, times, steps, levels
- * and members with its coordinates. A set by indices (docs/grib-indices.md) has read few messages.
+/* check_messages.c -- compares GRIB messages with the metadata of a set: parameter, kind of level
+ * and statistic with the array's attributes GRIB_…; times, steps, levels and members with its
+ * coordinates. Indexing by GRIB indices (docs/grib-indices.md) reads only few messages.
  *
- * A message is scanned as the file that it could be: its bytes alone, without what lies beside it.
- * Names and units of coordinates are those of that scan: this file knows none of GRIB's.
- */
+ * A message is scanned as if it were a file, without its neighbours. Names and units of coordinates
+ * are those of that scan: this file knows none of GRIB's. */
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +12,11 @@
 #include "refs/clock.h"
 #include "refs/scan.h"
 
-/* Values of one coordinate that are kept, and coordinates of an array. */
+/* Limits: values of one coordinate, and coordinates of an array. */
 #define MAX_VALUES      (1024 * 1024)
 #define MAX_COORDINATES 8
 
-/* Differences between numbers that are the same: levels may be stored as floats, and GRIB counts
- * whole seconds. */
+/* Tolerances: levels may be stored as floats, and GRIB counts whole seconds. */
 #define SAME_NUMBER 1e-6
 #define SAME_SECOND 0.5
 
@@ -32,16 +30,16 @@ typedef struct coordinate {
 struct tool_messages {
     const refs_vfs *vfs;
     const refs_array_meta *meta;
-    uint64_t field; /* of each message */
-    bool is_own;    /* names and attributes are those of this program */
+    uint64_t field; /* number of the field in each message */
+    bool is_own;    /* this program made the set */
     coordinate coordinates[MAX_COORDINATES];
     size_t n_coordinates;
 };
 
 /* -- the array --------------------------------------------------------------------------------- */
 
-/* Whether a name is `base`, or that with numbers behind it: "step_2", "depthBelowLandLayer_0_0.2".
- */
+/* Whether a name is `base`, with or without appended numbers: "step_2",
+ * "depthBelowLandLayer_0_0.2". */
 static bool has_base(refs_str name, refs_str base) {
     if (name.size < base.size || memcmp(name.data, base.data, base.size) != 0) return false;
     const refs_str end = refs_str_part(name, base.size, name.size);
@@ -59,8 +57,8 @@ static refs_str standard_name_of(const refs_json *attributes) {
     return text_of(attributes, "standard_name");
 }
 
-/* Whether each dimension of a coordinate is one of the array along which a message is one element.
- */
+/* Whether each dimension of a coordinate is a dimension of the array with one message per
+ * element. */
 static bool has_dims_of(const refs_array_meta *array, const refs_array_meta *meta) {
     for (size_t i = 0; i < meta->rank; i++) {
         size_t dim = 0;
@@ -115,7 +113,7 @@ static void clear_coordinate(coordinate *read) {
     refs_free(read->bounds);
 }
 
-/* Coordinates that cannot be read are found like other arrays, by their chunks. */
+/* Coordinates that cannot be read are reported with their own chunks. */
 static refs_status add_coordinate(const tool_checking *at, tool_messages *messages, refs_str name,
                                   refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -148,7 +146,7 @@ static refs_status add_coordinates(const tool_checking *at, tool_messages *messa
     return REFS_OK;
 }
 
-/* Whether a codec makes values of a field of a message, and of which one. */
+/* Whether a codec decodes a field of a message, and which one. */
 static bool is_of_field(const refs_json *config, uint64_t *field) {
     const refs_str var = text_of(config, "var");
     *field = 0;
@@ -220,7 +218,7 @@ static bool window_is_local(void *self, const char *location) {
 
 /* -- parts of messages ------------------------------------------------------------------------- */
 
-/* The array of a message's scan that the field is, and its attributes. */
+/* The array of a message's scan for the field, and its attributes. */
 typedef struct said {
     const tool_messages *messages;
     refs_scan *scan;
@@ -237,7 +235,7 @@ typedef struct said_coordinate {
     bool has_bounds;
 } said_coordinate;
 
-/* The array in whose document the codec has the number of the field. */
+/* Finds the array whose codec has the number of the field. */
 static refs_status find_name(void *user, refs_str key, refs_bytes document, refs_error *err) {
     said *at = user;
     REFS_SCOPED_JSON *doc = NULL;
@@ -289,7 +287,7 @@ static bool is_one_coordinate(const tool_messages *messages, const coordinate *o
            (messages->is_own && has_base(refs_str_from(of->meta->name), found->name));
 }
 
-/* The coordinate of the field that is `of`; without attributes: it has none. */
+/* Finds the field's coordinate that corresponds to `of`; without attributes if there is none. */
 static refs_status find_coordinate(const said *at, const coordinate *of, said_coordinate *found,
                                    refs_error *err) {
     refs_str names = text_of(refs_json_root(at->attributes), "coordinates"), name;
@@ -322,7 +320,7 @@ static bool have_one_value(const refs_json *a, const refs_json *b) {
            refs_str_equal(refs_json_text(a), refs_json_text(b));
 }
 
-/* The first attribute GRIB_… that both have and that differs. */
+/* Finds the first attribute GRIB_… that both have with different values. */
 static refs_status compare_attributes(const said *at, refs_buf *difference, refs_error *err) {
     const tool_messages *messages = at->messages;
     const refs_json *expected = messages->meta->attributes;
@@ -340,7 +338,7 @@ static refs_status compare_attributes(const said *at, refs_buf *difference, refs
     return REFS_OK;
 }
 
-/* The unit 1 is not printed. */
+/* Prints a value and its unit, unless that is 1. */
 static refs_status print_value(const refs_cf_units *units, double value, refs_buf *text,
                                refs_error *err) {
     if (refs_cf_counts_since(units->units)) return refs_cf_print_time(units, value, text, err);
@@ -349,7 +347,7 @@ static refs_status print_value(const refs_cf_units *units, double value, refs_bu
                            has_unit ? (int)units->units.size : 0, units->units.data);
 }
 
-/* The element of a coordinate for the message at `start` of the array. */
+/* The coordinate's element for the message at `start` of the array. */
 static uint64_t element_at(const tool_messages *messages, const coordinate *of,
                            const uint64_t *start) {
     const refs_array_meta *array = messages->meta;
@@ -376,7 +374,7 @@ static refs_status print_layer(const refs_cf_units *units, const double bounds[2
     return print_value(units, bounds[1], text, err);
 }
 
-/* Compares values in the units of the message; of layers of one top, their bottoms. */
+/* Compares values in the units of the message; for layers with one top, also their bottoms. */
 static refs_status compare_values(const said_coordinate *expected, const said_coordinate *found,
                                   refs_buf *difference, refs_error *err) {
     const refs_cf_units units = refs_cf_units_of(refs_json_root(found->attributes));
@@ -394,7 +392,7 @@ static refs_status compare_values(const said_coordinate *expected, const said_co
     return print_layer(&units, found->bounds, difference, err);
 }
 
-/* Compares a coordinate at `start` with the message's, in the units of that. Units that cannot be
+/* Compares a coordinate at `start` with the message's, in the message's units. Units that cannot be
  * converted are not compared. */
 static refs_status compare_coordinate(const said *at, const coordinate *of, const uint64_t *start,
                                       refs_buf *difference, refs_error *err) {
@@ -418,7 +416,7 @@ static refs_status compare_coordinate(const said *at, const coordinate *of, cons
     return status;
 }
 
-/* The first coordinate of which the message has another value. */
+/* Finds the first coordinate with another value in the message. */
 static refs_status compare_coordinates(const said *at, const uint64_t *start, refs_buf *difference,
                                        refs_error *err) {
     const tool_messages *messages = at->messages;

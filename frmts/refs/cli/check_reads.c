@@ -3,8 +3,8 @@
 #include "check.h"
 #include "refs/codec.h"
 
-/* Reads that are carried out together, and the most bytes, encoded and decoded, that several of
- * them hold at a time. */
+/* Limits: reads that are performed together, and bytes, encoded and decoded, that several of them
+ * hold. */
 #define MAX_QUEUED     65536
 #define MAX_HELD_BYTES (1024 * REFS_MIB)
 
@@ -12,10 +12,10 @@ typedef struct tool_queued_read {
     const refs_array_meta *meta;
     refs_array *array;
     uint32_t target;
-    tool_message message; /* without `messages`, where there is none */
+    tool_message message; /* without `messages`: there is none */
     atomic_bool *is_unsupported;
     uint64_t *region; /* start, then count */
-    uint64_t bytes;   /* of values */
+    uint64_t bytes;   /* bytes of the values */
     refs_status status;
     char *problem; /* or NULL */
 } tool_queued_read;

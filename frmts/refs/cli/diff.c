@@ -1,4 +1,4 @@
-/* diff.c -- what differs between two sets. */
+/* diff.c -- lists the differences between two sets. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,23 +7,23 @@
 #include "refs/same_file.h"
 #include "tool.h"
 
-/* Most bytes of an array whose values are compared. */
+/* Limit of bytes of an array whose values are compared. */
 #define MAX_COMPARED_BYTES (256 * REFS_MIB)
 
-/* Differences of chunks that are listed of one array. */
+/* Limit of listed differences between chunks of one array. */
 #define MAX_LISTED 10
 
 typedef struct comparison {
     const tool_set *sets; /* two */
     bool is_quiet, is_json;
     uint64_t n_different;
-    size_t from; /* the set whose keys are gone through */
+    size_t from; /* number of the set whose keys are visited */
     const refs_array_meta *array;
-    const refs_chunk_keys *keys; /* of its chunks */
+    const refs_chunk_keys *keys; /* keys of the array's chunks */
     uint64_t n_of_array;
-    uint32_t known[2]; /* locations that were compared last */
+    uint32_t known[2]; /* the last compared locations */
     bool is_known, are_known_same;
-    refs_intern by_value; /* paths of arrays whose values were compared, not their chunks */
+    refs_intern by_value; /* paths of arrays whose values were compared instead of their chunks */
 } comparison;
 
 static void tell(comparison *at, refs_str key, const char *what) {
@@ -46,7 +46,7 @@ static refs_status read_document(const tool_set *set, refs_str key, refs_buf *te
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Numbers compare as numbers, however they are written; whole ones of 64 bits exactly. */
+/* Compares numbers by value; 64-bit integers exactly. */
 static bool same_number(const refs_json *a, const refs_json *b) {
     uint64_t positive[2];
     int64_t integer[2];
@@ -66,7 +66,7 @@ static bool same_value(const refs_json *a, const refs_json *b) {
            refs_str_equal(refs_buf_text(&one), refs_buf_text(&other));
 }
 
-/* White space, the order of members and the digits of numbers are not a difference. */
+/* Ignores white space, the order of members and the spelling of numbers. */
 static bool same_json(const refs_json *a, const refs_json *b) {
     const size_t n = refs_json_size(a);
     if (refs_json_is_number(a) && refs_json_is_number(b)) return same_number(a, b);
@@ -98,12 +98,12 @@ static bool same_text(const refs_buf *a, const refs_buf *b) {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* For a data file there may be bytes at hand that are in the file all the same. */
+/* Whether the value is inline. A data file may have bytes in memory that are in the file, too. */
 static bool is_text(const refs_ref *ref) {
     return ref->kind == REFS_REF_INLINE && ref->location == NULL;
 }
 
-/* Whether documents of arrays differ in nothing but in how they are divided into chunks. */
+/* Whether documents of arrays differ only in the chunk shape. */
 static bool differ_in_chunks(const refs_buf texts[2]) {
     refs_json_doc *docs[2] = {NULL, NULL};
     bool do_differ = true;
@@ -130,7 +130,7 @@ static refs_status note_reference(void *user, const uint64_t *index, const refs_
     return REFS_OK;
 }
 
-/* An array that is stored in the set, and not referred to. */
+/* Finds an array whose values are stored in the set. */
 static refs_status find_stored(const tool_set *set, refs_str path, const refs_array_meta **found,
                                refs_error *err) {
     const refs_array_meta *meta = refs_hierarchy_find_array(set->hierarchy, path);
@@ -163,8 +163,8 @@ static refs_status read_values(const tool_set *set, const refs_array_meta *meta,
     return status;
 }
 
-/* Values that a set stores have other chunks where it grew (decision 19): *are_compared where that
- * is all that differs of the array. */
+/* Compares values if only the chunk shape differs (*are_compared): values stored in a set have
+ * other chunks after it grew (decision 19). */
 static refs_status compare_values(comparison *at, refs_str key, const refs_buf texts[2],
                                   bool *are_compared, refs_error *err) {
     const refs_array_meta *metas[2] = {NULL, NULL};
@@ -213,8 +213,8 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* A set that was opened by a relative name says files so. Those of one chunk are mostly those of
- * the next. */
+/* Whether two locations are the same file: they are relative if the set was opened by a relative
+ * name. Consecutive chunks are mostly in one file. */
 static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) {
     if (strcmp(a->location, b->location) == 0) return true;
     if (at->is_known && a->location_id == at->known[0] && b->location_id == at->known[1])
@@ -234,7 +234,7 @@ static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
            a->offset == b->offset && a->length == b->length && a->filter_mask == b->filter_mask;
 }
 
-/* The contents of a data file are compared, not their places in it. */
+/* For a data file, compares content instead of positions. */
 static bool is_within(const tool_set *set, const refs_ref *ref) {
     return ref->location != NULL && strcmp(ref->location, refs_set_location(set->set)) == 0;
 }
@@ -337,7 +337,7 @@ static refs_status compare_others(comparison *at, refs_error *err) {
     return status;
 }
 
-/* Keys and documents of the two versions of Zarr have nothing in common. */
+/* Fails if the Zarr versions differ: their keys and documents have nothing in common. */
 static refs_status check_versions(const comparison *at, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->sets[0].hierarchy); i++) {
         const refs_array_meta *one = refs_hierarchy_array(at->sets[0].hierarchy, i);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 typedef struct tool_finding {
-    refs_buf text; /* of problems, "; " between them */
-    char *failure; /* of the first read that failed; or NULL */
+    refs_buf text; /* problems, separated by "; " */
+    char *failure; /* failure of the first failed read; or NULL */
     uint64_t n_failed;
-    refs_status status; /* of the first */
+    refs_status status; /* status of the first failure */
     bool is_problem, is_not_decoded;
 } tool_finding;
 
@@ -57,7 +57,7 @@ uint64_t tool_findings_n_not_decoded(const tool_findings *findings) {
     return n;
 }
 
-/* All that was found out of a name, with a NUL. */
+/* Joins all findings of a name, with a NUL. */
 static refs_status sum_up(const tool_finding *finding, refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_append(text, finding->text.data, finding->text.size, err));
     const char *between = text->size > 0 ? "; " : "";

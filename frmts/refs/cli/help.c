@@ -61,7 +61,8 @@ const tool_verb tool_verbs[] = {
 
 /* -- help -------------------------------------------------------------------------------------- */
 
-/* Words of `text` in lines that begin behind `indent` blanks, the first one there already. */
+/* Prints the words of `text` in lines that are indented by `indent`; the first line's indentation
+ * is already printed. */
 static void print_wrapped(const char *text, int indent) {
     int column = indent;
     while (*text != '\0') {

@@ -1,4 +1,4 @@
-/* history.c -- what `info` shows of a set that keeps its history: branches, tags, snapshots. */
+/* history.c -- prints the history of a set for `info`: branches, tags, snapshots. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ void tool_print_json_text(refs_str text) {
 /* The history being printed. */
 typedef struct printing {
     bool json;
-    refs_set_version_kind kind; /* of the list that is open, in JSON */
+    refs_set_version_kind kind; /* kind of the open JSON list */
     bool is_open;
 } printing;
 
@@ -61,7 +61,7 @@ static void print_entry_json(const refs_set_version_entry *entry) {
     printf("}");
 }
 
-/* Entries come kind by kind: each has a list. */
+/* Begins a list when the kind of entries changes. */
 static void open_list(printing *all, refs_set_version_kind kind) {
     static const char *const lists[] = {"branches",  "tags",     "deleted_tags",
                                         "snapshots", "features", "status"};

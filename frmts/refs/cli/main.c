@@ -43,7 +43,7 @@ static tool_exit choose(int argc, char **argv) {
     return TOOL_USAGE;
 }
 
-/* Like the reader of `refs ls | head`, which has seen enough. */
+/* Whether the reader has closed the pipe, as in `refs ls | head`. */
 static bool is_reader_gone(void) {
     struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;

@@ -1,4 +1,4 @@
-/* master.c -- a master that is added to: which files it is made of, and how. */
+/* master.c -- reads an existing master that grows: its files, and how it was made. */
 #include "master.h"
 
 #include <stdio.h>
@@ -11,16 +11,16 @@
 #include "refs/own_attributes.h"
 #include "refs/validators.h"
 
-/* The receiver of the partitions of a master: their files are sources, each once. */
+/* Receives the partitions of a master: each of their files is a source once. */
 typedef struct collecting {
     const tool_session *session;
     tool_master *master;
-    const char *name; /* of the master, as the user calls it */
-    const char *path; /* of an aggregation whose partitions are shown */
+    const char *name; /* the user's name of the master */
+    const char *path; /* path of the aggregation being visited */
     size_t rank;
-    refs_intern fragments; /* of that aggregation: file and variable */
-    refs_buf repeated;     /* a file that has one of them at two places, or nothing */
-    bool has_sources;      /* the master records what it is made of */
+    refs_intern fragments; /* file and variable of each of its fragments */
+    refs_buf repeated;     /* a file that has the same fragment at two positions, or empty */
+    bool has_sources;      /* the master has a record of its sources */
 } collecting;
 
 /* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc", with a NUL. */
@@ -37,8 +37,8 @@ static refs_status append_as_named(const collecting *to, const char *file, refs_
     return refs_buf_append_text(name, refs_str_from(file), err);
 }
 
-/* Names of CF-1.13 are escaped, or should be: as where fragments are read, a file that is called as
- * the name is written is the one that is meant. */
+/* Appends the name of a file. Names in CF-1.13 should be escaped: an existing file with the
+ * unescaped spelling takes precedence, as in reading. */
 static refs_status append_name(const collecting *to, const char *file, refs_buf *name,
                                refs_error *err) {
     REFS_SCOPED_BUF plain = REFS_BUF_INIT;
@@ -52,7 +52,7 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
     return status;
 }
 
-/* Sets `name` to what a user calls a file. */
+/* Sets `name` to the user's name of a file. */
 static refs_status name_file(const collecting *to, const char *file, refs_buf *name,
                              refs_error *err) {
     REFS_TRY(append_name(to, file, name, err));
@@ -80,7 +80,8 @@ static refs_status add_named(const collecting *to, tool_names *files, const char
     return status;
 }
 
-/* "d0.nc" is "./d0.nc", too: of such a file the master does not find all fragments by one name. */
+/* Fails if a file has two names, such as "d0.nc" and "./d0.nc": the master would not find all its
+ * fragments under one name. */
 static refs_status note_name(tool_master *master, const char *file, const char *name,
                              refs_error *err) {
     size_t number;
@@ -100,7 +101,8 @@ static refs_status add_file(const collecting *to, tool_names *files, const char 
     return REFS_OK;
 }
 
-/* Each file is a source once: combining a file twice would lose the steps of one of them. */
+/* Fails if a file has the same fragment twice: each file is a source once, and steps would be
+ * lost. */
 static refs_status note_repeated(collecting *to, const refs_partition *partition, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     const size_t n = to->fragments.count;
@@ -124,8 +126,8 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
                     err);
 }
 
-/* Small variables, and coordinates that no fragment has, lie in a master itself: no partition names
- * the files that they are of. */
+/* Adds the recorded sources. Small variables, and coordinates that no fragment has, are in the
+ * master, so no partition names their files. */
 static refs_status collect_named_source(const collecting *to, const refs_source_state *state,
                                         const char *file, refs_error *err) {
     tool_master *master = to->master;
@@ -169,7 +171,7 @@ static refs_status check_repeated(const collecting *to, refs_error *err) {
                      to->name, (const char *)to->repeated.data, refs_index_again());
 }
 
-/* Values of its own are put together again of those of its files, if these are known. */
+/* Checks that the master's own values can be combined again: their source files must be known. */
 static refs_status check_own(const collecting *to, const refs_cfa_description *described,
                              refs_error *err) {
     if (to->master->how.size == 0 || to->has_sources || !refs_cfa_description_has_own(described))
@@ -211,7 +213,7 @@ refs_status tool_target_open(const tool_arguments *arguments, const char *name, 
     return tool_sending_open(&target->session, target->name, &target->sending, err);
 }
 
-/* ".nc" is the end of data files and of sets, too. */
+/* data files and sets may end with ".nc", too */
 refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_error *err) {
     const bool may_be_set =
         !tool_is_remote(target->name) && refs_str_ends(refs_str_from(target->name), ".nc");

@@ -1,4 +1,4 @@
-/* move.c -- the verb mv: what a master calls its fragments. */
+/* move.c -- the verb mv: renames fragments in a master. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* -- folders ----------------------------------------------------------------------------------- */
 
-/* A folder as a master names it. */
+/* A folder as named in a master. */
 typedef struct prefix {
     char absolute[PATH_MAX], of_master[PATH_MAX];
     char relative[PATH_MAX + 3]; /* ends in a slash */
@@ -32,7 +32,8 @@ static bool find_folder(const char *master, char folder[PATH_MAX]) {
            realpath(path, folder) != NULL;
 }
 
-/* "p", a folder seen from the working folder, or else from that of the master. */
+/* Finds a folder that the user typed, relative to the working folder or else to that of the
+ * master. */
 static bool find_typed(const char *typed, prefix *made) {
     char path[2 * PATH_MAX];
     if (realpath(typed, made->absolute) != NULL) return true;
@@ -48,7 +49,8 @@ static void tell_absent(const tool_arguments *arguments) {
     if (!arguments->quiet) tool_note(NULL, REFS_NOTE_WARNING, text);
 }
 
-/* The user's names are relative to the working folder, those in a master to that of the master. */
+/* Converts the user's name, relative to the working folder, to one relative to the folder of the
+ * master. */
 static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
     const char *typed = arguments->prefix, *master = arguments->names.items[0];
     made->named = typed;
@@ -75,11 +77,11 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
 
 /* -- reading whole ----------------------------------------------------------------------------- */
 
-/* Elements that are read at a time, about, and the most of one array. */
+/* The approximate number of elements read at a time, and the limit for one array. */
 #define BLOCK_BYTES    (16 * REFS_MIB)
 #define MAX_TEXT_BYTES (256 * REFS_MIB)
 
-/* For arrays that are no aggregations: coordinates, and what is too small for fragments. */
+/* Limit for arrays that are not aggregations: coordinates, and arrays too small for fragments. */
 #define MAX_ARRAY_BYTES (4096 * (uint64_t)REFS_MIB)
 
 static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
@@ -125,8 +127,8 @@ static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *
     return status;
 }
 
-/* Libraries that write a master read it, too, and do not expect that it is hostile: what the
- * parsers of this program do not read whole, they do not see. */
+/* Reads a master completely. libnetcdf will read it, too, and does not expect hostile files; this
+ * program's parsers detect them only in what they read. */
 static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_error *err) {
     const refs_hierarchy *hierarchy = arrays->set.hierarchy;
     refs_status status = REFS_OK;
@@ -148,7 +150,7 @@ static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_
 
 typedef struct selection {
     const tool_arguments *arguments;
-    uint64_t index[REFS_MAX_RANK]; /* of a partition, or of the first numbers of some */
+    uint64_t index[REFS_MAX_RANK]; /* index of a partition, or its first numbers */
     size_t rank;                   /* 0: all */
 } selection;
 
@@ -181,7 +183,7 @@ static refs_status move_names(const tool_arguments *arguments, const tool_sendin
                                     .user = &of,
                                     .is_partial = of.rank > 0 || arguments->variables.n > 0 ||
                                                   arguments->group != NULL};
-    REFS_TRY(tool_sending_fetch(master, err)); /* what an object store has is changed here */
+    REFS_TRY(tool_sending_fetch(master, err)); /* the object is changed in a local copy */
     REFS_TRY(tool_arrays_open(master->session, master->path, &arrays, err));
     refs_status status = read_whole(&arrays, master->path, err);
     if (status == REFS_OK)

@@ -8,7 +8,7 @@
 #include "refs/url.h"
 #include "tool.h"
 
-/* Longest line of a list. */
+/* Limit of the length of a line. */
 #define MAX_LINE (64 * REFS_KIB)
 
 void tool_names_clear(tool_names *names) {
@@ -40,7 +40,7 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
-/* Adds texts, each with a NUL behind it. */
+/* Adds NUL-terminated texts. */
 static refs_status add_each(tool_names *names, const refs_buf *texts, refs_error *err) {
     for (size_t at = 0; at < texts->size;) {
         const refs_str one = refs_str_from((const char *)texts->data + at);
@@ -91,8 +91,8 @@ static refs_status add_expanded(const tool_session *session, tool_names *names, 
     return add_each(names, &found, err);
 }
 
-/* Receives the names of sources, and a message for each that cannot be had. Without `skipped`,
- * these are errors. */
+/* Receives the names of sources, and a message for each one that is unavailable. If `skipped` is
+ * NULL, these are errors. */
 typedef struct expanding {
     const tool_session *session;
     tool_names *names, *skipped;
@@ -124,7 +124,7 @@ static refs_status add_data_of_stac(const expanding *to, const char *name, refs_
                      "%s: expected a STAC document with assets that are data, found none", name);
 }
 
-/* GDAL's "/vsis3/bucket/key" is "s3://bucket/key". */
+/* Converts GDAL's "/vsis3/bucket/key" to "s3://bucket/key". */
 static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err);
 
 static refs_status add_argument(const expanding *to, const char *name, refs_error *err) {

@@ -5,7 +5,7 @@
 
 #include "refs/cfa/cfa.h"
 
-/* Names that are looked for. */
+/* Limit of names to look for. */
 #define MAX_CANDIDATES 1000
 
 bool tool_is_outline(const char *name) {
@@ -14,7 +14,7 @@ bool tool_is_outline(const char *name) {
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-/* Cuts "m/m.group.tas.0.1.0.nc" to "m/m.group.tas"; false for a name without numbers. */
+/* Shortens "m/m.group.tas.0.1.0.nc" to "m/m.group.tas"; false if the name has no numbers. */
 static bool cut_index(refs_str *name) {
     bool has_numbers = false;
     uint64_t number;
@@ -28,7 +28,7 @@ static bool cut_index(refs_str *name) {
     }
 }
 
-/* Cuts off what follows the last point of a file's name. */
+/* Removes the part after the last dot of a file's name. */
 static bool cut_word(refs_str *name) {
     const size_t point = refs_str_find_last(*name, '.'), slash = refs_str_find_last(*name, '/');
     const size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
@@ -37,7 +37,7 @@ static bool cut_word(refs_str *name) {
     return true;
 }
 
-/* Adds a name that is not among `names` yet; whether it is new. */
+/* Adds a name to `names`; returns whether it is new. */
 static refs_status add_new(tool_names *names, const char *name, bool *is_new, refs_error *err) {
     size_t number;
     REFS_TRY(tool_names_find(names, name, &number, err));
@@ -45,7 +45,7 @@ static refs_status add_new(tool_names *names, const char *name, bool *is_new, re
     return *is_new ? tool_names_add(names, refs_str_from(name), err) : REFS_OK;
 }
 
-/* Adds "STEM.outline.nca" to those that were looked for; and to `found` where it is there. */
+/* Looks for "STEM.outline.nca", and adds it to `found` if it exists. */
 static refs_status look_for(const tool_session *session, refs_str stem, tool_names *looked,
                             tool_names *found, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
@@ -58,7 +58,7 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
     return REFS_OK;
 }
 
-/* Each once, whether it is named, or found, or both in any order. */
+/* Adds each outline once, whether the user named it, it was found, or both. */
 static refs_status find(const tool_session *session, const tool_names *names, size_t first,
                         tool_names *found, refs_error *err) {
     REFS_SCOPED_BY(tool_names_clear) tool_names looked = {.items = NULL};

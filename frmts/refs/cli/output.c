@@ -1,4 +1,5 @@
-/* output.c -- what may be written over: whatever is neither a source nor data, and masters. */
+/* output.c -- checks that an output may be replaced: it must be neither a source nor a data file; a
+ * master may be replaced. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +16,8 @@
 #include "refs/file_name.h"
 #include "refs/same_file.h"
 
-/* A folder or a pattern may stand for many files, which are no master. */
+/* Whether the name is that of one file: folders and patterns stand for many files, so they are no
+ * master. */
 static bool may_be_one_file(const char *name) {
     struct stat info;
     return refs_file_name_has_url(refs_str_from(name)) ||
@@ -44,7 +46,8 @@ static refs_status fail_data(const char *output, refs_error *err) {
                      output);
 }
 
-/* A folder that cannot be read counts as absent: there may be rights to write, and none to read. */
+/* Checks an object in a store. If it cannot be read it counts as absent: credentials may permit
+ * writing but not reading. */
 static refs_status check_object(const char *output, const tool_names *sources, refs_error *err) {
     tool_session session;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
@@ -83,11 +86,11 @@ refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_err
 typedef struct output_search {
     const char *output;
     tool_replaced replaced;
-    struct stat file, folder; /* the output, and the folder that it is in */
+    struct stat file, folder; /* the output and its folder */
     bool has_file;
     const char *source;
     refs_intern seen;
-    uint32_t last_id; /* of a location that was looked at, where has_last */
+    uint32_t last_id; /* the last checked location, if has_last */
     bool has_last;
 } output_search;
 
@@ -125,7 +128,7 @@ static refs_status check_location(output_search *search, const char *location, r
                      search->output, location, search->source);
 }
 
-/* References of one chunk are mostly in the file of those of the next. */
+/* Consecutive references are mostly in the same file. */
 static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
     output_search *search = user;
@@ -137,7 +140,7 @@ static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *
     return check_location(search, ref->location, err);
 }
 
-/* Names of fragments are counted from the master. */
+/* Names of fragments are relative to the master. */
 static refs_status check_partition(void *user, const refs_partition *partition, refs_error *err) {
     output_search *search = user;
     const refs_url_context context = {.base = search->source};
@@ -148,7 +151,7 @@ static refs_status check_partition(void *user, const refs_partition *partition, 
     return check_location(search, (const char *)location.data, err);
 }
 
-/* For a set that is whole, each location once, however many chunks are there. */
+/* If the set has all its references in memory, checks each location once instead of each chunk. */
 static refs_status check_locations(output_search *search, const refs_set *set, refs_error *err) {
     for (uint32_t id = 0; refs_set_is_whole(set) && id < refs_set_n_locations(set); id++)
         REFS_TRY(check_location(search, refs_set_location_at(set, id), err));
@@ -192,7 +195,8 @@ refs_status tool_check_references(const char *output, tool_replaced replaced,
 
 /* -- one at a time ----------------------------------------------------------------------------- */
 
-/* Whether the name is still that of what was opened: who held the lock may have exchanged it. */
+/* Whether the name still leads to the open file: the process that held the lock may have replaced
+ * it. */
 static bool is_still(const char *name, int file) {
     struct stat was, is;
     return fstat(file, &was) != 0 || stat(name, &is) != 0 ||

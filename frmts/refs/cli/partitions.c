@@ -1,4 +1,4 @@
-/* partitions.c -- what info says of a master: its variables, and where their fragments are. */
+/* partitions.c -- info for a master: its variables, and where their fragments are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 typedef struct partition_listing {
     const refs_array_meta *array;
     bool json;
-    bool is_one; /* of its partitions */
+    bool is_one; /* only one partition is shown */
     uint64_t wanted[REFS_MAX_RANK];
     size_t n;
 } partition_listing;
@@ -111,7 +111,7 @@ static void show_attributes(const refs_json *attributes, const char *indent, boo
     if (json) printf("}");
 }
 
-/* The last element is in the last partition. */
+/* Checks the requested partition: its index must not exceed that of the last element's. */
 static refs_status check_wanted(const partition_listing *all, refs_error *err) {
     const refs_array_meta *array = all->array;
     uint64_t element[REFS_MAX_RANK];
@@ -178,7 +178,7 @@ static refs_status show_variable(const tool_arguments *arguments, const refs_arr
     return status;
 }
 
-/* Most names that are told. */
+/* Limit of names in a message. */
 #define MAX_TOLD 10
 
 bool tool_selects(const tool_arguments *arguments, const refs_array_meta *array) {
@@ -200,10 +200,11 @@ static refs_status fail_not_there(const tool_arguments *arguments, const tool_ar
             REFS_TRY(refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path));
     }
     if (is_of_partitions && n == 0)
-        return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: expected arrays whose values are in fragments, found none: it has all "
-                         "values itself",
-                         arguments->names.items[0]);
+        return refs_fail(
+            err, REFS_NOT_FOUND,
+            "%s: expected arrays whose values are in fragments, found none: it has all "
+            "values itself",
+            arguments->names.items[0]);
     return refs_fail(err, REFS_NOT_FOUND, "%s: has no %s %s%s%s: it has %.*s%s",
                      arguments->names.items[0], what,
                      wanted->n > 0 ? wanted->items[0] : "of that kind",

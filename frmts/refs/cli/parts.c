@@ -1,7 +1,6 @@
-/* parts.c -- index --part: one of several sets of a list of sources, for schedulers of jobs.
+/* parts.c -- index --part: makes one of several sets from a list of sources, for job schedulers.
  *
- * A part has a name made of what it holds: one that is made twice is there once.
- */
+ * The name of a part is a hash of its content, so that a part made twice exists once. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "refs/sha256.h"
 #include "refs/staged.h"
 
-/* Largest set that is read for its name. */
+/* Limit of the size of a set that is hashed. */
 #define MAX_SET_BYTES (16384 * (uint64_t)REFS_MIB)
 
 /* Bytes of the digest in a name. */
@@ -44,7 +43,8 @@ void tool_part_keep(const tool_part *part, tool_names *names) {
     names->n = end - begin;
 }
 
-/* Hidden, so that it is no source of a folder while it is written. */
+/* The name begins with a dot, so that the folder does not count it as a source while it is
+ * written. */
 refs_status tool_part_path(const tool_part *part, const char *folder, refs_buf *path,
                            refs_error *err) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -66,7 +66,7 @@ static refs_status append_name(const char *path, const char *folder, refs_buf *n
     return status == REFS_OK ? refs_buf_printf(name, err, ".json") : status;
 }
 
-/* If the same part is written twice at a time, one of them may have named it. */
+/* If two processes write the same part, the other one may have renamed it. */
 refs_status tool_part_name(const char *path, const char *folder, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     REFS_TRY(append_name(path, folder, &name, err));

@@ -1,4 +1,4 @@
-/* progress.c -- items that are worked on several at a time, and how far a run is, on a terminal. */
+/* progress.c -- runs items in parallel, and shows the progress of a run on a terminal. */
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct progress {
     _Atomic int64_t shown_ms;
 } progress;
 
-/* By one thread at a time: another one that comes meanwhile has nothing newer to show. */
+/* Shows progress on one thread at a time: another thread has nothing newer to show. */
 static void show(progress *at, size_t n_done) {
     const tool_work *work = at->work;
     const int64_t now = (int64_t)refs_now_ms(), elapsed = now - at->begin_ms;

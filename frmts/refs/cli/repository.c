@@ -1,4 +1,4 @@
-/* repository.c -- the verbs of repositories that keep their history: history, tag, gc. */
+/* repository.c -- the verbs for repositories: history, tag, gc. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static refs_status count_entry(void *user, const refs_set_version_entry *entry, 
     return REFS_OK;
 }
 
-/* Sets of other forms have no history. */
+/* Fails for sets of other formats, which have no history. */
 static refs_status check_history(const refs_set *set, const char *name, refs_error *err) {
     size_t n = 0;
     refs_error problem = REFS_ERROR_INIT;
@@ -62,7 +62,7 @@ tool_exit tool_history(const tool_arguments *arguments) {
 
 /* -- tags -------------------------------------------------------------------------------------- */
 
-/* Its files are made in a folder of the name, from where they are sent. */
+/* Adds a tag in a store: its files are made in a scratch folder and uploaded from there. */
 static refs_status tag_stored(tool_session *session, const char *name, const char *tag,
                               refs_error *err) {
     const refs_str folder = refs_icechunk_folder_of(refs_str_from(name));
@@ -97,7 +97,7 @@ tool_exit tool_tag(const tool_arguments *arguments) {
 
 /* -- garbage ----------------------------------------------------------------------------------- */
 
-/* Files that are not needed, so far. */
+/* The unneeded files found so far. */
 typedef struct unused {
     size_t n;
     uint64_t bytes;
@@ -115,7 +115,7 @@ static refs_status print_unused(void *user, const char *path, uint64_t size, ref
 /* Objects of a repository in a store. */
 typedef struct object_listing {
     const refs_icechunk_needed *needed;
-    size_t prefix; /* bytes of names before the path in the repository */
+    size_t prefix; /* length of the prefix before the path in the repository */
     unused *so_far;
 } object_listing;
 

@@ -6,7 +6,7 @@
 #include "refs/array.h"
 #include "tool.h"
 
-/* Most arrays that a message names. */
+/* Limit of arrays that a message names. */
 #define MAX_NAMED 20
 
 static refs_status append_arrays(const tool_set *set, refs_buf *text, refs_error *err) {
@@ -31,7 +31,7 @@ refs_status tool_fail_key(const tool_set *set, refs_str wanted, refs_error *err)
                      (const char *)arrays.data);
 }
 
-/* The array before the bracket; NULL if there is none. */
+/* The array whose name precedes the bracket; NULL if there is none. */
 static const refs_array_meta *array_of(const tool_set *set, const char *wanted) {
     const refs_array_meta *meta =
         refs_hierarchy_find_array(set->hierarchy, refs_str_view(wanted, strcspn(wanted, "[")));

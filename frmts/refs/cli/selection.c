@@ -15,7 +15,7 @@ size_t tool_name_size(const char *names) {
     return end != NULL ? (size_t)(end - names) + strcspn(end, ",") : strcspn(names, ",");
 }
 
-/* The beginning of the selection, behind "["; NULL: there is none. */
+/* The beginning of the selection, after "["; NULL: none. */
 static const char *find_selection(const char *name) {
     const size_t size = strlen(name);
     const char *bracket = strchr(name, '[');
@@ -28,10 +28,10 @@ bool tool_has_selection(const refs_name_list *variables) {
     return false;
 }
 
-/* Coordinates of a source. If some cannot be read, nothing shows what they have. */
+/* The coordinates of a source. If one cannot be read, its values are unknown. */
 typedef struct selecting {
     tool_arrays arrays;
-    refs_error unread; /* of the first that cannot */
+    refs_error unread; /* failure of the first unreadable one */
 } selecting;
 
 static refs_status read_array(tool_arrays *arrays, const refs_array_meta *meta, double *values,
@@ -51,7 +51,7 @@ static refs_status read_coordinates(void *user, const refs_array_meta *meta, dou
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* Selections of several variables are the same where they have a dimension in common. */
+/* Adds a cut. Selections of several variables must agree along common dimensions. */
 static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_combine_cut *cut,
                            refs_error *err) {
     for (size_t i = 0; i < cuts->n; i++) {

@@ -1,4 +1,4 @@
-/* sending.c -- files, and repositories, that are written for object stores. */
+/* sending.c -- writes files and repositories to object stores. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "refs/staged.h"
 #include "tool.h"
 
-/* The largest object that is fetched to be changed. */
+/* Limit of the size of an object that is fetched to be changed. */
 #define MAX_FETCHED_BYTES (4096 * (uint64_t)REFS_MIB)
 
 bool tool_is_remote(const char *name) {
@@ -51,7 +51,7 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
     return refs_str_keep(refs_str_from(name), &sending->path, err);
 }
 
-/* Notes what an object is. */
+/* Records the state of an object. */
 static refs_status look(tool_sending *sending, const char *location, refs_error *err) {
     REFS_TRY(refs_cloud_validator(sending->session->cloud, location, &sending->was, err));
     return refs_cloud_check_validator(&sending->was, location, err);
@@ -63,8 +63,8 @@ static refs_status put(const tool_sending *sending, const char *path, const char
     return refs_cloud_upload(sending->session->cloud, path, location, err);
 }
 
-/* Whether the object is the file: an attempt may have been carried out and its answer lost, and the
- * next one finds the object changed. */
+/* Whether the object already equals the file: a request may have succeeded although its answer was
+ * lost, so that the retry finds a changed object. */
 static bool has_arrived(const tool_sending *sending, const char *path, const char *location) {
     REFS_SCOPED_BUF sent = REFS_BUF_INIT, found = REFS_BUF_INIT;
     const bool is_read =
@@ -74,7 +74,7 @@ static bool has_arrived(const tool_sending *sending, const char *path, const cha
            (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
 }
 
-/* Sends a file in place of an object that is still as `look` noted it. */
+/* Replaces an object by a file, on the condition that it is in the recorded state. */
 static refs_status replace(const tool_sending *sending, const char *path, const char *location,
                            refs_error *err) {
     const refs_replacement replacement = {path, location, sending->was};
@@ -101,7 +101,7 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
     return refs_staged_replace(sending->path, refs_buf_view(&bytes), err);
 }
 
-/* Sends a file of the folder to where it belongs beside the object. */
+/* Uploads a file of the folder next to the object. */
 static refs_status send_file(const tool_sending *sending, const char *path, refs_error *err) {
     const char *slash = strrchr(sending->location, '/');
     const char *within = path + strlen(sending->folder);
@@ -126,7 +126,7 @@ static refs_status send_fragment(void *user, int folder, const char *name, refs_
     return send_file(from->sending, (const char *)path.data, err);
 }
 
-/* The files written in a folder beside the file: a master names it. */
+/* Uploads the folder of fragments that a master names. */
 static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
     const tool_sending *sending = user;
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
@@ -162,7 +162,7 @@ static refs_status append_object(const tool_stored_repository *stored, const cha
     return refs_buf_printf(location, err, "%s/%s", stored->sending.location, name);
 }
 
-/* Concurrent writers of a repository are detected by conditional writes alone. */
+/* Concurrent writers of a repository are detected only by conditional writes. */
 static refs_status look_at_object(void *self, const char *name, refs_error *err) {
     tool_stored_repository *stored = self;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;

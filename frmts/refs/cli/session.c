@@ -1,4 +1,4 @@
-/* session.c -- what a run reads with, and how it ends early. */
+/* session.c -- the resources of a run, and how signals end it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,13 +17,13 @@ const refs_fetch_advice tool_advice = {
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static _Atomic sig_atomic_t interrupted_by; /* a signal, or 0; read by any thread */
+static _Atomic sig_atomic_t interrupted_by; /* a signal number, or 0; read by any thread */
 static int nowhere = -1;                    /* /dev/null */
 static bool messages_are_json;              /* set before there are threads */
-static int output = -1;                     /* standard output, also after a signal */
+static int output = -1;                     /* standard output, even after a signal redirected it */
 
-/* All further output is discarded: a reader that is behind would be waited for. A second signal has
- * its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
+/* Discards all further output, so that the program does not wait for a slow reader. A second signal
+ * has its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
 static void interrupt(int number) {
     const int error = errno;
     const struct sigaction ends = {.sa_handler = SIG_DFL};
@@ -36,8 +36,8 @@ static void interrupt(int number) {
     errno = error;
 }
 
-/* Those that are ignored when it starts stay so: by nohup(1), and by shells for what they run in
- * the background (POSIX.1-2017, Shell & Utilities, 2.11). */
+/* Signals that are ignored at the start stay ignored: by nohup(1), and by shells for background
+ * jobs (POSIX.1-2017, Shell & Utilities, 2.11). */
 void tool_watch_signals(void) {
     struct sigaction action = {.sa_handler = interrupt}, before;
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ void tool_watch_signals(void) {
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
         if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending_signals[i], &action, NULL);
-    /* A full disk or a closed pipe is a failure of write(2), not the end of the program. */
+    /* a full disk or a closed pipe makes write(2) fail instead of ending the program */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);
@@ -73,7 +73,7 @@ refs_status tool_check_interrupted(refs_error *err) {
 tool_exit tool_interrupted(void) {
     const struct sigaction ends = {.sa_handler = SIG_DFL};
     struct pollfd messages = {.fd = STDERR_FILENO, .events = POLLOUT};
-    /* A reader of messages that is behind is not waited for either. */
+    /* does not wait for a slow reader of messages either */
     if (poll(&messages, 1, 0) == 1) fprintf(stderr, "refs: interrupted\n");
     sigaction(interrupted_by, &ends, NULL);
     (void)raise(interrupted_by);
@@ -170,8 +170,8 @@ refs_status tool_append_redacted(const char *text, refs_buf *redacted) {
     return REFS_OK;
 }
 
-/* At once, as other threads may have something to say. An interrupted run says that alone, not
- * what has failed because of it. */
+/* Written with one call, because other threads print, too. An interrupted run only reports the
+ * interruption, not the failures that it caused. */
 void tool_tell(const char *before, const char *code, const char *text) {
     if (!tool_go_on(NULL)) return;
     REFS_SCOPED_BUF shown = REFS_BUF_INIT, json = REFS_BUF_INIT;

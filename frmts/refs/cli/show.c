@@ -1,4 +1,4 @@
-/* show.c -- the verbs that show what is in a set: ls, info, cat. */
+/* show.c -- the verbs that show the content of a set: ls, info, cat. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "refs/intern.h"
 #include "tool.h"
 
-/* Characters of the map of an array's chunks. */
+/* Width of the map of an array's chunks in characters. */
 #define PICTURE_WIDTH 50
 
 /* The arrays of a set. */
 typedef struct contents {
-    refs_aggregations *aggregations; /* NULL: none, or all is shown as it is stored */
+    refs_aggregations *aggregations; /* NULL: there are none, or arrays are shown as stored */
     refs_array_meta *arrays;
     size_t n, n_shown;
 } contents;
@@ -20,7 +20,7 @@ typedef struct contents {
 /* The totals of the references of an array, or of all. */
 typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
-    uint64_t n_values;            /* of the fragments: those that are one value each */
+    uint64_t n_values;            /* number of fragments that are a single value */
     uint64_t held[PICTURE_WIDTH]; /* present chunks for each character of the map */
     uint64_t n_grid;              /* UINT64_MAX: too many to count */
     bool is_unread;               /* the references cannot be counted; all but n_grid is 0 */
@@ -205,7 +205,7 @@ static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
     printf("]");
 }
 
-/* Unknown counts are null, not 0. */
+/* Prints a count; null if it is unknown. */
 static void print_count(const char *name, bool is_known, uint64_t count) {
     printf(is_known ? "\"%s\":%llu" : "\"%s\":null", name, (unsigned long long)count);
 }
@@ -307,7 +307,7 @@ static refs_status count_source(void *user, const refs_source_state *source, ref
     return REFS_OK;
 }
 
-/* References of what aggregations are made of count, their arrays do not. */
+/* Sums up all references, including those of fragments, whose arrays are not counted. */
 static refs_status sum_up(const tool_set *set, const contents *shown, bool json, refs_intern *own,
                           refs_error *err) {
     totals sum = {0}, all = {.own = own};

@@ -1,4 +1,4 @@
-/* split.c -- the verb split: a set or a file as a master with fragments. */
+/* split.c -- the verb split: writes a set or a file as a master with fragments. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "refs/s3nc.h"
 #include "refs/staged.h"
 
-/* The destination of files that are not local. */
+/* A destination in an object store. */
 typedef struct sending {
     refs_cloud *cloud;
     char folder[4096], shown[4096], scratch[TOOL_SCRATCH_BYTES];
@@ -88,16 +88,17 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
 
 /* -- declared dimensions ----------------------------------------------------------------------- */
 
-/* Chunks that are not stored and yet looked for: so many, and so many for each that is stored. */
+/* Limits of absent chunks that are looked up: in all, and for each stored chunk. */
 #define MAX_EMPTY_CHUNKS     ((uint64_t)1 << 24)
 #define MAX_EMPTY_PER_STORED 64
 
-/* The same for bytes: of arrays with a fill value, of which only names of fragments are written,
- * and of those without one, whose zeros are. */
+/* The same limits for bytes: of arrays with a fill value, for which only names of fragments are
+ * written, and of arrays without one, whose zeros are written. */
 #define MAX_NAMED_BYTES ((uint64_t)16 << 40)
 #define MAX_ZERO_BYTES  ((uint64_t)4 << 30)
 
-/* Fragments of an array without a fill value, which are files also where nothing is stored. */
+/* Limit of fragments of an array without a fill value, which become files even without stored
+ * chunks. */
 #define MAX_ZERO_FRAGMENTS ((uint64_t)1 << 14)
 
 static uint64_t count_declared(const refs_array_meta *meta) {
@@ -117,7 +118,7 @@ static uint64_t bytes_of(const refs_array_meta *meta) {
     return fits ? bytes : UINT64_MAX;
 }
 
-/* Inner chunks of shards count as stored. */
+/* Counts the stored chunks, including inner chunks of shards. */
 static refs_status find_n_stored(const tool_arrays *arrays, size_t i, uint64_t *stored,
                                  refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
@@ -129,7 +130,7 @@ static refs_status find_n_stored(const tool_arrays *arrays, size_t i, uint64_t *
     return REFS_OK;
 }
 
-/* Whether enough of the chunks that are declared are stored. */
+/* Whether enough of the declared chunks are stored. */
 static bool is_stored_enough(uint64_t declared, uint64_t stored) {
     return stored >= declared / MAX_EMPTY_PER_STORED + (declared % MAX_EMPTY_PER_STORED != 0);
 }
@@ -152,7 +153,7 @@ static refs_status check_fragments(void *self, size_t i, uint64_t n, refs_error 
         (unsigned long long)declared, (unsigned long long)n);
 }
 
-/* All elements are in the result, also those of chunks that are only declared. */
+/* Checks the declared size: the result has all elements, even of chunks that are not stored. */
 static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
     uint64_t stored = 0;
     const refs_array_meta *meta = arrays->described.metas[i];

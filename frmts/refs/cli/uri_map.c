@@ -1,4 +1,4 @@
-/* uri_map.c -- prefixes of names and what replaces them, from a JSON object. */
+/* uri_map.c -- reads prefixes of names and their replacements from a JSON object. */
 #include <stdio.h>
 
 #include "tool.h"
