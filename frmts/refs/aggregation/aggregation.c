@@ -11,12 +11,12 @@
 #include "refs/refset.h"
 #include "refs/store.h"
 
-/* The expected steps of reading, along the last two dimensions. */
+/* The chunk size that predicts reads, along the last two dimensions. */
 enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
 
-/* Elements of a variable that is read whole, such as a map, or partitions of a matrix: how many may
- * be declared whatever is stored, and how many for each that is stored. A partition has 35 bytes.
- */
+/* Limits of elements of a variable that is read whole, such as a map, or of partitions of a matrix:
+ * declared ones without stored ones, and declared ones for each stored one. A partition takes 35
+ * bytes. */
 enum { MAX_EMPTY_ELEMENTS = 1 << 20, MAX_EMPTY_FOR_EACH = 64 };
 
 struct refs_aggregations {
@@ -82,7 +82,7 @@ static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
     return 0;
 }
 
-/* A scanner's list of dimensions of the file, which may have no variables (scan.h). */
+/* The size in the scanner's list of the file's dimensions, which may have no variables (scan.h). */
 static uint64_t size_in_file(const refs_aggregation *aggregation, refs_str name) {
     const refs_json *sizes = refs_json_get(aggregation->container.attributes, REFS_DIMENSION_SIZES);
     uint64_t size = 0;
@@ -92,7 +92,8 @@ static uint64_t size_in_file(const refs_aggregation *aggregation, refs_str name)
     return size;
 }
 
-/* The file tells, or a coordinate variable; else any array beside the container. */
+/* From the file's list, or from a coordinate variable, else from any array in the container's
+ * group. */
 uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name) {
     uint64_t of_file = size_in_file(aggregation, name);
     if (of_file > 0) return of_file;
@@ -156,7 +157,7 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
     return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", meta->path);
 }
 
-/* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
+/* Declaring a shape costs nothing, so memory is limited in proportion to stored bytes. */
 refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
                                            refs_error *err) {
     uint64_t most;
@@ -245,15 +246,15 @@ typedef struct load_wait {
 static pthread_mutex_t waits_lock = PTHREAD_MUTEX_INITIALIZER;
 static load_wait *waits; /* guarded by waits_lock */
 
-/* The thread that `thread` waits for; `thread` where it waits for none. */
+/* The thread that `thread` waits for; `thread` itself if it waits for none. */
 static pthread_t awaited_by(pthread_t thread) {
     for (const load_wait *wait = waits; wait != NULL; wait = wait->next)
         if (pthread_equal(wait->waiter, thread)) return wait->loader;
     return thread;
 }
 
-/* Progress callbacks may read other aggregations: that two threads then load those of each other
- * must not make both wait. False, and nothing added, where the loader waits for this thread. */
+/* Prevents a deadlock: progress callbacks may read other aggregations, so two threads may load
+ * aggregations that both need. False, with nothing added, if the loader waits for this thread. */
 static bool add_wait(load_wait *wait) {
     refs_lock(&waits_lock);
     pthread_t last = wait->loader, next;
@@ -273,7 +274,7 @@ static void remove_wait(const load_wait *wait) {
     if (*at != NULL) *at = wait->next;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static refs_status wait_for_loader(refs_aggregation *aggregation, refs_error *err) {
     load_wait wait = {.waiter = pthread_self(), .loader = aggregation->loader};
     if (!add_wait(&wait))
@@ -286,7 +287,8 @@ static refs_status wait_for_loader(refs_aggregation *aggregation, refs_error *er
     return status;
 }
 
-/* Whether this thread has to load: not in a critical section, for it waits for other threads. */
+/* Whether this thread has to load the aggregation. Not called in a critical section, because it
+ * waits for other threads. */
 static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_error *err) {
     refs_status status = REFS_OK;
     REFS_LOCKED(&aggregation->lock);
@@ -297,7 +299,7 @@ static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_
     return status;
 }
 
-/* Files that another thread was loading are without an owner in the child, and incomplete. */
+/* Aggregations that another thread was loading have no owner in the child, and are incomplete. */
 static void in_child(void *self) {
     refs_aggregation *aggregation = self;
     waits = NULL;
@@ -357,7 +359,7 @@ bool refs_aggregation__is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
-/* A container of netCDF-3, big-endian, has no place that tells that it is filled with zero: in
+/* Whether a container is filled with zero. In netCDF-3 (big-endian) nothing records that; in
  * masters of REFS a valid range of all integers does. */
 static bool is_filled_with_zero(const refs_aggregation *aggregation) {
     const refs_array_meta *container = &aggregation->container;
@@ -366,8 +368,8 @@ static bool is_filled_with_zero(const refs_aggregation *aggregation) {
            refs_store_records_sources(refs_hierarchy_store(aggregation->hierarchy));
 }
 
-/* The missing value: that of the container, or netCDF's default for its type; where all are values,
- * what the container is filled with stays. */
+/* The missing value: that of the container, or netCDF's default for its type; if all values are
+ * valid, the container's fill value stays. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     refs_array_meta *meta = &aggregation->meta;
     const refs_array_meta container = {.dtype = meta->dtype,
@@ -453,7 +455,7 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
     return REFS_OK;
 }
 
-/* An aggregation that makes no sense stays in its hierarchy and says why. */
+/* Keeps an invalid aggregation in its hierarchy with its problem. */
 static refs_status keep_problem(refs_aggregation *aggregation, refs_status status,
                                 const refs_error *problem, refs_error *err) {
     static const char *const no_dims[1] = {NULL};
@@ -521,7 +523,8 @@ static void mark_instructions(const refs_aggregations *all, refs_hierarchy *hier
     refs_hierarchy_mark_groups(hierarchy);
 }
 
-/* Containers are described at the end: until then each sees the file as it is. */
+/* Containers are described last, so that each aggregation is decoded from the metadata of the
+ * file. */
 static refs_status find_all(refs_aggregations *all, refs_hierarchy *hierarchy, refs_error *err) {
     size_t n = refs_hierarchy_n_arrays(hierarchy);
     for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,8 @@
 /* encoding_cf113.c -- CF-1.13, section 2.8, its drafts, and CFA-0.6 to 0.6.2: aggregated_data names
- * variables that hold the sizes of fragments, their files, and what the variable is called in each;
- * see encoding.h.
+ * variables with the sizes of fragments, their files, and their variables; see encoding.h.
  *
- * The word "location" means sizes in one of them and files in another: all terms together tell
- * which it is.
- */
+ * The term "location" means sizes in one of them and files in another: all terms together show
+ * which it is. */
 #include <strings.h>
 
 #include "aggregation_internal.h"
@@ -14,14 +12,14 @@
 
 /* -- terms of aggregated_data ------------------------------------------------------------------ */
 
-/* Terms of CFA-0.6 may be written in any case. */
+/* Compares terms without case, as CFA-0.6 allows. */
 static bool is_term(refs_str word, const char *term) {
     const size_t size = strlen(term);
     return word.size == size + 1 && word.data[size] == ':' &&
            strncasecmp(word.data, term, size) == 0;
 }
 
-/* The variable that a term names; empty without that term. */
+/* The variable that a term names; empty if the term is absent. */
 static refs_str find_term(refs_str text, const char *term) {
     refs_str word, variable;
     while (refs_str_next_word(&text, REFS_BLANKS, &word) &&
@@ -30,8 +28,8 @@ static refs_str find_term(refs_str text, const char *term) {
     return refs_str_view("", 0);
 }
 
-/* The names of terms: NULL where there is none. A spelling that has `marks` among its terms is
- * meant: of CF-1.13, of cfdm 1.12, of CFAPyX, of CFA-0.6. */
+/* The names of terms in each spelling; NULL: the term does not exist. A spelling is recognised by
+ * its `marks` among the terms: of CF-1.13, cfdm 1.12, CFAPyX, or CFA-0.6. */
 static const struct spelling {
     bool is_cf;
     const char *marks[2];
@@ -105,7 +103,7 @@ static refs_status find_variables(refs_aggregation *aggregation, refs_error *err
 
 /* -- sizes of fragments ------------------------------------------------------------------------ */
 
-/* Rows are padded with missing values: whatever is not a size. */
+/* Whether a number is a size: rows are padded with missing values. */
 static bool is_size(double number) {
     return number >= 1 && number < 9e15 && number == (double)(uint64_t)number;
 }
@@ -116,8 +114,8 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
     uint64_t n_sizes = 0;
     while (n_sizes < n && is_size(row[n_sizes])) n_sizes++;
     parts->n_parts = n_sizes > 0 ? n_sizes : 1;
-    REFS_TRY(
-        refs_fragment_grid_count(&aggregation->grid, err)); /* before memory is taken for them */
+    REFS_TRY(refs_fragment_grid_count(&aggregation->grid,
+                                      err)); /* before memory is allocated for them */
     REFS_NEW(parts->intervals, parts->n_parts, err);
     parts->capacity = (size_t)parts->n_parts;
     for (size_t i = 0; i < n_sizes; i++)
@@ -173,7 +171,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- files and variables of fragments ---------------------------------------------------------- */
 
-/* Strings of a variable, one for each partition, several for each, or one for all. */
+/* The strings of a variable: one or several for each partition, or one for all. */
 typedef struct strings {
     refs_buf buf;
     const char *at;
@@ -186,8 +184,8 @@ static refs_status fail_count(const refs_aggregation *aggregation, const refs_ar
                      meta->path, (unsigned long long)n, (unsigned long long)aggregation->grid.n);
 }
 
-/* The trailing dimension of fragments: the letters of netCDF-3, copies of CFA-0.6. Nothing is read
- * where there are too many or too few. */
+/* Reads the size of a trailing dimension: the characters of netCDF-3 strings, or copies in CFA-0.6.
+ * Nothing is read if there are too many or too few elements. */
 static refs_status read_each(const refs_aggregation *aggregation, const refs_array_meta *meta,
                              strings *all, refs_error *err) {
     uint64_t n;
@@ -222,7 +220,7 @@ static refs_status add_files(refs_aggregation *aggregation, strings *files, refs
     return REFS_OK;
 }
 
-/* Each copy may have a name of its own: the first one counts, as all are equivalent. */
+/* Copies may have different variables: the first one counts, because all are equivalent. */
 static refs_status add_variables(refs_aggregation *aggregation, strings *variables,
                                  refs_error *err) {
     size_t n = (size_t)aggregation->grid.n;
@@ -237,7 +235,7 @@ static refs_status add_variables(refs_aggregation *aggregation, strings *variabl
     return REFS_OK;
 }
 
-/* An array of the aggregation's own file that can be a fragment. */
+/* Whether an array of the aggregation's own file can be a fragment. */
 static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variable) {
     const refs_array_meta *meta =
         refs_hierarchy_resolve(aggregation->hierarchy, aggregation->container.group,
@@ -246,8 +244,9 @@ static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variabl
            meta->aggregation == NULL && !refs_aggregation_recognise(meta->attributes);
 }
 
-/* A fragment has neither file nor variable where there is none. One name of a variable for all is
- * not a sign of one: without a file, it is meant where it is there. */
+/* Finds the existing fragments: a missing one has neither file nor variable. If one variable is
+ * named for all and a fragment has no file, that variable exists in the aggregation's own file or
+ * the fragment is missing. */
 static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
     const bool may_be_own = !aggregation->encoding->is_of_s3netcdf4;
     for (size_t i = 0; i < aggregation->grid.n; i++) {
@@ -262,7 +261,7 @@ static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
     }
 }
 
-/* Each copy may have a format of its own: that of the first one is kept. */
+/* Copies may have different formats: the first one is kept. */
 static refs_status add_formats(refs_aggregation *aggregation, refs_error *err) {
     strings formats = {.buf = REFS_BUF_INIT};
     refs_fragment_grid *grid = &aggregation->grid;
@@ -312,7 +311,7 @@ static refs_status convert_values(refs_aggregation *aggregation, const uint8_t *
     if (status == REFS_OK)
         aggregation->grid.values = converted;
     else
-        refs_free(converted); /* who reads next tries again */
+        refs_free(converted); /* the next reader tries again */
     return status;
 }
 
@@ -324,7 +323,7 @@ static size_t longest_of(const refs_buf *buf) {
     return longest;
 }
 
-/* Strings of variable length get room for the longest each, and a NUL. */
+/* Stores variable-length strings with the width of the longest and a NUL. */
 static refs_status keep_strings(refs_aggregation *aggregation, strings *all, refs_error *err) {
     size_t n = (size_t)aggregation->grid.n, size = longest_of(&all->buf), bytes;
     if (!refs_mul_size(n, size, &bytes) || bytes > REFS_MAX_PARTITION_TEXT)
@@ -386,14 +385,14 @@ static refs_status load(refs_aggregation *aggregation, refs_error *err) {
 static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
 static const refs_dtype text_type = {.type = REFS_TYPE_OBJECT};
 
-/* Names that begin with that of the variable. */
+/* The names of variables and dimensions, which begin with the name of the aggregation variable. */
 typedef struct cf_names {
     refs_buf text;
     const char *dims[REFS_MAX_RANK]; /* of fragments */
     const char *map, *uris, *identifiers, *rows, *columns;
 } cf_names;
 
-/* Appends a name; what it is called is its position, as the text moves while it grows. */
+/* Appends a name; returns its position, because the text moves while it grows. */
 static refs_status append_name(const cfa_job *job, const char *suffix, const char *dim,
                                refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_printf(text, err, "%s_%s%s", job->name, suffix, dim));
@@ -424,7 +423,7 @@ static uint64_t longest_row(const cfa_job *job) {
     return longest;
 }
 
-/* Rows of sizes, with -1, which is missing, behind the shorter ones. */
+/* Appends rows of sizes; shorter rows are padded with -1, the missing value. */
 static refs_status append_sizes(const cfa_job *job, refs_buf *values, refs_error *err) {
     const uint64_t columns = longest_row(job);
     for (size_t d = 0; d < job->grid->rank; d++)
@@ -474,7 +473,7 @@ static refs_status define_dims(const cfa_job *job, const cf_names *names, refs_e
     return REFS_OK;
 }
 
-/* The name of the variable in the fragments if that is one name; else NULL. */
+/* The variable's name in the fragments if it is the same in all; else NULL. */
 static const char *only_identifier(const cfa_job *job) {
     const char *only = NULL;
     for (uint64_t i = 0; i < job->grid->n; i++) {

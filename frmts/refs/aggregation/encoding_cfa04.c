@@ -7,8 +7,7 @@
 #include "cfa/cfa_internal.h"
 #include "refs/own_attributes.h"
 
-/* A container without its cfa_array is recognised by its dimensions: its own value means nothing.
- */
+/* A container without cfa_array is recognised by its dimensions: its own value means nothing. */
 static bool recognise(const refs_json *attributes) {
     if (!refs_str_is(refs_aggregation__text(attributes, "cf_role"), "cfa_variable") ||
         refs_aggregation__text(attributes, "cfa_group").size > 0)
@@ -19,19 +18,19 @@ static bool recognise(const refs_json *attributes) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* A partition that is being decoded. */
+/* The partition being decoded. */
 typedef struct partition {
     const refs_json *json;
     const refs_json *subarray;
-    size_t at;       /* its number in the list, for messages */
-    uint64_t number; /* its number in the matrix */
+    size_t at;       /* number in the list, for messages */
+    uint64_t number; /* number in the matrix */
     uint64_t index[REFS_MAX_RANK];
     uint64_t begin[REFS_MAX_RANK], end[REFS_MAX_RANK];
     refs_fragment_layout layout;
     bool has_layout;
 } partition;
 
-/* The list of partitions that is being decoded. */
+/* The list of partitions being decoded. */
 typedef struct decoding {
     refs_aggregation *aggregation;
     const refs_json *root;
@@ -52,8 +51,8 @@ static size_t dim_called(const refs_aggregation *aggregation, refs_str name) {
     return SIZE_MAX;
 }
 
-/* The first dimension of that name which no earlier name of the list has taken: a covariance has
- * one dimension twice. */
+/* The first dimension of that name that no earlier name has used: a covariance has one dimension
+ * twice. */
 static size_t next_dim_called(const refs_aggregation *aggregation, refs_str name, bool *is_listed) {
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
         if (is_listed[dim] || !refs_str_is(name, aggregation->names[dim])) continue;
@@ -175,7 +174,7 @@ static bool next_number(part_text *text, int64_t *number) {
                                    &integral);
 }
 
-/* A range includes both its ends. */
+/* Converts indices to a range, which includes both ends. */
 static bool as_range(const int64_t *numbers, size_t n, refs_fragment_part *part) {
     int64_t step = n == 3 ? numbers[2] : 1;
     if (n < 2 || n > 3 || step == 0 || numbers[0] < 0 || numbers[1] < 0 ||
@@ -303,13 +302,13 @@ static refs_status read_location(const decoding *job, partition *part, refs_erro
 
 /* -- spans ------------------------------------------------------------------------------------- */
 
-/* Whether the list has one step from element `first` to element `k`. */
+/* Whether the list has a constant step from element `first` to element `k`. */
 static bool goes_on(const uint64_t *list, uint64_t first, uint64_t k) {
     return list[k] != list[k - 1] &&
            (k == first + 1 || list[k] - list[k - 1] == list[first + 1] - list[first]);
 }
 
-/* Splits a list into intervals of one step each. */
+/* Splits a list into intervals with a constant step. */
 static refs_status note_breaks(const decoding *job, const partition *part, refs_error *err) {
     for (size_t i = 0; i < part->layout.rank; i++) {
         const refs_fragment_part *listed = &part->layout.part[i];
@@ -476,7 +475,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- renaming ---------------------------------------------------------------------------------- */
 
-/* The JSON that is read, and its copy with new names. */
+/* The state of copying the JSON with new names. */
 typedef struct rewriting {
     refs_renaming *names;
     const refs_json *root;
@@ -492,7 +491,7 @@ static refs_status write_name(rewriting *job, const refs_json *value, refs_error
     return refs_json_write_string(refs_buf_text(&renamed), job->text, err);
 }
 
-/* Depths of the JSON: the root, its Partitions, one of them, its subarray. */
+/* Depths in the JSON: the root, its Partitions, one of them, its subarray. */
 enum { ROOT, PARTITIONS, PARTITION, SUBARRAY };
 
 static refs_status write_member(rewriting *job, const refs_json *object, size_t i, size_t depth,
@@ -508,7 +507,7 @@ static refs_status write_member(rewriting *job, const refs_json *object, size_t 
                      : refs_json_write(value, job->text, err);
 }
 
-/* The index along a dimension that is not split is 0. */
+/* Whether the partition is renamed; its index along dimensions that are not split is 0. */
 static bool selects_partition(const rewriting *job, const refs_json *listed) {
     const refs_json *names = refs_json_get(job->root, "pmdimensions");
     const refs_json *numbers = refs_json_get(listed, "index");
@@ -523,7 +522,7 @@ static bool selects_partition(const rewriting *job, const refs_json *listed) {
     return refs_renaming_selects(job->names, index);
 }
 
-/* Renamed files are full names: the member "base" is dropped. */
+/* Drops the member "base": renamed files have full names. */
 static bool is_left_out(const rewriting *job, refs_str member) {
     return job->names->renamer->location != NULL && refs_str_is(member, "base");
 }
@@ -583,7 +582,7 @@ static refs_status append_numbers(const uint64_t *numbers, size_t n, refs_buf *j
     return refs_buf_append(json, "]", 1, err);
 }
 
-/* The dimensions that are split. */
+/* Appends the dimensions that are split. */
 static refs_status append_split(const refs_fragment_grid *grid, const uint64_t *numbers,
                                 refs_buf *json, refs_error *err) {
     uint64_t split[REFS_MAX_RANK];
@@ -598,7 +597,7 @@ static const char *format_of(const refs_partition *at) {
     return refs_str_starts(refs_str_from(at->format), "NETCDF") ? "netCDF" : at->format;
 }
 
-/* A sub-array without a file is a variable in the file of the container. */
+/* Appends a sub-array; without a file it is a variable in the file of the container. */
 static refs_status append_subarray(const refs_partition *at, size_t rank, refs_buf *json,
                                    refs_error *err) {
     uint64_t shape[REFS_MAX_RANK];
@@ -615,7 +614,7 @@ static refs_status append_subarray(const refs_partition *at, size_t rank, refs_b
     return refs_buf_append(json, "}", 1, err);
 }
 
-/* Locations are inclusive. */
+/* Appends a partition; locations include both ends. */
 static refs_status append_partition(const refs_fragment_grid *grid, const refs_partition *at,
                                     refs_buf *json, refs_error *err) {
     REFS_TRY(refs_buf_printf(json, err, "{\"index\":"));
@@ -643,7 +642,7 @@ static refs_status append_dims(const refs_fragment_grid *grid, const char *const
     return REFS_OK;
 }
 
-/* Missing partitions are not listed. An empty "base" is the folder of the master. */
+/* Missing partitions are not listed. An empty "base" means the folder of the master. */
 refs_status refs_encoding_cfa04_append(const refs_fragment_grid *grid, const char *const *dims,
                                        refs_buf *json, refs_error *err) {
     uint64_t n[REFS_MAX_RANK];

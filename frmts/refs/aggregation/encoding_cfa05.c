@@ -1,6 +1,6 @@
 /* encoding_cfa05.c -- CFA-0.5 as S3netCDF4 reads and writes it: a group cfa_<variable> whose
- * dimensions are those of the variable, as long as there are fragments, and whose variables say
- * where these are, locations half open; see encoding.h. */
+ * dimensions are named like those of the variable, with the number of fragments as length, and
+ * whose variables describe the fragments by half-open locations; see encoding.h. */
 #include "aggregation_internal.h"
 #include "cfa/cfa_internal.h"
 #include "refs/own_attributes.h"
@@ -42,7 +42,7 @@ static refs_status find_required(const refs_aggregation *aggregation, const char
                                      REFS_STR_ARG(group), name);
 }
 
-/* Takes what partition number `number` says of its place along a dimension. */
+/* Records the interval that partition `number` states along a dimension. */
 static refs_status take_place(refs_aggregation *aggregation, uint64_t number, size_t dim,
                               const double *place, refs_error *err) {
     char text[256];
@@ -103,7 +103,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* S3netCDF4 writes for each partition which one it is. */
+/* Checks the index that S3netCDF4 writes for each partition. */
 static refs_status check_index(const refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *meta;
     size_t rank = aggregation->meta.rank, n = 0;
@@ -137,7 +137,7 @@ static refs_status check_count(const refs_aggregation *aggregation, const refs_a
                      meta->path, (unsigned long long)aggregation->grid.n);
 }
 
-/* The form is that of the variables that aggregated_data names. */
+/* Loads the fragments like variables that aggregated_data names. */
 static refs_status load(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *file, *variable;
     REFS_TRY(find_required(aggregation, "file", &file, err));
@@ -150,14 +150,15 @@ static refs_status load(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- encoding ---------------------------------------------------------------------------------- */
 
-/* The value of an integer of a partition that is missing: netCDF's NC_FILL_INT. */
+/* The integers of a missing partition: netCDF's NC_FILL_INT. */
 #define MISSING (INT32_MIN + 1)
 
 /* The group, and the dimensions of its variables. */
 typedef struct cfa_group {
     const cfa_job *job;
     int id;
-    const char *dims[REFS_MAX_RANK + 2]; /* of partitions, then "ndimensions", "bounds" */
+    const char
+        *dims[REFS_MAX_RANK + 2]; /* dimensions of partitions, then "ndimensions", "bounds" */
 } cfa_group;
 
 static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
@@ -298,7 +299,7 @@ static refs_status put_attributes(const cfa_job *job, const char *group_name, re
                                err);
 }
 
-/* The group is one of the group that the variable is in. */
+/* Makes the group inside the group of the variable. */
 static refs_status make_group(const cfa_job *job, refs_buf *name, cfa_group *group,
                               refs_error *err) {
     const refs_str above = refs_path_parent(refs_str_from(job->variable->path));

@@ -1,4 +1,4 @@
-/* encodings.c -- the table of encodings, and what they have in common; see encoding.h. */
+/* encodings.c -- the table of encodings, and their common functions; see encoding.h. */
 #include <strings.h>
 
 #include "aggregation_internal.h"
@@ -29,7 +29,8 @@ const refs_encoding *refs_encoding_of_version(refs_cfa_version version) {
 
 const char *const refs_aggregation_words[] = {"cfa_array", "cfa_group", "aggregated_data", NULL};
 
-/* cf_role has values of CF, too; aggregated_dimensions says nothing beside attributes of CFA. */
+/* Whether an attribute belongs to an encoding. cf_role may also have values of CF, and
+ * aggregated_dimensions means nothing if CFA's attributes exist, too. */
 bool refs_aggregation_owns(const refs_json *attributes, refs_str name) {
     const bool is_cfa = refs_str_starts(refs_aggregation__text(attributes, "cf_role"), "cfa_");
     const bool is_cf = refs_json_get(attributes, "aggregated_data") != NULL;

@@ -78,7 +78,7 @@ bool refs_fragment_dim_state(refs_fragment_dim *dim, refs_fragment_interval inte
     return known->begin == interval.begin && known->end == interval.end;
 }
 
-/* Fragments side by side often have the same ones. */
+/* Sorts breaks, and drops equal ones: neighbouring fragments often have the same. */
 static void sort_breaks(refs_fragment_dim *dim) {
     size_t n = 0;
     if (dim->n_breaks > 1) qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, refs_compare_u64);
@@ -101,7 +101,7 @@ void refs_fragment_dim_sort(refs_fragment_dim *dim) {
     if (n > 1) qsort(dim->intervals, dim->n_intervals, sizeof *dim->intervals, compare_intervals);
 }
 
-/* Mostly they are numbered in their order. */
+/* Intervals are usually numbered in order. */
 const refs_fragment_interval *refs_fragment_dim_get(const refs_fragment_dim *dim, uint64_t index) {
     size_t found = 0;
     REFS_BISECT(found, dim->n_intervals, dim->intervals[found].index < index);

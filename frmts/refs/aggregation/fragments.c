@@ -1,5 +1,5 @@
-/* fragments.c -- files of fragments: opened by threads that may wait, kept while they are used; see
- * aggregation.h. */
+/* fragments.c -- files of fragments: threads that may wait open them, and they are kept while they
+ * are used; see aggregation.h. */
 #include "aggregation_internal.h"
 
 #include <stdio.h>
@@ -13,25 +13,25 @@
 #include "refs/store.h"
 #include "refs/validators.h"
 
-/* Most files that are opened at a time: each opening waits for a server. */
+/* Limit of files that are opened at the same time: each opening waits for a server. */
 enum { N_OPENERS = 16 };
 
 enum { DEFAULT_FILES = 1024 };
 #define DEFAULT_MEMORY (128 * REFS_MIB)
 
-/* Most open fragments of all files: each takes some KiB. */
+/* Limit of open fragments of all files: each takes a few KiB. */
 enum { MAX_NODES = 16384 };
 
-/* Between two checks for cancellation while a read waits for files. */
+/* Interval of checks for cancellation while a read waits for files. */
 enum { POLL_MS = 50 };
 
-/* A fragment of a file that is open. */
+/* An open fragment. */
 typedef struct fragment_node {
     struct fragment_node *next;
-    struct fragment_node **slot; /* of the mosaic that it was opened for, or NULL */
+    struct fragment_node **slot; /* its slot in the mosaic that it was opened for, or NULL */
     uint64_t number;
     refs_store *store;
-    refs_array_meta *part; /* of a rectilinear grid, or NULL */
+    refs_array_meta *part; /* its array in a rectilinear grid, or NULL */
     refs_open_fragment opened;
 } fragment_node;
 
@@ -39,10 +39,10 @@ typedef enum file_state { CLOSED, OPENING, OPEN, MISSING, FAILED } file_state;
 
 typedef struct refs_fragment_file {
     refs_fragments *fragments;
-    char *locations; /* alternatives, each with a NUL after it, and another NUL at the end */
+    char *locations; /* alternatives, each with a NUL, and another NUL at the end */
     unsigned n_holders;
-    file_state state, outcome; /* outcome: of the attempt under way */
-    bool is_noted;             /* a note that it is missing was made */
+    file_state state, outcome; /* outcome: of the current attempt */
+    bool is_noted;             /* a warning that it is missing was made */
     refs_expected expected;    /* as the aggregation's file recorded it */
     refs_set *set;             /* NULL: the aggregation's own file */
     refs_store *store;
@@ -51,7 +51,7 @@ typedef struct refs_fragment_file {
     size_t memory;
     refs_error error;
     fragment_node *nodes;
-    struct refs_fragment_file *newer, *older; /* of those that are open */
+    struct refs_fragment_file *newer, *older; /* by last use, if it is open */
 } refs_fragment_file;
 
 struct refs_fragments {
@@ -67,7 +67,7 @@ struct refs_fragments {
     refs_fragment_file own;
     refs_fragment_file *newest, *oldest;
     size_t n_open, memory;
-    size_t n_nodes; /* of all files */
+    size_t n_nodes; /* number of open fragments */
     bool any_missing;
 };
 
@@ -103,7 +103,7 @@ static void close_file(refs_fragment_file *file) {
     file->set = NULL;
 }
 
-/* An opened source, before the file owns it. */
+/* An opened source that no file owns yet. */
 typedef struct opening {
     refs_set *set;
     refs_store *store;
@@ -131,8 +131,8 @@ static bool is_master_name(refs_str name) {
     return refs_str_ends(name, ".nca") || refs_str_ends(name, ".nc");
 }
 
-/* Whether a fragment is of the state of the master that was read. Copies keep times of
- * modification: its inode must not have changed since, either. */
+/* Whether a fragment belongs to the state of the master that was read. Copies keep modification
+ * times, so its inode must not have changed since, either. */
 static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *was) {
     const bool is_unchanged = part->changed_s != was->changed_s
                                   ? part->changed_s < was->changed_s
@@ -140,7 +140,7 @@ static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *wa
     return !refs_validators_is_older(was, part) && part->changed_s != 0 && is_unchanged;
 }
 
-/* The state of the master that is read, whose name another file may have now. */
+/* Finds the state of the master that was read; another file may have its name now. */
 static refs_status look_at_master(const refs_vfs *vfs, const char *location,
                                   refs_vfs_validators *known, refs_error *err) {
     uint8_t byte;
@@ -156,10 +156,11 @@ static refs_status look_at_master(const refs_vfs *vfs, const char *location,
     return status;
 }
 
-/* A writer that replaces an archive writes fragments before the master, under the same names; one
- * that appends to it adds a master beside existing fragments. So after the master was replaced, a
- * fragment is of the old state only if it is no younger than the old master, and has not changed
- * since. Reading a byte of a master that is not held fails where it has changed (watch.h). */
+/* Checks that a fragment belongs to the master that was read. A writer that replaces an archive
+ * writes fragments before the master, under the same names; one that appends adds a master for
+ * existing fragments. So after the master was replaced, a fragment is of the old state only if it
+ * is not newer than the old master, and has not changed since. Reading a byte of a master that is
+ * not held fails if it has changed (watch.h). */
 static refs_status check_master(const refs_fragments *fragments, const char *fragment,
                                 refs_error *err) {
     const char *location = fragments->options.location;
@@ -200,7 +201,7 @@ static void clear_opening(opening *made) {
     *made = (opening){NULL, NULL, NULL};
 }
 
-/* Opens the first of several names that exists; if none does, the failure says why for each. */
+/* Opens the first of several names that exists; if none does, the failure has a reason for each. */
 static refs_status open_any(const refs_fragment_file *file, opening *made, refs_error *err) {
     const refs_fragments *fragments = file->fragments;
     refs_error first = REFS_ERROR_INIT;
@@ -272,8 +273,8 @@ static refs_status run_open(void *argument, refs_error *unused) {
     return REFS_OK;
 }
 
-/* Also called where opening could not start (memory, threads). Only this function sets the outcome:
- * as soon as it is set, another thread may open the file again. */
+/* Also called if opening could not start (memory, threads). Only this function sets the outcome: as
+ * soon as it is set, another thread may open the file again. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
@@ -309,7 +310,7 @@ static refs_status locate(const refs_fragments *fragments, const refs_aggregatio
     return refs_buf_append(locations, "", 1, err);
 }
 
-/* Of several files for one fragment, any may exist. */
+/* Finds the recorded state of a fragment; if it has several files, any of them may exist. */
 static refs_status find_recorded(const refs_fragments *fragments,
                                  const refs_aggregation *aggregation,
                                  const refs_fragment_source *fragment, refs_expected *expected,
@@ -358,7 +359,7 @@ static refs_status find_file(refs_fragments *fragments, const refs_buf *location
     return REFS_OK;
 }
 
-/* With the lock held: closes the least recently used file that no reader holds. */
+/* Closes the least recently used file that no reader holds. Requires the lock. */
 static void evict(refs_fragments *fragments) {
     const refs_fragments_options *options = &fragments->options;
     refs_fragment_file *file = fragments->oldest;
@@ -374,7 +375,8 @@ static void evict(refs_fragments *fragments) {
     }
 }
 
-/* With the lock held. A file may have any number of fragments; opening one again is cheap. */
+/* Drops open fragments beyond the limit. A file may have any number of fragments, and opening one
+ * again is cheap. Requires the lock. */
 static void evict_nodes(refs_fragments *fragments) {
     refs_fragment_file *file = fragments->oldest;
     if (fragments->n_nodes <= MAX_NODES) return;
@@ -404,7 +406,7 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     return status;
 }
 
-/* A pool that cannot run a task drops it at once: so the lock is not held. */
+/* Called without the lock, because a pool that cannot run a task drops it at once. */
 static void start(refs_fragments *fragments, refs_fragment_file *file) {
     bool begins;
     if (file == &fragments->own) return;
@@ -427,7 +429,7 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
 /* -- fragments of files that are open ---------------------------------------------------------- */
 
 bool refs_missing_parse(const char *word, refs_missing *missing) {
-    static const char *const words[] = {"ERROR", "FILL", "WARN", NULL}; /* from the second on */
+    static const char *const words[] = {"ERROR", "FILL", "WARN", NULL}; /* from the second one on */
     size_t i;
     if (!refs_word_find(word, words, &i)) return false;
     *missing = (refs_missing)(REFS_MISSING_ERROR + i);
@@ -503,7 +505,7 @@ static void size_of_partition(const refs_aggregation *aggregation, uint64_t numb
     }
 }
 
-/* Chunks of a rectilinear grid have the element type of the whole. */
+/* Opens a part of a rectilinear grid, whose element type is that of the whole array. */
 static refs_status open_part(refs_fragments *fragments, const refs_aggregation *aggregation,
                              fragment_node *node, refs_error *err) {
     refs_array_context context = fragments->options.arrays;
@@ -520,7 +522,7 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
     return refs_array_open(&context, node->part, &opened->array, err);
 }
 
-/* Warns of values in other units that are not converted. */
+/* Warns of values in other units that cannot be converted. */
 static refs_status note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
                               const refs_array_meta *meta, refs_open_fragment *opened,
                               refs_error *err) {
@@ -618,7 +620,7 @@ void refs_fragments__leave(refs_agg_mosaic *mosaic) {
         if (mosaic->nodes[i] != NULL) mosaic->nodes[i]->slot = NULL;
 }
 
-/* The name in the aggregation, which rewrites are compared with. */
+/* The name as stored in the aggregation, which rewrites are compared with. */
 static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
     const refs_fragment_source *fragment = &aggregation->grid.sources[number];
     for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {
@@ -669,7 +671,7 @@ static refs_status fail_file(const refs_fragments *fragments, const refs_aggrega
     return status;
 }
 
-/* With the lock held. The caller reports *warning without it, and frees it. */
+/* Requires the lock. The caller reports *warning without the lock, and frees it. */
 static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, char **warning,
                           refs_error *err) {
     switch (wanted->file->state) {
@@ -755,7 +757,7 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
 
 /* -- all fragments ----------------------------------------------------------------------------- */
 
-/* Threads that open files do not exist in the child: the next reader opens those files again. */
+/* Threads that open files do not exist in the child, so the next reader opens those files again. */
 static void in_child(void *self) {
     refs_fragments *fragments = self;
     pthread_mutex_init(&fragments->lock, NULL);

@@ -1,20 +1,19 @@
-/* names.c -- names of fragments' files -> locations; see aggregation_internal.h.
+/* names.c -- converts names of fragments' files to locations; see aggregation_internal.h.
  *
  * Sources: CFA-0.4 (base), CFA-0.6 (substitutions), CF-1.13 (URIs relative to the aggregation's
- * file). S3netCDF4 wrote names relative to where it ran: its files lie in a folder beside the
- * master that is called as that is, without its ending.
- */
+ * file). S3netCDF4 wrote names relative to its working directory: its files are in a folder next to
+ * the master with the master's name without extension. */
 #include "aggregation_internal.h"
 #include "refs/file_name.h"
 #include "refs/refset.h"
 #include "refs/url.h"
 
-/* Names of files that are longer after substitution, which may double them each time, are none. */
+/* Limit of names after substitution, each of which may double them. */
 #define MAX_NAME_BYTES (64 * REFS_KIB)
 
 /* -- substitutions ----------------------------------------------------------------------------- */
 
-/* The next of "${NAME}: text ${NAME}: text"; false at the end. */
+/* Reads the next of "${NAME}: text ${NAME}: text"; false at the end. */
 static bool next_substitution(refs_str *text, refs_str *name, refs_str *value) {
     if (!refs_str_next_word(text, REFS_BLANKS, name) || !refs_str_ends(*name, ":") ||
         !refs_str_starts(*name, "${"))
@@ -43,7 +42,7 @@ static refs_status substitute(refs_str name, refs_str value, refs_buf *file, ref
     return status;
 }
 
-/* The user's substitutions go before the file's: "${BASE}=>/new/folder/". */
+/* The user's substitutions take precedence over the file's: "${BASE}=>/new/folder/". */
 static refs_status apply_rewrites(const char *const *rewrites, refs_buf *file, refs_error *err) {
     for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
         refs_str rewrite = refs_str_from(*rewrites);
@@ -69,7 +68,7 @@ static refs_status apply_substitutions(const refs_aggregation *aggregation,
 
 /* -- locations --------------------------------------------------------------------------------- */
 
-/* Servers of OPeNDAP answer requests of their own, and not with a file. */
+/* Fails for OPeNDAP servers, which do not serve files. */
 static refs_status refuse_opendap(refs_str file, refs_error *err) {
     bool is_dap = refs_str_starts(file, "dods:") || refs_str_starts(file, "dap4:") ||
                   (refs_url_is_http(file) &&
@@ -105,7 +104,7 @@ static refs_status add_with_base(const refs_aggregation *aggregation, const refs
     return add_location(aggregation, names, refs_buf_text(&url), locations, err);
 }
 
-/* "x/x.tas.0.nc" beside "x.nca", whatever folder the name had when it was written. */
+/* Appends "x/x.tas.0.nc" next to "x.nca", whatever folder the name has. */
 static refs_status add_beside(const refs_aggregation *aggregation, const refs_agg_names *names,
                               refs_str file, refs_buf *locations, refs_error *err) {
     const refs_str stem = refs_path_last(refs_str_from(names->master)), name = refs_path_last(file);
@@ -120,7 +119,7 @@ static refs_status add_beside(const refs_aggregation *aggregation, const refs_ag
     return REFS_OK;
 }
 
-/* Names of CF-1.13 are URIs: what they escape is not escaped in names of files. */
+/* Names in CF-1.13 are URIs, so they are unescaped. */
 static refs_status add_unescaped(const refs_aggregation *aggregation, const refs_agg_names *names,
                                  refs_str file, refs_buf *locations, refs_error *err) {
     REFS_SCOPED_BUF plain = REFS_BUF_INIT;
@@ -161,7 +160,7 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
 
 /* -- one location ------------------------------------------------------------------------------ */
 
-/* Whether there is a file; what cannot be known is a failure. */
+/* Whether a file exists; fails if that is unknown. */
 static refs_status look(const refs_vfs *vfs, const char *location, bool *is_there,
                         refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;

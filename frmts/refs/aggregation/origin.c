@@ -1,14 +1,13 @@
-/* origin.c -- where the names of fragments' files come from; see aggregation_internal.h.
+/* origin.c -- finds the file that names of fragments' files come from; see aggregation_internal.h.
  *
- * A local set may refer to bytes of a remote file: names in them are as confined as that file is
- * (refs_location_confine). Names stand in a variable, or in attributes of the container (CFA-0.4);
- * attributes of the variable change them (substitutions of CFA-0.6).
- */
+ * A local set may refer to bytes of a remote file: names in them are confined like that file
+ * (refs_location_confine). Names are in a variable, or in attributes of the container (CFA-0.4);
+ * attributes of the variable change them (substitutions of CFA-0.6). */
 #include "aggregation_internal.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 
-/* The search ends at the first remote location. */
+/* A search, which ends at the first remote location. */
 typedef struct search {
     const refs_set *set;
     char *origin;
@@ -42,7 +41,7 @@ static refs_status search_chunks(search *job, const refs_array_meta *meta, refs_
     return refs_fail(err, status, "%s", stopped.message);
 }
 
-/* Looks for the document `name` of the node at `path`. */
+/* Searches the document `name` of the node at `path`. */
 static refs_status search_document(search *job, refs_str path, const char *name, bool *is_there,
                                    refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
@@ -56,8 +55,8 @@ static refs_status search_document(search *job, refs_str path, const char *name,
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Attributes stand in a document of the array, or in the consolidated metadata of a group above
- * it. */
+/* Searches the documents that may have the attributes: those of the array, or consolidated metadata
+ * of a group above it. */
 static refs_status search_attributes(search *job, const refs_array_meta *meta, refs_error *err) {
     static const char *const own[] = {"", ".zattrs", "zarr.json"};
     static const char *const above[] = {"", ".zmetadata", "zarr.json"};
@@ -83,7 +82,7 @@ static refs_status search_all(search *job, const refs_aggregation *aggregation, 
     return REFS_OK;
 }
 
-/* Threads that search at the same time find the same. */
+/* Threads that search at the same time get the same result. */
 refs_status refs_aggregation__find_origin(refs_aggregation *aggregation, refs_error *err) {
     search job = {.set = refs_store_set(refs_hierarchy_store(aggregation->hierarchy))};
     refs_lock(&aggregation->lock);

@@ -1,14 +1,15 @@
-/* piece.c -- the partitions of a region, as pieces of a mosaic; see aggregation_internal.h. */
+/* piece.c -- divides a region into pieces of a mosaic by partitions; see aggregation_internal.h. */
 #include "aggregation_internal.h"
 #include "refs/http.h"
 
-/* Elements [first, first + n) of a region along one dimension: in one partition, or in none. */
+/* Elements [first, first + n) of a region along one dimension, which are in one partition or in
+ * none. */
 typedef struct run {
     uint64_t first, n;
     const refs_fragment_interval *interval; /* or NULL */
 } run;
 
-/* A region, cut along each dimension. */
+/* A region, divided along each dimension. */
 typedef struct cut {
     const refs_region *region;
     run *runs[REFS_MAX_RANK];
@@ -24,7 +25,7 @@ static uint64_t element_at(const refs_region *region, size_t dim, uint64_t i) {
     return region->start[dim] + i * (uint64_t)step_of(region, dim);
 }
 
-/* Elements of the region from `element` on that are in [begin, end). */
+/* The number of elements of the region from `element` on that are in [begin, end). */
 static uint64_t count_within(uint64_t element, int64_t step, uint64_t begin, uint64_t end) {
     uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     return (step > 0 ? end - 1 - element : element - begin) / by + 1;
@@ -35,7 +36,7 @@ static bool is_found(const refs_fragment_dim *dim, size_t at, uint64_t element) 
            (at == 0 || dim->intervals[at - 1].end <= element);
 }
 
-/* refs_fragment_dim_find beside `near`, where the search before this one ended. */
+/* Works like refs_fragment_dim_find, beginning at `near`, the previous result. */
 static size_t find_near(const refs_fragment_dim *dim, size_t near, uint64_t element) {
     if (is_found(dim, near, element)) return near;
     if (is_found(dim, near + 1, element)) return near + 1;
@@ -56,7 +57,7 @@ static run run_from(const refs_fragment_dim *dim, uint64_t size, uint64_t elemen
     return (run){.n = count_within(element, step, begin, end), .interval = NULL};
 }
 
-/* A run ends where a list of elements goes on by another step. */
+/* The number of elements until the step of a listed part changes, which ends a run. */
 static uint64_t count_to_break(const refs_fragment_dim *dim, uint64_t element, int64_t step) {
     size_t i = 0;
     REFS_BISECT(i, dim->n_breaks, dim->breaks[i] <= element);
@@ -104,8 +105,8 @@ static void clear_cut(cut *made) {
     for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(made->runs[dim]);
 }
 
-/* Sets the run of piece `number` along each dimension, and the number of its partition; false where
- * it is in none. */
+/* Sets the run of piece `number` along each dimension, and the number of its partition; false if it
+ * is in none. */
 static bool runs_of(const refs_aggregation *aggregation, const cut *made, uint64_t number,
                     const run **runs, uint64_t *partition) {
     bool is_in = true;
@@ -133,8 +134,7 @@ static void describe_box(const refs_aggregation *aggregation, const run *const *
     }
 }
 
-/* The elements of the fragment along its dimension `i` that are those of a run, which has no break
- * within it. */
+/* Sets the elements of the fragment along its dimension `i` for a run, which has no break. */
 static void place_dim(const refs_fragment_part *part, bool is_reversed, refs_piece *piece,
                       size_t i) {
     int64_t at = (int64_t)piece->start[i], by = piece->step[i];
@@ -153,7 +153,8 @@ static void place_dim(const refs_fragment_part *part, bool is_reversed, refs_pie
     if (last != at) piece->step[i] = (int64_t)part->list[at + by] - (int64_t)part->list[at];
 }
 
-/* The region of the fragment that a piece is; `start` and `step` are counted in its partition. */
+/* Describes the region of the fragment for a piece; `start` and `step` are relative to its
+ * partition. */
 static void describe_fragment(const refs_agg_place *place, const cut *made, const run *const *runs,
                               const int64_t *stride, refs_piece *piece) {
     piece->rank = place->rank;
@@ -176,14 +177,14 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
 
 /* -- gathering --------------------------------------------------------------------------------- */
 
-/* The collected pieces, and for those with fragments, which of them. */
+/* The collected pieces, and their fragments. */
 typedef struct gathering {
     refs_agg_mosaic *mosaic;
     const cut *made;
     const int64_t *stride;
     refs_piece_list *list;
     refs_wanted_fragment *wanted;
-    size_t *piece_of; /* for each that is wanted */
+    size_t *piece_of; /* piece of each requested fragment */
     size_t n_wanted;
 } gathering;
 
@@ -270,7 +271,7 @@ static refs_status gather(void *self, const refs_region *region, const int64_t *
     return status;
 }
 
-/* So many pieces of a region that is prefetched are prepared. */
+/* Limit of pieces that are prepared for a prefetched region. */
 enum { MAX_PREPARED = 256 };
 
 static void prepare(void *self, const refs_region *region) {
@@ -302,7 +303,7 @@ static void release(void *self, refs_piece_list *list) {
     }
 }
 
-/* The partition that an element is in; UINT64_MAX: none. */
+/* The partition that contains an element; UINT64_MAX: none. */
 static uint64_t partition_at(const refs_aggregation *aggregation, const uint64_t *element) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {

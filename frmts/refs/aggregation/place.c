@@ -1,5 +1,5 @@
-/* place.c -- the dimensions of a fragment and those of its partition; see aggregation_internal.h.
- */
+/* place.c -- matches the dimensions of a fragment with those of its partition; see
+ * aggregation_internal.h. */
 #include "aggregation_internal.h"
 
 static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_t *size,
@@ -12,8 +12,8 @@ static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_
         refs_aggregation__print_numbers(size, aggregation->meta.rank, expected, sizeof expected));
 }
 
-/* Fragments have the dimensions of the aggregation in their order, and may leave out those of one
- * element. The part of place->rank of a variable's dimensions. */
+/* Matches the first place->rank dimensions of a variable. Fragments have the dimensions of the
+ * aggregation in order, and may omit those of one element. */
 static bool match(const refs_aggregation *aggregation, const uint64_t *size,
                   const refs_array_meta *variable, refs_agg_place *place) {
     size_t k = 0;
@@ -26,7 +26,7 @@ static bool match(const refs_aggregation *aggregation, const uint64_t *size,
     return k == place->rank;
 }
 
-/* Strings that the file of a fragment has as letters, along one more dimension. */
+/* Matches strings that the fragment's file stores as characters along a further dimension. */
 static bool match_letters(const refs_aggregation *aggregation, const uint64_t *size,
                           const refs_array_meta *variable, refs_agg_place *place) {
     if (aggregation->meta.dtype.type != REFS_TYPE_OBJECT || !refs_array_has_letters(variable))
@@ -35,7 +35,7 @@ static bool match_letters(const refs_aggregation *aggregation, const uint64_t *s
     return match(aggregation, size, variable, place);
 }
 
-/* Whether the elements that a part names are those of the fragment. */
+/* Whether the elements that a part selects exist in the fragment. */
 static bool part_fits(const refs_fragment_part *part, uint64_t shape) {
     int64_t last = part->start + part->step * ((int64_t)part->n - 1);
     if (part->list == NULL)
@@ -63,7 +63,7 @@ static bool take_layout(const refs_fragment_layout *layout, const uint64_t *size
     return true;
 }
 
-/* Dimensions of the aggregation that the fragment has not must have one element. */
+/* Whether all dimensions that the fragment lacks have one element. */
 static bool covers(const refs_aggregation *aggregation, const uint64_t *size,
                    const refs_agg_place *place) {
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {

@@ -1,9 +1,8 @@
-/* rectilinear.c -- arrays whose chunks have sizes of their own, as mosaics of arrays with chunks of
- * one size; see aggregation_internal.h.
+/* rectilinear.c -- arrays with chunks of several sizes, as mosaics of arrays with chunks of one
+ * size; see aggregation_internal.h.
  *
- * Along each dimension, chunks of one size that follow each other are one interval; a partition is
- * an array with a regular grid, whose keys count from where it begins.
- */
+ * Along each dimension, consecutive chunks of one size are one interval. A partition is an array
+ * with a regular grid, whose keys count from where it begins. */
 #include "aggregation_internal.h"
 
 static refs_status add_runs(refs_aggregation *aggregation, size_t dim, refs_error *err) {
@@ -31,7 +30,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
 
 const refs_encoding refs_encoding_rectilinear = {.decode = decode};
 
-/* The index of its first chunk is allocated with the meta, after it. */
+/* The index of the first chunk is allocated with the meta, after it. */
 refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
                                                 uint64_t number) {
     uint64_t index[REFS_MAX_RANK];

@@ -1,13 +1,13 @@
-/* rename.c -- names of fragments for a set in another place; see aggregation.h. */
+/* rename.c -- names of fragments for a set in another folder; see aggregation.h. */
 #include "aggregation_internal.h"
 #include "cfa/cfa_internal.h"
 #include "refs/file_name.h"
 #include "refs/url.h"
 
-/* Locations of one name. */
+/* The locations of one name. */
 typedef struct located {
     refs_buf text;
-    unsigned kinds; /* a bit for each that it has */
+    unsigned kinds; /* a bit for each kind that exists */
     const char *at[REFS_N_LOCATION_KINDS];
 } located;
 
@@ -17,8 +17,7 @@ static bool is_confined(const refs_renaming *job) {
             refs_location_may_be_remote(refs_str_from(job->renamer->location)));
 }
 
-/* Whether a name is not its own location: it depends on the folder of the master, or on other
- * attributes, or is a file: URI. */
+/* Whether a name depends on the folder of the master or on other attributes, or is a file: URI. */
 static bool is_dependent(const refs_renaming *job, refs_str name) {
     const refs_array_meta *files = job->aggregation->terms.files;
     refs_str path = name;
@@ -49,8 +48,8 @@ static bool has_one_kind(unsigned kinds) {
     return (kinds & (kinds - 1)) == 0;
 }
 
-/* Files of one aggregation whose names have locations of the same kinds lie together: the first
- * that is found tells of which kind their locations are. */
+/* Names of one aggregation with the same kinds of locations are resolved in the same way: the first
+ * existing file shows which kind that is. */
 refs_status refs_renaming_look(refs_renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_status status = REFS_OK;
@@ -73,7 +72,7 @@ refs_status refs_renaming_look(refs_renaming *job, refs_str name, refs_error *er
     return status;
 }
 
-/* Names that are refused, but not for what they name, name nothing. */
+/* Checks a name for confinement. Names that are invalid for other reasons refer to nothing. */
 static refs_status confine(const refs_renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_error problem = REFS_ERROR_INIT;
@@ -99,7 +98,7 @@ static refs_status rename_dependent(refs_renaming *job, refs_str name, refs_buf 
     return status;
 }
 
-/* Names that do not depend on a folder are their own location. */
+/* Renames a name that does not depend on a folder, by its location. */
 static refs_status rename_resolved(refs_renaming *job, refs_str name, refs_buf *renamed,
                                    refs_error *err) {
     if (job->renamer->location != NULL && is_dependent(job, name))
@@ -130,7 +129,7 @@ bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index) {
 
 /* -- names in a variable ----------------------------------------------------------------------- */
 
-/* How many of `n` names each fragment has: there may be copies (CFA-0.6), or one name for all. */
+/* The number of names for each fragment: there may be copies (CFA-0.6), or one name for all. */
 static uint64_t count_copies(const refs_renaming *job, size_t n) {
     const uint64_t n_fragments = job->aggregation->grid.n;
     return n_fragments > 0 && n > n_fragments ? n / n_fragments : 1;
@@ -169,7 +168,7 @@ static refs_status rename_variable(refs_renaming *job, const refs_array_meta *me
 
 /* -- all fragments ----------------------------------------------------------------------------- */
 
-/* Whether names in a variable are those of an aggregation before this one, too. */
+/* Whether an earlier aggregation uses the same variable of names. */
 static bool is_renamed(const refs_aggregations *all, size_t i, const refs_renaming *job,
                        const refs_array_meta *files) {
     for (size_t k = 0; k < i; k++) {
@@ -191,8 +190,8 @@ static refs_status rename_all(const refs_aggregations *all, size_t i, refs_renam
                                                             : REFS_OK;
 }
 
-/* A fault only of an aggregation that makes no sense anyway. Its names are confined all the same:
- * it may make sense later, when more of it can be read. */
+/* Ignores failures of an invalid aggregation. Its names are confined nevertheless, because it may
+ * become valid when more of it can be read. */
 static bool is_of_problem(const refs_aggregation *aggregation, refs_status status) {
     return aggregation->meta.status != REFS_OK && status != REFS_INVALID && status != REFS_NOMEM &&
            status != REFS_CANCELLED;

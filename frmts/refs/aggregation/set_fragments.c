@@ -43,7 +43,8 @@ static bool have_own_names(const refs_set_fragments *fragments) {
     return has_any;
 }
 
-/* An aggregation with its names elsewhere is not loaded: they may be many. */
+/* Whether names of fragments may be in the set itself; otherwise the aggregation is not loaded,
+ * because it may have many. */
 static bool may_have_own_names(const refs_set_fragments *fragments) {
     const refs_array_meta *names = fragments->terms.files;
     return fragments->meta.status == REFS_OK &&
@@ -69,7 +70,7 @@ void refs_set_fragments_free(refs_set_fragments *fragments) {
 
 /* -- encoding ---------------------------------------------------------------------------------- */
 
-/* Appends a text as a member of its name, and empties it. */
+/* Appends a text as a member with this name, and empties the text. */
 static refs_status append_text(const char *name, refs_buf *text, refs_buf *attributes,
                                refs_error *err) {
     REFS_TRY(refs_buf_printf(attributes, err, ",\"%s\":", name));

@@ -1,8 +1,9 @@
-/* values.c -- converts elements of a fragment into those of the container; see
- * aggregation_internal.h. Numbers of at most 32 bits, and floats, are exact as doubles; wider
- * integers are converted as integers if the container has integers, too. Fragments are unpacked,
- * and packed again as the container is, unless both have the same packing; in CF-1.13 they are only
- * unpacked. */
+/* values.c -- converts elements of a fragment to those of the container; see
+ * aggregation_internal.h.
+ *
+ * Integers of at most 32 bits, and floats, are exact as doubles; wider integers are converted as
+ * integers if the container has integers, too. Fragments are unpacked, and packed again like the
+ * container, unless both have the same packing; in CF-1.13 they are only unpacked. */
 #include "aggregation_internal.h"
 
 #include <float.h>
@@ -11,7 +12,7 @@
 
 #include "refs/cf.h"
 
-/* Elements that are converted at a time. */
+/* Elements that are converted at once. */
 enum { BLOCK = 512 };
 
 /* -- describing -------------------------------------------------------------------------------- */
@@ -153,8 +154,9 @@ static bool is_fill(const refs_agg_values *values, bool (*find)(const refs_dtype
     return find(&values->to, fill) && memcmp(values->fill, fill, values->to.size) == 0;
 }
 
-/* 64-bit integers have no wider type in which a fill value would be free for missing values: a
- * fragment in which it is a value fits no container that declares it. */
+/* Whether the container's fill value is a valid value in the fragment. 64-bit integers have no
+ * wider type with a free value for missing elements, so such a fragment fits no container with that
+ * fill value. */
 static bool holds_fill(const refs_aggregation *aggregation, const refs_array_meta *variable,
                        const refs_agg_values *values) {
     const bool may_hold_it =
@@ -249,7 +251,7 @@ static void find_missing(const refs_agg_values *values, const uint8_t *src, size
         }
 }
 
-/* Two NaNs need not have the same bits. */
+/* Marks NaN as missing; NaNs may have different bits. */
 static void find_missing_nans(const refs_agg_values *values, const double *numbers, size_t n,
                               bool *is_missing) {
     bool any = false;
@@ -258,7 +260,7 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
 }
 
-/* NaN is in no range. 64-bit integers are compared exactly. */
+/* Marks elements outside the valid range; NaN is outside. 64-bit integers are compared exactly. */
 static void find_invalid(const refs_agg_values *values, const void *src, const double *numbers,
                          size_t n, bool *is_missing) {
     int64_t integers[BLOCK];
@@ -292,21 +294,21 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     return fail_text(values, text, err);
 }
 
-/* Rounds numbers that are in the unit and packing of the container. */
+/* Numbers in the unit and packing of the container, to be rounded. */
 typedef struct converted {
     const double *numbers;
     const bool *is_missing;
     size_t n;
 } converted;
 
-/* Half of the last bit of a fragment's float, in packing steps of the container, per step away from
- * the value 0. */
+/* Half of the last bit of a fragment's float, in packing steps of the container, per step of
+ * distance from the value 0. */
 static double precision_of(const refs_agg_values *values) {
     if (!values->is_linear || values->from.type != REFS_TYPE_FLOAT) return 0;
     return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;
 }
 
-/* The doubles that the integers of a type lie between. */
+/* The bounds of an integer type as doubles. */
 static void find_limits(const refs_dtype *dtype, double *low, double *high) {
     const bool is_signed = dtype->type == REFS_TYPE_INT;
     const int bits = (int)(8 * dtype->size) - is_signed;
@@ -395,7 +397,8 @@ static refs_status fail_integer(const refs_agg_values *values, int64_t number, r
     return fail_text(values, text, err);
 }
 
-/* A value that is not a whole number of the container's units is an error. */
+/* Converts times to integers; a value that is not a whole number of the container's units is an
+ * error. */
 static refs_status count_integers(const refs_agg_values *values, const bool *is_missing,
                                   int64_t *numbers, size_t n, refs_error *err) {
     for (size_t i = 0; i < n; i++) {
@@ -432,7 +435,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
 
 /* -- text -------------------------------------------------------------------------------------- */
 
-/* Copies strings of another length, padded with zeros. */
+/* Copies strings, padded with zeros. */
 static refs_status convert_strings(const refs_agg_values *values, const uint8_t *src, size_t n,
                                    uint8_t *dst, refs_error *err) {
     size_t from = values->from.size, to = values->to.size, common = from < to ? from : to;
@@ -449,7 +452,7 @@ static refs_status convert_strings(const refs_agg_values *values, const uint8_t 
     return REFS_OK;
 }
 
-/* Converts 64-bit integers to floats: a value that they cannot hold is an error. */
+/* Converts 64-bit integers to floats; an inexact value is an error. */
 static refs_status check_exact(const refs_agg_values *values, const void *src, size_t n,
                                const bool *is_missing, refs_error *err) {
     int64_t numbers[BLOCK];
@@ -468,7 +471,7 @@ static refs_status check_exact(const refs_agg_values *values, const void *src, s
 
 /* -- converting -------------------------------------------------------------------------------- */
 
-/* Numbers that are not finite stay. */
+/* Converts times; numbers that are not finite stay unchanged. */
 static void count_times(const refs_agg_values *values, const void *src, double *numbers, size_t n) {
     int64_t integers[BLOCK];
     const refs_cf_precision precision =

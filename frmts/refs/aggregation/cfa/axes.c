@@ -1,4 +1,4 @@
-/* axes.c -- which dimensions are time, level, latitude and longitude, as S3netCDF4 tells them. */
+/* axes.c -- finds the dimensions time, level, latitude and longitude, as S3netCDF4 does. */
 #include "cfa/writing.h"
 
 static cfa_axis of_letter(refs_str letter) {

@@ -1,4 +1,5 @@
-/* description.c -- the arrays of a set as a master, or a file of fragments, has them; see cfa.h. */
+/* description.c -- describes the arrays of a set for a master, or for a file of fragments; see
+ * cfa.h. */
 #include <stdio.h>
 
 #include "cfa/cfa.h"
@@ -23,7 +24,7 @@ static const char *keep_text(refs_cfa_description *made, const char *before, con
     return text;
 }
 
-/* All groups but those that only say what aggregations are made of. */
+/* Describes all groups except the instructions of aggregations. */
 static refs_status take_groups(refs_cfa_description *made, refs_error *err) {
     const refs_hierarchy *hierarchy = made->hierarchy;
     const size_t n = refs_hierarchy_n_groups(hierarchy);
@@ -45,8 +46,8 @@ static refs_cfa_dimension *find_dim(refs_cfa_description *made, const char *path
     return NULL;
 }
 
-/* The group, this one or one above it, that says that its dimension of this name has no limit: ""
- * is the root. NULL: none does. */
+/* The group, this one or one above it, whose dimension of this name is unlimited; "" is the root.
+ * NULL: none. */
 static const char *unlimited_group(const refs_cfa_description *made, const char *group,
                                    const char *name) {
     for (refs_str path = refs_str_from(group);;
@@ -61,8 +62,8 @@ static const char *unlimited_group(const refs_cfa_description *made, const char 
     }
 }
 
-/* A dimension without a limit is of the group that says so. Others are of the root, unless that has
- * one of its name and another size. */
+/* Adds a dimension. An unlimited one belongs to the group that declares it; others belong to the
+ * root, unless that has one of the same name with another size. */
 static refs_status add_dim(refs_cfa_description *made, const refs_array_meta *meta, size_t d,
                            const char *name, refs_error *err) {
     refs_cfa_dimension *dims = (refs_cfa_dimension *)(uintptr_t)made->source.dims;
@@ -79,7 +80,7 @@ static refs_status add_dim(refs_cfa_description *made, const refs_array_meta *me
     return REFS_OK;
 }
 
-/* Dimensions of a group that no array has. */
+/* Adds dimensions of a group that no array has. */
 static refs_status add_unused(refs_cfa_description *made, const refs_cfa_group *group,
                               refs_error *err) {
     const refs_json *sizes = refs_json_get(group->attributes, REFS_UNUSED_DIMENSIONS);
@@ -96,14 +97,14 @@ static refs_status add_unused(refs_cfa_description *made, const refs_cfa_group *
     return REFS_OK;
 }
 
-/* Files declare it in an attribute, other sets in the metadata, too. */
+/* Whether the set may declare a fill value in metadata: files declare it in an attribute. */
 static bool may_declare(const refs_cfa_description *made, const refs_array_meta *meta) {
     return refs_json_get(meta->attributes, "_FillValue") != NULL || meta->aggregation != NULL ||
            !refs_set_is_file(made->set);
 }
 
-/* The declared missing value, not the fill of gaps in Zarr and HDF5: a zero that was not declared
- * is a value (decision 12). NULL: nothing is. */
+/* The declared missing value, as opposed to the fill value of Zarr and HDF5 for gaps: a zero that
+ * was not declared is a valid value (decision 12). NULL: none is declared. */
 static refs_status find_fill(refs_cfa_description *made, const refs_array_meta *meta,
                              const uint8_t **fill, refs_error *err) {
     uint8_t declared[sizeof(double)];

@@ -1,8 +1,7 @@
-/* fillers.c -- what stands in CF-1.13 for fragments that are missing.
+/* fillers.c -- files for missing fragments in CF-1.13.
  *
- * CF 1.13, section 2.8: URIs are not missing. So all missing fragments of one shape are one file
- * that has the variable and no values, in a folder beside the master that is called as that is.
- */
+ * CF 1.13, section 2.8: URIs must not be missing. So all missing fragments of one shape have one
+ * file, the filler, with the variable and no values, in the folder with the master's name. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -13,14 +12,14 @@
 #include "refs/file_name.h"
 #include "refs/vfs.h"
 
-/* Names that are tried, and the largest file that one is compared with. */
+/* Limits: names that are tried, and the size of a file that is compared. */
 #define MAX_NAMES        1000
 #define MAX_FILLER_BYTES (16 * REFS_MIB)
 
-/* One such file, which waits beside its place. */
+/* A filler, staged until the master is complete. */
 struct cfa_filler {
     char *asked; /* "STEM/STEM.v.fill.3x4.nc", relative to the folder of the master */
-    char *name;  /* the same, or "STEM/STEM.v.fill.3x4.g1.nc" where another file has that name */
+    char *name;  /* the same, or "STEM/STEM.v.fill.3x4.g1.nc" if another file has that name */
     refs_staged place;
 };
 
@@ -55,7 +54,7 @@ refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variab
     return refs_buf_append(name, ".nc", sizeof ".nc", err);
 }
 
-/* Takes "12" from the beginning of a text. */
+/* Reads "12" from the beginning of a text. */
 static bool take_number(refs_str *text, uint64_t *number) {
     size_t n = 0;
     while (n < text->size && text->data[n] >= '0' && text->data[n] <= '9') n++;
@@ -64,14 +63,14 @@ static bool take_number(refs_str *text, uint64_t *number) {
     return is_number;
 }
 
-/* A name of a filler, "m/m.v.fill.3x4.nc". */
+/* The name of a filler, "m/m.v.fill.3x4.nc". */
 typedef struct filler_name {
     refs_str owner; /* "m.v" */
     uint64_t shape[REFS_MAX_RANK];
     size_t rank;
 } filler_name;
 
-/* Takes ".nc", or ".g1.nc", from the end of a text. */
+/* Removes ".nc" or ".g1.nc" from the end of a text. */
 static bool take_end(refs_str *text) {
     uint64_t generation;
     if (!refs_str_ends(*text, ".nc")) return false;
@@ -106,7 +105,7 @@ static bool read_name(refs_str text, filler_name *name) {
     return shape.size == 0;
 }
 
-/* Whether "m.g.v" ends with the path "/g/v", as refs_cfa__filler_name writes it behind a stem. */
+/* Whether "m.g.v" ends with the path "/g/v" in the form that refs_cfa__filler_name writes. */
 static bool is_of_path(refs_str owner, const char *path) {
     const size_t size = strlen(path);
     if (owner.size <= size) return false;
@@ -156,8 +155,8 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
     return refs_cfa__describe(file, place, variable, err);
 }
 
-/* Without a fill value, elements get the first value that missing_value names: a reader with one
- * nodata value takes that one, and netCDF's default for data. */
+/* Chooses the fill value of a filler. Without one, elements get the first value of missing_value:
+ * readers with a single nodata value use that one, and netCDF's default as data. */
 static refs_status choose_fill(refs_cfa_variable *variable, uint8_t fill[16], refs_error *err) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
     const refs_json *value;
@@ -214,14 +213,14 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
 static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {
     REFS_SCOPED_BUF a = REFS_BUF_INIT, b = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(refs_vfs_posix(), one, MAX_FILLER_BYTES, &a, err);
-    /* A file that cannot be read is another. */
+    /* a file that cannot be read is a different one */
     *is = status == REFS_OK &&
           refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
           a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
     return status;
 }
 
-/* "STEM/STEM.v.fill.3x4.nc", then "….g1.nc" and so on. */
+/* Makes the next name: "STEM/STEM.v.fill.3x4.nc", then "….g1.nc" and so on. */
 static char *print_name(const char *asked, int number) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const size_t size = strlen(asked) - strlen(".nc");
@@ -231,7 +230,7 @@ static char *print_name(const char *asked, int number) {
     return status == REFS_OK ? refs_buf_take_text(&text) : NULL;
 }
 
-/* The one of its names that no other file has: masters that are there name these. */
+/* Chooses a name that no other file has, because existing masters refer to those. */
 static refs_status settle_name(const refs_master *master, cfa_filler *filler, refs_error *err) {
     for (int i = 0; i < MAX_NAMES; i++) {
         struct stat status;
@@ -275,7 +274,7 @@ static refs_status fill_one(refs_master *master, const cfa_job *job, refs_partit
     return REFS_OK;
 }
 
-/* The name of the variable in the fragments that are there. */
+/* The variable's name in the existing fragments. */
 static const char *identifier_of(const cfa_job *job) {
     refs_partition at;
     for (uint64_t i = 0; i < job->grid->n; i++) {
@@ -304,7 +303,7 @@ static refs_status fill_all(refs_master *master, const cfa_job *job, const char 
     return REFS_OK;
 }
 
-/* Names that the grid has move when it gets others. */
+/* Strings of the grid move when others are added. */
 refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *err) {
     REFS_SCOPED char *identifier = refs_str_copy(refs_str_from(identifier_of(job)));
     refs_cfa_variable variable = *job->variable;
@@ -329,7 +328,7 @@ void refs_cfa__fillers_clear(refs_master *master) {
         refs_free(all->items[i].asked);
         refs_free(all->items[i].name);
     }
-    if (all->is_new) (void)rmdir(all->folder); /* unless there is something in it */
+    if (all->is_new) (void)rmdir(all->folder); /* fails if it is not empty */
     refs_free(all->items);
     refs_free(all->folder);
     memset(all, 0, sizeof *all);

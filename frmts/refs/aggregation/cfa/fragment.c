@@ -1,16 +1,17 @@
-/* fragment.c -- a file with a box of one field and all that serves it, or with everything. */
+/* fragment.c -- writes a file with a box of one field and the arrays that describe it, or with all
+ * arrays. */
 #include "cfa/cfa_internal.h"
 #include "cfa/writing.h"
 
-/* Bytes of values that are read at a time. */
+/* Bytes of values that are read at once. */
 #define SLAB_BYTES (32 * REFS_MIB)
 
-/* A file while it is written. */
+/* A file that is being written. */
 typedef struct cfa_open_part {
     cfa_writing *writing;
     const cfa_part *part;
-    nc_file *file;    /* NULL until there is something to write */
-    nc_place *places; /* of each array */
+    nc_file *file;    /* NULL until the first value is written */
+    nc_place *places; /* for each array */
 } cfa_open_part;
 
 static const refs_cfa_array *array_at(const cfa_open_part *open, size_t i) {
@@ -29,7 +30,7 @@ static bool is_in(const cfa_open_part *open, size_t i) {
            refs_cfa__serves(open->writing->source, i, open->part->field);
 }
 
-/* The box of array `i` that is in the file. */
+/* Sets the box of array `i` that is in the file. */
 static void box_of(const cfa_open_part *open, size_t i, cfa_box *box) {
     const refs_cfa_source *source = open->writing->source;
     const refs_cfa_array *array = array_at(open, i);
@@ -49,7 +50,7 @@ static void box_of(const cfa_open_part *open, size_t i, cfa_box *box) {
 
 /* -- slabs ------------------------------------------------------------------------------------- */
 
-/* The sizes of a slab: whole along the dimensions that vary fastest, as far as there is room. */
+/* Sets the size of a slab: whole along the fastest dimensions, as far as the limit allows. */
 static uint64_t slab_of(const refs_cfa_array *array, const cfa_box *box, uint64_t *count) {
     uint64_t n = 1, room = SLAB_BYTES / array->variable.dtype.size;
     for (size_t d = array->variable.rank; d-- > 0;) {
@@ -61,7 +62,7 @@ static uint64_t slab_of(const refs_cfa_array *array, const cfa_box *box, uint64_
     return n;
 }
 
-/* Goes on to the next slab of a box; false behind the last. */
+/* Moves to the next slab of a box; false after the last one. */
 static bool next_slab(const cfa_box *box, const uint64_t *count, size_t rank, uint64_t *start) {
     for (size_t d = rank; d-- > 0;) {
         start[d] += count[d];
@@ -71,7 +72,7 @@ static bool next_slab(const cfa_box *box, const uint64_t *count, size_t rank, ui
     return false;
 }
 
-/* A slab of an array, cut where its box ends. */
+/* A slab of an array, which ends where its box ends. */
 typedef struct cfa_slab {
     size_t array;
     size_t rank;
@@ -91,7 +92,7 @@ static void cut_slab(cfa_slab *slab, const uint64_t *whole) {
     }
 }
 
-/* What is done with each slab; `seen` is for the function. */
+/* A function for each slab; `seen` is its data. */
 typedef struct slab_visit {
     refs_status (*visit)(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
                          refs_error *err);
@@ -140,7 +141,7 @@ static refs_status see_field(cfa_open_part *open, size_t i, cfa_seen *seen, refs
 
 static refs_cfa_growth growth_of(const cfa_open_part *open, const refs_cfa_dimension *dim) {
     if (is_all(open)) return dim->growth;
-    /* One without values has no coordinates. */
+    /* a file without values has no coordinates */
     return open->part->is_empty ? REFS_CFA_FIXED : refs_cfa__growth(open->writing, dim);
 }
 
@@ -190,8 +191,8 @@ static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) 
     return refs_cfa__describe_field(open->file, open->places[i], variable, &seen, err);
 }
 
-/* Whether `group` is the root, or one in which something of the file is. A fragment without values
- * has the variable alone, as those of fillers.c have: one file serves all masters. */
+/* Whether `group` is the root, or contains something in the file. A file without values has only
+ * the variable, like fillers (fillers.c): one file serves all masters. */
 static bool is_group_in(const cfa_open_part *open, const char *group) {
     refs_str above = refs_str_from(group);
     if (is_all(open)) return true;
@@ -278,8 +279,9 @@ static refs_status find_stored(const cfa_open_part *open, const refs_cfa_box *bo
     return source->find_stored(source->self, box, is_stored, err);
 }
 
-/* Fragments that would hold only fill values are not written: a missing fragment reads as that
- * anyhow. (In a file of everything it says how long dimensions are that may grow.) */
+/* Fragments with only fill values are not written, because a missing fragment reads the same. (In a
+ * file of all arrays they are written, because they determine the lengths of unlimited
+ * dimensions.) */
 static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
                               refs_error *err) {
     const refs_cfa_source *source = open->writing->source;

@@ -10,7 +10,7 @@
 #include "cfa/cfa.h"
 #include "refs/folder.h"
 
-/* Names that are tried. */
+/* Limit of names that are tried. */
 #define MAX_NAMES 1000
 
 /* -- existing files ---------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@
 typedef enum content {
     CONTENT_NONE, /* no folder, or an empty one */
     CONTENT_FRAGMENTS,
-    CONTENT_WITH_OUTLINE, /* fragments, and the outline of these */
+    CONTENT_WITH_OUTLINE, /* fragments and their outline */
     CONTENT_OTHER
 } content;
 
@@ -61,15 +61,15 @@ static refs_status look_into(const char *path, const char *stem, content *found,
     return refs_staged_fail(path, err);
 }
 
-/* Whether a name is what another master with the same folder would have: the stem, and an ending or
- * none. */
+/* Whether a name could be that of another master with the same folder: the stem, with or without an
+ * extension. */
 static bool is_other_master(const char *name, const char *stem, const char *own) {
     const size_t n = strlen(stem);
     return strncmp(name, stem, n) == 0 && strcmp(name, own) != 0 &&
            (name[n] == '\0' || (name[n] == '.' && strchr(name + n + 1, '.') == NULL));
 }
 
-/* Whether it begins as files of netCDF do. A file that cannot be read may be one. */
+/* Whether it begins like a netCDF file; one that cannot be read may be one. */
 static bool may_be_netcdf(int folder, const char *name) {
     const int file = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
@@ -95,7 +95,7 @@ static refs_status look_at_name(void *user, int folder, const char *name, refs_e
     return REFS_OK;
 }
 
-/* Whether another master has the same folder: "m.nc" or "m.nc4" beside "m.nca". */
+/* Finds another master with the same folder: "m.nc" or "m.nc4" next to "m.nca". */
 static refs_status find_sharer(refs_str folder, const char *stem, const char *own, bool *is_shared,
                                refs_error *err) {
     REFS_SCOPED char *path =
@@ -130,7 +130,7 @@ static refs_status keep_old(cfa_generation *generation, const char *path, refs_e
     return refs_buf_append_text(&generation->old, refs_str_from(path), err);
 }
 
-/* The first "NAME.gN" that is free; those before it that hold fragments are old. */
+/* Chooses the first unused "NAME.gN"; earlier ones with fragments are old. */
 static refs_status choose_first(cfa_generation *generation, refs_str folder, const char *name,
                                 const char *stem, refs_error *err) {
     for (unsigned i = 1; i <= MAX_NAMES; i++) {

@@ -1,4 +1,4 @@
-/* master.c -- masters: what all encodings share. */
+/* master.c -- the common part of masters of all encodings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ refs_status refs_cfa_version_parse(refs_str text, refs_cfa_version *version, ref
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Takes the file that is staged at `place`, also on failure. */
+/* Takes ownership of the file staged at `place`, also on failure. */
 static refs_status create_master(refs_staged *place, const refs_master_options *options,
                                  refs_master **master, refs_error *err) {
     refs_master *opened = refs_calloc(1, sizeof *opened);
@@ -165,7 +165,7 @@ static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) 
     return refs_buf_append_str(words, word, err);
 }
 
-/* CF 1.13, section 2.6.1: conventions stand apart by blanks, or all by commas. */
+/* CF 1.13, section 2.6.1: conventions are separated by blanks, or all by commas. */
 static refs_status merge_conventions(refs_str had, const char *version, refs_buf *joined,
                                      refs_error *err) {
     bool is_cf = version != NULL && strncmp(version, "CF-", 3) == 0;
@@ -225,8 +225,8 @@ static bool is_sign(const refs_json *attributes, refs_str name) {
     return refs_str_is(name, "_Unsigned");
 }
 
-/* Booleans become bytes, and times of NumPy integers, of which _Unsigned would tell the signs, and
- * with them the valid range. */
+/* Whether the type becomes an integer in the file: booleans become bytes, and NumPy's times
+ * integers, for which _Unsigned would change the valid range. */
 static bool becomes_integer(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_BOOL || dtype->type == REFS_TYPE_DATETIME ||
            dtype->type == REFS_TYPE_TIMEDELTA;
@@ -254,8 +254,8 @@ refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_var
     return put_unit(file, place, variable, err);
 }
 
-/* Characters of netCDF: a string is along their last dimension. One that is as long as the
- * dimension that it is the coordinate of is none of them. */
+/* Whether the variable has netCDF's characters, with a string along the last dimension; not if it
+ * is the coordinate of a dimension with the same length. */
 static bool are_characters(const nc_shape *shape) {
     bool is_coordinate = false;
     for (size_t d = 0; d < shape->rank; d++)
@@ -263,7 +263,7 @@ static bool are_characters(const nc_shape *shape) {
     return shape->dtype.type == REFS_TYPE_BYTES && shape->dtype.size == 1 && !is_coordinate;
 }
 
-/* Of strings of one letter, or of none. */
+/* Adds a dimension for strings of one character or none. */
 static refs_status add_characters(nc_file *file, const nc_shape *shape, refs_bytes strings,
                                   nc_place *place, refs_error *err) {
     REFS_SCOPED_BUF letters = REFS_BUF_INIT;
@@ -320,7 +320,7 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
         if (!refs_mul_u64(n, dim->n_parts, &n) || n > REFS_MAX_PARTITIONS)
             return refs_fail(err, REFS_LIMIT, "%s: %s has more fragments than the limit of %zu",
                              shown, variable->path, REFS_MAX_PARTITIONS);
-        /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
+        /* CFA-0.5 and maps of CF-1.13 have 32-bit numbers. */
         if (refs_fragment_dim_end(dim) > INT32_MAX)
             return refs_fail(err, REFS_LIMIT,
                              "%s: %s has %llu elements along dimension %s: expected at most %d, "
@@ -337,8 +337,8 @@ static bool tells_missing(const refs_cfa_variable *variable) {
            refs_cf_has_attribute_of(variable->attributes, REFS_CF_VALID);
 }
 
-/* Integers of which none is missing are values, all of them: in an aggregation netCDF's default
- * fill value would stand for missing ones. */
+/* If no integer is missing, states a valid range of all integers: otherwise readers of an
+ * aggregation would treat netCDF's default fill value as missing. */
 static refs_status put_whole_range(const cfa_job *job, refs_error *err) {
     const refs_cfa_variable *variable = job->variable;
     refs_dtype as = variable->dtype;
@@ -384,7 +384,7 @@ static refs_status fail_fragments(const cfa_job *job, const char *found, refs_er
                      refs_cfa__file_shown(job->file), job->variable->path, found);
 }
 
-/* Attributes of other encodings, which this one does not write. */
+/* Fails for attributes of other encodings, which this one does not write. */
 static refs_status check_fragments(const cfa_job *job, refs_error *err) {
     const refs_fragment_grid *grid = job->grid;
     if (grid->values != NULL) return fail_fragments(job, "values of the master", err);
@@ -409,8 +409,7 @@ static bool is_empty(const refs_fragment_grid *grid) {
     return false;
 }
 
-/* Files for what is missing are packed as other fragments are, unless only the aggregation has a
- * fill value. */
+/* Fillers are packed like other fragments, unless only the aggregation has a fill value. */
 static refs_status put_unpacked(refs_master *master, cfa_job *job, refs_error *err) {
     cfa_unpacked unpacked = {.attributes = NULL};
     const bool is_packed = refs_cfa__is_packed(job->variable);
@@ -442,9 +441,9 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
-/* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
- * already. An absolute path is a URI with a scheme. Section 4.2: a colon in the first segment of a
- * relative one would make a scheme of what is before it. */
+/* Appends a name as a URI (RFC 3986): characters that a URI must not contain are escaped, unless
+ * the name is a URI already. An absolute path gets a scheme. Section 4.2: a colon in the first
+ * segment of a relative path would be read as the end of a scheme. */
 static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
     static const char hex[] = "0123456789ABCDEF";
     bool is_uri = refs_file_name_has_url(refs_str_from(file));
@@ -535,7 +534,7 @@ refs_status refs_cfa__write_sources(refs_bytes list, refs_bytes joined, refs_buf
     return check_sources(refs_buf_text(document), err);
 }
 
-/* Ordered by name: the same fragments make the same master. */
+/* Sorted by name, so that the same fragments give the same master. */
 static refs_status list_sources(const refs_master *master, refs_buf *list, refs_error *err) {
     if (master->n_sources > 0)
         qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
@@ -558,7 +557,8 @@ static refs_status put_sources(const refs_master *master, refs_error *err) {
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
-/* A file without an aggregation would look like foreign data, which nothing is written over. */
+/* Marks a master without aggregations, which would otherwise look like a data file that must not be
+ * overwritten. */
 static refs_status put_mark(const refs_master *master, refs_error *err) {
     nc_place place = {.id = -1};
     if (master->has_aggregations) return REFS_OK;

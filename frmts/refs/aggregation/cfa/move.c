@@ -1,6 +1,6 @@
-/* move.c -- names of fragments in a master that is there: they are read as those of any aggregation
- * (aggregation.h), and written by libnetcdf to where they stood. All other contents of the file
- * stay as they are. */
+/* move.c -- renames fragments in an existing master: reads the names like those of any aggregation
+ * (aggregation.h), and writes them in place by libnetcdf. All other content of the file stays
+ * unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "refs/own_attributes.h"
 #include "refs/staged.h"
 
-/* Largest variable with names. */
+/* Limit of a variable of names. */
 #define MAX_NAMES ((size_t)1 << 26)
 
 typedef struct moving_file {
@@ -23,10 +23,10 @@ typedef struct moving_file {
     const refs_cfa_moving *moving;
     uint64_t *n;
     int root;
-    cfa_widened_list *wide;    /* variables of which names have become too long */
-    refs_buf first;            /* the first name that is selected */
-    refs_intern before, after; /* the names of files */
-    uint32_t *files;           /* of each name after: the number of the one before */
+    cfa_widened_list *wide;    /* variables whose new names are too long */
+    refs_buf first;            /* the first selected name */
+    refs_intern before, after; /* old and new names of files */
+    uint32_t *files;           /* for each new name: the number of the old one */
     size_t n_files, files_capacity;
 } moving_file;
 
@@ -42,7 +42,7 @@ typedef struct attribute {
     const char *name;
 } attribute;
 
-/* Its text; *text is NULL where there is none. */
+/* Reads an attribute's text; *text is NULL if there is none. */
 static refs_status get_text(const moving_file *file, attribute of, char **text, refs_error *err) {
     const int group = of.group, variable = of.variable;
     const char *name = of.name;
@@ -126,7 +126,8 @@ static refs_status put_strings(const moving_file *file, const names_variable *na
     return check(file, code, err);
 }
 
-/* netCDF-4 has strings for this: a file of it that has characters stays as it is. */
+/* Records a variable to be widened. A netCDF-4 file with characters instead of strings stays as it
+ * is. */
 static refs_status keep_wide(const moving_file *file, const names_variable *names,
                              cfa_widened *made, size_t longest, refs_error *err) {
     int format;
@@ -144,7 +145,7 @@ static refs_status keep_wide(const moving_file *file, const names_variable *name
     return REFS_OK;
 }
 
-/* Rows of the width that they have, or of more. */
+/* Writes rows of their present width, or of a larger one. */
 static refs_status put_characters(const moving_file *file, const names_variable *names,
                                   refs_bytes renamed, refs_error *err) {
     const size_t had = names->shape[names->rank - 1];
@@ -174,8 +175,7 @@ static refs_status put_characters(const moving_file *file, const names_variable 
     return status;
 }
 
-/* The names read and those written are of one file: that both are of one shape is checked all the
- * same, as two libraries say so. */
+/* Checks that both libraries see one shape: the names are read by REFS and written by libnetcdf. */
 static refs_status put_names(const moving_file *file, const char *path, refs_bytes renamed,
                              refs_error *err) {
     names_variable names = {.n = 0};
@@ -197,7 +197,7 @@ static bool selects(void *user, const refs_array_meta *container, const uint64_t
     return moving->selects == NULL || moving->selects(moving->user, container, index);
 }
 
-/* Two files stay two: a fragment whose name another one takes would be lost. */
+/* Fails if two files would get one name, because one fragment would be lost. */
 static refs_status check_distinct(void *user, refs_str name, refs_str renamed, refs_error *err) {
     moving_file *file = user;
     uint32_t before, after;

@@ -41,7 +41,7 @@ refs_status refs_cfa__rename(const refs_cfa_moving *moving, refs_str name, refs_
                              bool *changed, refs_error *err) {
     size_t begin = renamed->size;
     *changed = false;
-    if (name.size == 0) return REFS_OK; /* a fragment that is missing, or in the master itself */
+    if (name.size == 0) return REFS_OK; /* a missing fragment, or one in the master itself */
     REFS_TRY(moving->prefix != NULL ? replace_folder(moving->prefix, name, renamed, err)
                                     : replace_beginning(moving, name, renamed, err));
     *changed = renamed->size - begin != name.size ||

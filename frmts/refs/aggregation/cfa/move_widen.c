@@ -5,10 +5,10 @@
 
 #include "cfa/nc_library.h"
 
-/* The bytes that are copied at a time. */
+/* Bytes that are copied at once. */
 #define BLOCK_BYTES (16 * REFS_MIB)
 
-/* Room for names that follow is a multiple of this. */
+/* New widths are a multiple of this, so that later names may fit. */
 #define WIDTH_STEP 32
 
 typedef struct widening {
@@ -63,7 +63,7 @@ static refs_status copy_attributes(const widening *of, int variable, int n, refs
     return REFS_OK;
 }
 
-/* A dimension of its own, since others may share that of the shorter rows. */
+/* Defines a new dimension for the width, because other variables may share the old one. */
 static refs_status define_width(const widening *of, const cfa_widened *wide, int *id,
                                 refs_error *err) {
     char name[64];
@@ -86,7 +86,7 @@ static refs_status copy_definition(const widening *of, int variable, refs_error 
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* A variable, and the rows of its first dimension that are copied at a time. */
+/* A variable, and the number of rows of its first dimension that are copied at once. */
 typedef struct copied {
     int id;
     size_t rank, row_bytes, n_rows;

@@ -1,7 +1,7 @@
-/* nc_absent.c -- in the place of nc_file.c in a build without libnetcdf: no file is made. */
+/* nc_absent.c -- replaces nc_file.c in a build without libnetcdf: no file can be written. */
 #include "cfa/nc_file.h"
 
-/* There is no file that functions could be called with. */
+/* No file exists that functions could be called with. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define ABSENT(function, ...)                                                                      \

@@ -1,4 +1,4 @@
-/* nc_attributes.c -- JSON as attributes of netCDF. */
+/* nc_attributes.c -- writes JSON as netCDF attributes. */
 #include "cfa/nc_internal.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
 
-/* Attributes that other parts of a file state: how values are stored, and which dimensions there
- * are. _FillValue of a group says nothing of values. */
+/* Whether other parts of the file state the attribute: storage of values, and dimensions.
+ * _FillValue of a group means nothing. */
 static bool is_told_elsewhere(nc_place place, refs_str name) {
     static const char *const names[] = {"_ARRAY_DIMENSIONS",
                                         REFS_UNLIMITED_DIMENSIONS,
@@ -30,7 +30,7 @@ static bool is_told_elsewhere(nc_place place, refs_str name) {
            (place.id != NC_GLOBAL && refs_str_is(name, "_FillValue"));
 }
 
-/* CF 1.11, section 2.5.1 and appendix A: those whose type is that of their variable. */
+/* Whether the attribute has the type of its variable (CF 1.11, section 2.5.1 and appendix A). */
 static bool is_of_variable_type(refs_str name) {
     return refs_cf_has_type_of_variable(name) || refs_cf_is_attribute_of(name, REFS_CF_ACTUAL);
 }
@@ -39,7 +39,7 @@ static refs_status check(const nc_file *file, int code, const char *name, refs_e
     return code == NC_NOERR ? REFS_OK : refs_cfa__nc_fail(file, code, name, err);
 }
 
-/* A name that netCDF takes. */
+/* A name that netCDF accepts. */
 static char *legal_name(refs_str name) {
     char *legal = refs_str_copy(name);
     for (char *c = legal; legal != NULL && *c != '\0'; c++)
@@ -49,7 +49,7 @@ static char *legal_name(refs_str name) {
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-/* The number at `i` of an array, or the number itself; truth values are 0 and 1. */
+/* Element `i` of a list, or the number itself; booleans are 0 and 1. */
 static const refs_json *item(const refs_json *value, size_t i) {
     return refs_json_is_array(value) ? refs_json_at(value, i) : value;
 }
@@ -83,7 +83,7 @@ static bool whole(const refs_json *value, int64_t *number) {
     return true;
 }
 
-/* Whether all are integers without a sign, of 64 bits. */
+/* Whether all are unsigned 64-bit integers. */
 static bool all_unsigned(const refs_json *value) {
     uint64_t number;
     for (size_t i = 0; i < count_items(value); i++)
@@ -112,7 +112,8 @@ static bool is_integral(const refs_json *value) {
            (refs_json_double(value, &number) && number == nearbyint(number));
 }
 
-/* NaN and fractions stand for no integer: converted, they would be 0 or another one. */
+/* The type for numbers. NaN and fractions are no integers: converted, they would be 0 or another
+ * number. */
 static nc_type wanted_type(nc_place place, const char *name, nc_type fitting,
                            const refs_json *value) {
     nc_type type = fitting;
@@ -178,7 +179,7 @@ static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
 
 refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name, refs_str text,
                                 refs_error *err) {
-    /* libnetcdf 4.9 fails to copy what is empty into netCDF-3: an end of text is as empty. */
+    /* libnetcdf 4.9 cannot write empty text to netCDF-3, so a NUL is written */
     if (text.size == 0 && file->format == REFS_CFA_NETCDF3) text = refs_str_view("", 1);
     int code = NC(nc_put_att_text(place.group, place.id, name, text.size, text.data));
     return check(file, code, name, err);
@@ -195,7 +196,7 @@ static refs_status put_list(nc_file *file, nc_place place, const char *name, con
     return check(file, code, name, err);
 }
 
-/* netCDF-3 has one text for a list: its words. */
+/* netCDF-3 has no lists of strings: writes one text with all words. */
 static refs_status put_words(nc_file *file, nc_place place, const char *name,
                              const refs_json *value, refs_error *err) {
     REFS_SCOPED_BUF words = REFS_BUF_INIT;

@@ -12,7 +12,7 @@
 #include "refs/half.h"
 #include "refs/staged.h"
 
-/* Chunks of what is compressed are the library's choice, levels beyond this are an error. */
+/* The library chooses the chunks of compressed variables; higher levels are an error. */
 #define MAX_DEFLATE 9
 
 refs_cfa_format refs_cfa__file_format(const nc_file *file) {
@@ -42,10 +42,11 @@ static refs_status status_of(int code) {
     }
 }
 
-/* Bytes of a disk on which there is room for nothing. */
+/* A disk with fewer free bytes counts as full. */
 #define FULL_BYTES (16 * REFS_KIB)
 
-/* HDF5 keeps to itself that a disk is full, and netCDF calls what it says a permission. */
+/* Whether the disk is full: HDF5 does not report that, and netCDF reports missing permission
+ * instead. */
 static bool is_full(const nc_file *file, int code) {
     struct statvfs disk;
     uint64_t left;
@@ -63,11 +64,11 @@ refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, r
                      is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
 }
 
-/* The overhead of a file beside its values, and the edges of its chunks. */
+/* The overhead of a file in addition to its values, and of incomplete chunks. */
 #define MORE_BYTES (64 * REFS_KIB)
 
-/* HDF5 ends the process, at the latest where that ends, once a file may not grow to what it has to
- * be: so that is asked for before. */
+/* Checks the limit of file sizes (ulimit) first: HDF5 ends the process, at its exit at the latest,
+ * if a file cannot grow. */
 static refs_status check_limit(const nc_file *file, refs_error *err) {
     struct rlimit most;
     uint64_t wanted;
@@ -84,8 +85,8 @@ static refs_status check_limit(const nc_file *file, refs_error *err) {
         (unsigned long long)most.rlim_cur);
 }
 
-/* netCDF 4.9 ends the process where HDF5 finds no room for what it knows of a file that is closed,
- * or given up: so that is asked for before. */
+/* Checks the free space first: netCDF 4.9 ends the process if HDF5 cannot write its metadata when a
+ * file is closed. */
 static refs_status check_room(const nc_file *file, refs_error *err) {
     struct statvfs disk;
     uint64_t left;
@@ -111,7 +112,7 @@ refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_
     if (*type == NC_NAT)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has the type %s, which netCDF lacks",
                          file->shown, name, *text != '\0' ? text : "(opaque)");
-    if (*type == NC_STRING) return REFS_OK; /* characters, in netCDF-3 */
+    if (*type == NC_STRING) return REFS_OK; /* stored as characters in netCDF-3 */
     if (file->format == REFS_CFA_NETCDF4 || *type <= NC_DOUBLE) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s has the type %s, which netCDF-3 lacks: write netCDF-4", file->shown,
@@ -133,7 +134,7 @@ refs_status refs_cfa__nc_convert(const refs_dtype *dtype, refs_bytes values, ref
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-/* CDF-1 holds less than this. */
+/* Limit of a CDF-1 file. */
 #define CDF1_BYTES (2000 * REFS_MIB)
 
 static int mode_of(const nc_creation *creation) {
@@ -141,7 +142,8 @@ static int mode_of(const nc_creation *creation) {
     return creation->size < CDF1_BYTES ? NC_CLOBBER : NC_64BIT_OFFSET;
 }
 
-/* CDF-1 has no flag: it is what is made unless somebody in this process has said otherwise. */
+/* Creates a file. CDF-1 has no flag: it is the default unless other code in this process has
+ * changed that. */
 static int create_file(const nc_creation *creation, int *id) {
     int before, code = refs_cfa__nc_make_file(creation->path, creation->is_private ? 0600 : 0666);
     if (code != NC_NOERR) return code;
@@ -233,7 +235,7 @@ refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_
     return REFS_OK;
 }
 
-/* The dimension that the group itself has. */
+/* Finds a dimension of the group itself. */
 static bool find_dimension(int group, const char *name, size_t *size) {
     int wanted, n = 0, ids[NC_MAX_DIMS];
     if (NC(nc_inq_dimid(group, name, &wanted)) != NC_NOERR) return false;
@@ -257,7 +259,7 @@ static refs_status add_dimension(nc_file *file, int group, const char *name,
         if (grows) file->growing[file->n_growing++] = (nc_growing){id, (size_t)added->size};
         return REFS_OK;
     }
-    /* One that may grow has no size before values are written. */
+    /* an unlimited dimension has no size before values are written */
     if (had == added->size || added->growth == REFS_CFA_UNLIMITED) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: dimension %s has different sizes: %zu and %llu",
                      file->shown, name, had, (unsigned long long)added->size);
@@ -279,7 +281,7 @@ refs_status refs_cfa__file_name_dimension(nc_file *file, int group, const char *
     return added->variable != NULL && added->name != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* The elements of a variable along its dimension `id`. */
+/* The length of a variable along its dimension `id`. */
 static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
                              refs_error *err) {
     for (size_t i = 0; i < file->n_growing; i++) {
@@ -298,8 +300,8 @@ bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *
            length_of(file, group, id, &length, NULL) == REFS_OK && length == size;
 }
 
-/* A dimension of a group hides one of that name above it, also from variables that were defined
- * before. */
+/* Checks that no dimension of a group hides one of the same name above it from variables that were
+ * defined before. */
 static refs_status check_named(const nc_file *file, refs_error *err) {
     for (size_t i = 0; i < file->n_named; i++) {
         const nc_named_dimension *named = &file->named[i];
@@ -369,8 +371,8 @@ static refs_status charge(nc_file *file, size_t size, refs_error *err) {
                      file->shown, REFS_CFA_MAX_VALUE_BYTES);
 }
 
-/* A dimension of a group hides one of that name above it: libnetcdf would read behind the values.
- */
+/* Checks that no dimension of a group hides the one above it that attributes name: libnetcdf would
+ * read beyond the values. */
 static refs_status check_count(const nc_file *file, nc_place place, size_t n, refs_error *err) {
     int rank = 0, dims[NC_MAX_VAR_DIMS];
     char name[NC_MAX_NAME + 1] = "";
@@ -423,7 +425,7 @@ static refs_status pad_strings(refs_bytes values, size_t width, refs_buf *rows, 
     return REFS_OK;
 }
 
-/* Strings are characters along one dimension more. */
+/* Defines strings as characters along a further dimension. */
 static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_bytes values,
                                      nc_place *place, refs_error *err) {
     const char *dims[REFS_MAX_RANK];

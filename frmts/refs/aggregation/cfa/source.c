@@ -1,4 +1,4 @@
-/* source.c -- what is written: which arrays are fields, and the values of all others. */
+/* source.c -- decides which arrays are fields, and reads the values of all others. */
 #include <stdio.h>
 
 #include "cfa/writing.h"
@@ -25,7 +25,7 @@ bool refs_cfa__is_coordinate(const refs_cfa_array *array) {
 
 /* -- names of files ---------------------------------------------------------------------------- */
 
-/* By its name, or by its path. */
+/* Whether an attribute names the array, by its name or its path. */
 static bool names(const refs_cfa_array *by, const refs_cfa_array *array) {
     refs_cf_related related = {.attributes = by->variable.attributes};
     refs_str name;
@@ -48,7 +48,7 @@ bool refs_cfa_is_field(const refs_cfa_source *source, size_t i) {
            !refs_cfa__is_coordinate(array) && !is_named(source, i);
 }
 
-/* An array without elements has no fragments: it is a variable of the master. */
+/* An array without elements has no fragments, and becomes a variable of the master. */
 static bool has_elements(const refs_cfa_array *array) {
     for (size_t d = 0; d < array->variable.rank; d++)
         if (array->shape[d] == 0) return false;
@@ -79,7 +79,7 @@ static bool has_coordinate(const refs_cfa_source *source, const refs_cfa_dimensi
     return false;
 }
 
-/* netCDF-3: records are along the first dimension of a variable. */
+/* Whether the dimension is the first one of all its arrays, as records must be in netCDF-3. */
 static bool is_first(const refs_cfa_source *source, const refs_cfa_dimension *dim) {
     for (size_t i = 0; i < source->n_arrays; i++)
         for (size_t d = 1; d < source->arrays[i].variable.rank; d++)
@@ -166,7 +166,8 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
 
 /* -- lengths and sources ----------------------------------------------------------------------- */
 
-/* A dimension of netCDF has one length: values of an array of another would lie elsewhere. */
+/* Fails if an array's length along a dimension differs: netCDF dimensions have one length, so its
+ * values would move. */
 static refs_status check_lengths(const refs_cfa_source *source, const refs_cfa_array *array,
                                  refs_error *err) {
     for (size_t d = 0; d < array->variable.rank; d++) {
@@ -235,7 +236,7 @@ static refs_status append_element(const cfa_values *values, size_t size, size_t 
                            err);
 }
 
-/* Goes on to the next element of a box, in C order; false behind the last. */
+/* Moves to the next element of a box in C order; false after the last one. */
 static bool step(const cfa_box *box, size_t rank, uint64_t *index) {
     for (size_t d = rank; d-- > 0;) {
         if (++index[d] < box->start[d] + box->count[d]) return true;

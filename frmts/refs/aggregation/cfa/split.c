@@ -1,25 +1,25 @@
-/* split.c -- into which fragments a field is split: by the algorithm that the documentation of
- * S3netCDF4 gives, which balances reads of one place over time and of one time everywhere, or as
- * told. */
+/* split.c -- decides how a field is split into fragments: as requested, or by the algorithm in
+ * S3netCDF4's documentation, which balances reads of one place over time and reads of one time
+ * everywhere. */
 #include <stdio.h>
 
 #include "cfa/writing.h"
 
 #define MAX_FRAGMENTS ((uint64_t)1 << 24)
 
-/* The weight of a dimension that is not to be split further. */
+/* The weight of a dimension that is not split further. */
 #define NEVER UINT64_MAX
 
-/* A field while it is split. */
+/* The state of splitting a field. */
 typedef struct cfa_splitting {
     const refs_cfa_array *array;
     cfa_axis axes[REFS_MAX_RANK];
-    uint64_t most[REFS_MAX_RANK]; /* as many as there may be */
+    uint64_t most[REFS_MAX_RANK]; /* limit of fragments along each dimension */
     uint64_t *n;                  /* fragments along each dimension */
 } cfa_splitting;
 
-/* Whether an array has a dimension twice, such as a covariance: it has one length in a file, so
- * that fragments have all of it. */
+/* Whether an array has a dimension twice, such as a covariance: a dimension has one length in a
+ * file, so fragments have all of it. */
 static bool is_repeated(const refs_cfa_array *array, size_t d) {
     for (size_t i = 0; i < array->variable.rank; i++)
         if (i != d && strcmp(array->variable.dims[i], array->variable.dims[d]) == 0) return true;
@@ -35,14 +35,14 @@ static double elements_of(const cfa_splitting *splitting) {
     return elements;
 }
 
-/* Fragments along an axis; -1 where there is none. */
+/* The number of fragments along an axis; -1: there is no such axis. */
 static double along(const cfa_splitting *splitting, cfa_axis axis) {
     for (size_t d = 0; d < splitting->array->variable.rank; d++)
         if (splitting->axes[d] == axis) return (double)splitting->n[d];
     return -1;
 }
 
-/* Whether latitude and longitude are to be split next, not time, level and others. */
+/* Whether latitude and longitude are split next, instead of time, level and others. */
 static bool is_field_next(const cfa_splitting *splitting) {
     double y = along(splitting, AXIS_Y), x = along(splitting, AXIS_X);
     double line = along(splitting, AXIS_T);
@@ -56,7 +56,7 @@ static bool is_of_field(cfa_axis axis) {
     return axis == AXIS_Y || axis == AXIS_X;
 }
 
-/* The dimension of those to be split that has the fewest fragments so far; REFS_MAX_RANK: none. */
+/* The dimension to split that has the fewest fragments; REFS_MAX_RANK: none. */
 static size_t fewest(const cfa_splitting *splitting, bool (*is_meant)(cfa_axis)) {
     size_t found = REFS_MAX_RANK;
     uint64_t least = NEVER;
@@ -73,8 +73,8 @@ static bool is_of_line(cfa_axis axis) {
     return !is_of_field(axis);
 }
 
-/* If none is left of what is to be split, or none is there, it is the first of all: so does
- * S3netCDF4. */
+/* The dimension to split next. If none of the preferred kind can be split, it is the first one, as
+ * in S3netCDF4. */
 static size_t next_dimension(const cfa_splitting *splitting) {
     size_t d = fewest(splitting, is_field_next(splitting) ? is_of_field : is_of_line);
     for (size_t i = 0; d == REFS_MAX_RANK && i < splitting->array->variable.rank; i++)
@@ -82,7 +82,7 @@ static size_t next_dimension(const cfa_splitting *splitting) {
     return d;
 }
 
-/* Fragments in all, as far as that matters: check_number refuses more than MAX_FRAGMENTS. */
+/* The total number of fragments, as a double: check_number rejects more than MAX_FRAGMENTS. */
 static double fragments_of(const cfa_splitting *splitting) {
     double fragments = 1;
     for (size_t d = 0; d < splitting->array->variable.rank; d++)
@@ -99,7 +99,7 @@ static void split_by_size(cfa_splitting *splitting, uint64_t max_elements) {
     }
 }
 
-/* Fragments have one element along dimensions such as an ensemble's, where there are others. */
+/* Fragments have one element along other dimensions, such as an ensemble's. */
 static void split_others(cfa_splitting *splitting) {
     bool has_others = false;
     size_t rank = splitting->array->variable.rank;
@@ -141,7 +141,7 @@ static refs_status fail_shape(const cfa_writing *writing, const char *why, refs_
         writing->shown, writing->options->subarray_shape, why);
 }
 
-/* The size that a part of the text gives, for the dimension that it names or the next one. */
+/* Reads a size from a part of the text, for the dimension that it names or the next one. */
 static bool take_size(const refs_cfa_array *array, refs_str part, size_t position,
                       uint64_t *wanted) {
     size_t equals = refs_str_find(part, '=');
@@ -157,8 +157,8 @@ static bool take_size(const refs_cfa_array *array, refs_str part, size_t positio
     return true;
 }
 
-/* The sizes that are wanted of an array's fragments, which are those of its dimensions unless the
- * text says otherwise; *applies is false where it is for arrays of another rank. */
+/* Reads the requested shape of an array's fragments; unmentioned dimensions are whole. *applies is
+ * false if the text is for arrays of another rank. */
 static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array *array,
                                uint64_t *wanted, bool *applies, refs_error *err) {
     refs_str text = refs_str_trim(refs_str_from(writing->options->subarray_shape), "[]() ");
@@ -184,7 +184,7 @@ static bool has_dimension(const refs_cfa_array *array, refs_str name) {
     return false;
 }
 
-/* Whether a part of the text, number `position` of `n`, is for some field. */
+/* Whether part number `position` of `n` in the text applies to some field. */
 static bool is_for_any(const cfa_writing *writing, refs_str part, size_t n) {
     const size_t equals = refs_str_find(part, '=');
     const refs_str name = refs_str_trim(refs_str_part(part, 0, equals), " ");
@@ -231,7 +231,7 @@ static refs_status check_number(const uint64_t *n, size_t rank, refs_error *err)
     return REFS_OK;
 }
 
-/* Equal parts but for rounding: element i / n of the dimension begins fragment i. */
+/* Divides a dimension into nearly equal parts: fragment i begins at fraction i / n. */
 static refs_status share(uint64_t size, uint64_t n, refs_fragment_dim *dim, refs_error *err) {
     const uint64_t whole = size / n, rest = size % n; /* i * size may overflow */
     for (uint64_t i = 0; i < n; i++)
@@ -239,7 +239,7 @@ static refs_status share(uint64_t size, uint64_t n, refs_fragment_dim *dim, refs
     return REFS_OK;
 }
 
-/* Parts as wanted, the last one shorter. */
+/* Divides a dimension into parts of the requested size; the last one may be shorter. */
 static refs_status cut(uint64_t size, uint64_t wanted, uint64_t n, refs_fragment_dim *dim,
                        refs_error *err) {
     for (uint64_t i = 0; i < n; i++)

@@ -3,7 +3,7 @@
 
 #include "refs/array.h"
 
-/* Most listed chunks of an array: they take 8 MiB. */
+/* Limit of listed chunks of an array, which take 8 MiB. */
 #define MAX_LISTED ((size_t)1 << 20)
 
 /* -- listing ----------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static bool measure(const refs_array_meta *meta, refs_cfa_stored *stored) {
     return meta->edges == NULL && meta->aggregation == NULL;
 }
 
-/* kerchunk calls the only chunk of a GRIB2 array "0", whatever the rank of the array. */
+/* Adds chunk 0: kerchunk names the only chunk of a GRIB2 array "0", whatever its rank. */
 static refs_status add_zero(const refs_set *set, refs_cfa_stored *stored, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     refs_ref ref;

@@ -1,15 +1,14 @@
-/* unpacked.c -- an aggregation of packed fragments, as CF-1.13 has it.
+/* unpacked.c -- aggregations of packed fragments in CF-1.13.
  *
- * CF 1.13, section 2.8.3: fragments are unpacked first; where the aggregation says that it is
- * packed, what they are then are its packed values. So an aggregation of fragments that are packed
- * is not: scale_factor and add_offset beside theirs would unpack the values twice.
- */
+ * CF 1.13, section 2.8.3: fragments are unpacked first; if the aggregation is packed, the results
+ * are its packed values. So an aggregation of packed fragments is not packed: its own scale_factor
+ * and add_offset would unpack the values twice. */
 #include <math.h>
 
 #include "cfa/cfa_internal.h"
 #include "refs/attribute_class.h"
 
-/* Attributes of packed values. */
+/* Whether an attribute describes packed values. */
 static bool is_of_packed(const refs_json *attributes, refs_str name) {
     (void)attributes;
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL);

@@ -1,9 +1,8 @@
-/* unused.c -- a fill value for arrays without one that have netCDF's default among their values.
+/* unused.c -- a fill value for arrays without one, if netCDF's default is among their values.
  *
- * Readers take netCDF's default fill value of a type for a missing one unless the attribute
- * _FillValue names another (NUG, "Fill Values"). netCDF-4 records that filling is off, but not all
- * readers look there. So the attribute names a value that no element has.
- */
+ * Readers treat netCDF's default fill value of a type as missing unless the attribute _FillValue
+ * names another one (NUG, "Fill Values"). netCDF-4 records that filling is off, but not all readers
+ * check that. So the attribute names a value that no element has. */
 #include <math.h>
 
 #include "cfa/cfa_internal.h"
@@ -42,7 +41,7 @@ void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_see
     }
 }
 
-/* An integer outside the valid range, which is missing whatever else is. */
+/* Chooses an integer outside the valid range, which is missing in any case. */
 static bool store_invalid(const refs_cfa_variable *variable, uint8_t *fill) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
     refs_dtype as = variable->dtype;
@@ -57,8 +56,8 @@ static bool store_invalid(const refs_cfa_variable *variable, uint8_t *fill) {
     return is_above || is_below;
 }
 
-/* netCDF-3 records no filling that is off: there a valid range of all integers tells that none is
- * missing, and where one is missing all the same, an attribute names it. */
+/* netCDF-3 does not record that filling is off: a valid range of all integers then says that none
+ * is missing; if one is missing, an attribute names it. */
 void refs_cfa__name_missing(refs_cfa_format format, refs_cfa_variable *container, uint8_t *fill) {
     const refs_array_meta meta = {.dtype = container->dtype, .attributes = container->attributes};
     const bool is_netcdf3 = format == REFS_CFA_NETCDF3 && container->fill == NULL;

@@ -1,4 +1,4 @@
-/* write.c -- a source as a master and fragments, or as one file. */
+/* write.c -- writes a source as a master and fragments, or as one file. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "cfa/writing.h"
 #include "refs/file_name.h"
 
-/* All files that are written. */
+/* The files that are written. */
 typedef struct cfa_files {
     cfa_writing writing;
-    char *folder;              /* of the master: "", or with a slash at its end */
-    char *stem;                /* its name without what follows the last dot */
-    char *named;               /* what names of fragments in it begin with */
-    char *path;                /* where it is written */
-    cfa_generation generation; /* fragments, unless they are delivered */
-    refs_buf delivered;        /* names, with a NUL after each */
+    char *folder;              /* folder of the master: "", or with a trailing slash */
+    char *stem;                /* the master's name without extension */
+    char *named;               /* prefix of the names of its fragments */
+    char *path;                /* the path where it is written */
+    cfa_generation generation; /* the folder of fragments, unless they are delivered */
+    refs_buf delivered;        /* delivered names, with a NUL after each */
     refs_master *master;
-    refs_master *first; /* that is needed before it; see generation.h */
-    char *outline_path; /* where that is written; NULL: nowhere */
+    refs_master *first; /* the first master, if one is needed; see generation.h */
+    char *outline_path; /* the path of the outline; NULL: none is written */
     refs_master *outline;
 } cfa_files;
 
@@ -54,7 +54,8 @@ static refs_status name_absolute(cfa_files *files, refs_error *err) {
     return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* How names of fragments begin in the master. A relative URI is one in all versions of CF. */
+/* Chooses the prefix of names of fragments in the master. A relative URI is valid in all versions
+ * of CF. */
 static refs_status choose_names(cfa_files *files, refs_error *err) {
     const refs_cfa_write_options *options = files->writing.options;
     bool is_delivered = options->delivery != NULL;
@@ -78,7 +79,7 @@ static refs_status append_name(const cfa_files *files, const refs_cfa_variable *
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
-/* Takes a file that was written to where it belongs. */
+/* Delivers a written file. */
 static refs_status deliver(cfa_files *files, const char *path, const char *name, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
     refs_status status = delivery->deliver(delivery->self, path, name, err);
@@ -96,12 +97,12 @@ static void withdraw_all(cfa_files *files) {
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-/* The folder of the fragments in the end, relative to that of the master. */
+/* The final folder of the fragments, relative to that of the master. */
 static const char *folder_of(const cfa_files *files) {
     return files->generation.last != NULL ? files->generation.last : files->stem;
 }
 
-/* Whether a file of this name was written: one that several fragments are. */
+/* Whether a file of this name was written: a filler is shared by several fragments. */
 static bool is_there(const cfa_files *files, const char *path, const char *within) {
     const char *name;
     for (refs_str rest = refs_buf_text(&files->delivered); refs_str_next_text(&rest, &name);)
@@ -115,7 +116,7 @@ static char *name_first(const cfa_files *files, const char *named) {
                 named + strlen(files->named) + strlen(folder_of(files)));
 }
 
-/* Its name is `named` in the last master. A server's state of a file is not known. */
+/* Records a fragment, called `named` in the last master. Its state on a server is unknown. */
 static refs_status record(cfa_files *files, const struct stat *seen, const char *named,
                           refs_error *err) {
     const bool is_here = delivery_of(files) == NULL;
@@ -159,7 +160,7 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     return status;
 }
 
-/* A field and its fragments, as the master and as the outline names them. */
+/* A field and its fragments, as named in the master and in the outline. */
 typedef struct cfa_field {
     size_t i;
     refs_fragment_grid fragments, outlined;
@@ -212,7 +213,7 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, uint64_t numbe
     return REFS_OK;
 }
 
-/* Writes a fragment by its first name to the grid that the first master has. */
+/* Adds a fragment by its first name to the grid of the first master. */
 static refs_status add_first(const cfa_files *files, const refs_partition *last, uint64_t number,
                              refs_fragment_grid *first, refs_error *err) {
     refs_partition fragment = *last;
@@ -237,7 +238,7 @@ static refs_status put_first(const cfa_files *files, const cfa_field *field, ref
     return status;
 }
 
-/* Writes the fragments of a field, and what the masters say of them. */
+/* Writes the fragments of a field, and their descriptions in the masters. */
 static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_error *err) {
     const refs_cfa_variable *variable = variable_of(files, field);
     REFS_TRY(refs_fragment_grid_divide_as(&field->fragments, &field->outlined, err));
@@ -268,7 +269,7 @@ static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
 
 /* -- the master -------------------------------------------------------------------------------- */
 
-/* The parts of masters other than their variables. */
+/* Writes the parts of a master other than its variables. */
 static refs_status begin(const cfa_files *files, refs_master *master, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
     for (size_t i = 0; i < source->n_dims; i++) {
@@ -283,8 +284,8 @@ static refs_status begin(const cfa_files *files, refs_master *master, refs_error
     return REFS_OK;
 }
 
-/* The name of the master is looked up before anything is written: a link that takes it later leads
- * nowhere. */
+/* Resolves the name of the master before anything is written, so that a link created later has no
+ * effect. */
 static refs_status begin_masters(cfa_files *files, refs_error *err) {
     refs_master_options options = {sizeof options, files->writing.options->version,
                                    files->writing.options->format};
@@ -297,7 +298,7 @@ static refs_status begin_masters(cfa_files *files, refs_error *err) {
     return begin(files, files->first, err);
 }
 
-/* For an encoding that has words for fragments that are missing. */
+/* Begins the outline, in an encoding that has missing fragments. */
 static refs_status begin_outline(cfa_files *files, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
     const bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
@@ -334,7 +335,7 @@ static bool has_fields(const cfa_files *files) {
     return false;
 }
 
-/* Beside the fragments; of none there is none. */
+/* Completes the outline in the folder of the fragments; without fragments there is none. */
 static refs_status end_outline(cfa_files *files, refs_error *err) {
     refs_master *outline = files->outline;
     files->outline = NULL;
@@ -348,7 +349,7 @@ static refs_status end_outline(cfa_files *files, refs_error *err) {
     return within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
 }
 
-/* The fragments and the first master that names them have their places, or nothing has changed. */
+/* Moves the fragments and the first master into place, or changes nothing. */
 static refs_status place_first(cfa_files *files, refs_error *err) {
     refs_master **first = files->first != NULL ? &files->first : &files->master;
     refs_master *master = *first;
@@ -357,8 +358,8 @@ static refs_status place_first(cfa_files *files, refs_error *err) {
     return refs_cfa__master_finish(master, has_parts ? &files->generation.parts : NULL, err);
 }
 
-/* The new files are complete: from here on nothing fails, but fragments may keep their first names.
- */
+/* Moves the last master into place. All files are complete, so nothing fails from here on, but
+ * fragments may keep their first names. */
 static void place_last(cfa_files *files) {
     refs_master *master = files->master;
     files->master = NULL;
@@ -400,7 +401,7 @@ static refs_status write_one_file(cfa_files *files, refs_error *err) {
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-/* The folder of fragments has the name of the master without its end. */
+/* Checks the master's name: without its extension it is that of the folder of fragments. */
 static refs_status check_name(const char *path, refs_error *err) {
     if (refs_cfa__stem(path).size < strlen(refs_path_leaf(path))) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
