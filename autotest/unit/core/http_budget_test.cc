@@ -388,29 +388,64 @@ TEST_F(Fetching, OfAllCallsTakesNoMoreMemoryThanTheProcessMay) {
     refs_allocator_set(nullptr);
 }
 
-/* Each call has one range of 24 MiB, of which eight fit into the limit of first requests. */
-TEST_F(Fetching, BeyondTheLimitTakesTurns) {
-    constexpr size_t kCalls = 14, kRangeBytes = 24 * REFS_MIB;
-    server.files["/d"] = std::string(kRangeBytes, 'x');
-    held = most = 0;
-    refs_allocator_set(&counted);
-    open();
-    const auto call = [&](size_t i) {
-        const std::string location = server.url("/held/d?" + std::to_string(i));
-        const refs_range range = {static_cast<uint32_t>(i), location.c_str(), 0, kRangeBytes, 0,
-                                  REFS_RANGE_REQUIRED};
-        return fetch(&range, 1);
-    };
+/** Calls with one range of 24 MiB each, of which eight fit into the limit of first requests. */
+class ManyCalls : public Fetching {
+  protected:
+    static constexpr size_t n = 14, rangeBytes = 24 * REFS_MIB, limit = 192 * REFS_MIB;
+
+    void SetUp() override {
+        server.files["/d"] = std::string(rangeBytes, 'x');
+        held = most = 0;
+        refs_allocator_set(&counted);
+        open();
+        for (size_t i = 0; i < n; i++)
+            calls.push_back(std::async(std::launch::async, [this, i] {
+                const std::string location = server.url("/held/d?" + std::to_string(i));
+                const refs_range range = {
+                    static_cast<uint32_t>(i), location.c_str(), 0, rangeBytes, 0,
+                    REFS_RANGE_REQUIRED};
+                return fetch(&range, 1);
+            }));
+        for (unsigned i = 0; i < 6000 && most < limit; i++)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_GE(most, limit) << "fewer readers at a time are slower";
+    }
+    void TearDown() override {
+        server.answerHeld();
+        for (auto &each : calls) EXPECT_EQ(each.get(), REFS_OK);
+        close();
+        refs_allocator_set(nullptr);
+    }
     std::vector<std::future<refs_status>> calls;
-    for (size_t i = 0; i < kCalls; i++) calls.push_back(std::async(std::launch::async, call, i));
+};
+
+TEST_F(ManyCalls, TakeTurnsBeyondTheLimit) {
     server.awaitHeld(3);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     server.answerHeld();
-    for (auto &each : calls) EXPECT_EQ(each.get(), REFS_OK);
-    EXPECT_GE(most, 192 * REFS_MIB) << "fewer readers at a time are slower";
-    EXPECT_LE(most, 192 * REFS_MIB + kRangeBytes + 8 * REFS_MIB);
-    close();
-    refs_allocator_set(nullptr);
+    for (auto &each : calls) each.wait();
+    EXPECT_LE(most, limit + rangeBytes + 8 * REFS_MIB);
+}
+
+/* What is read as a whole to stay in memory does not wait for what is read to be decoded. */
+TEST_F(ManyCalls, KeepNoSetFromBeingOpened) {
+    refs_http *http = nullptr;
+    refs_http_vfs *sets = nullptr;
+    refs_buf set = REFS_BUF_INIT;
+    server.files["/set"] = std::string(30 * REFS_MIB, 's');
+    ASSERT_EQ(refs_http_open(&host, nullptr, &http, nullptr), REFS_OK);
+    ASSERT_EQ(refs_http_vfs_open(http, vfs.get(), REFS_HTTP_MAX_WHOLE_BYTES, &sets, nullptr),
+              REFS_OK);
+    EXPECT_EQ(refs_vfs_read_whole(refs_http_vfs_functions(sets), server.url("/set").c_str(),
+                                  REFS_HTTP_MAX_WHOLE_BYTES, &set, &error),
+              REFS_OK)
+        << error.message;
+    EXPECT_EQ(set.size, 30 * REFS_MIB);
+    for (auto &each : calls)
+        EXPECT_EQ(each.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    refs_buf_clear(&set);
+    refs_http_vfs_free(sets);
+    refs_http_free(http);
 }
 
 namespace {
