@@ -1,5 +1,7 @@
-/* aggregate.c -- parts as the fragments of an aggregation on disk, see refs/combine.h. Here a
- * fragment is an array of a part, whatever its chunks are: the parts are boxes of one grid. */
+/* aggregate.c -- writes an aggregation whose fragments are the parts, see refs/combine.h.
+ *
+ * Here a fragment is an array of a part, whatever its chunks are: the parts are boxes of one
+ * grid. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -23,13 +25,13 @@ typedef struct aggregating {
 
 /* -- fragments along dimensions ---------------------------------------------------------------- */
 
-/* A concat dimension of an array, cut into intervals; gaps are intervals, too. */
+/* A concat dimension of an array, divided into intervals, which include gaps. */
 typedef struct cutting {
     const refs_combine *combine;
     uint32_t path;
     size_t dim, concat;
     refs_fragment_dim *into;
-    refs_buf edges; /* where gaps are cut */
+    refs_buf edges; /* positions where gaps are divided */
 } cutting;
 
 static int by_edge(const void *left, const void *right) {
@@ -63,7 +65,7 @@ static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
     return low;
 }
 
-/* Cuts missing fragments as the existing ones that state it. */
+/* Divides a gap at the edges of existing fragments. */
 static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs_error *err) {
     const uint64_t *edges = (const uint64_t *)(const void *)at->edges.data;
     const size_t n = at->edges.size / sizeof *edges;
@@ -232,16 +234,16 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
                                  growth_of(at, group, name), err);
 }
 
-/* The innermost of a group and those above it, in which a dimension has no limit. In the root,
- * readers would take it for one of all variables. */
+/* The innermost group, this one or one above it, that declares a dimension as unlimited. Declared
+ * in the root, it would seem to be that of all variables. */
 static refs_str home_of(const aggregating *at, refs_str group, refs_str name) {
     while (group.size > 0 && growth_of(at, group, name) == REFS_CFA_FIXED)
         group = refs_path_folder(refs_str_part(group, 0, group.size - 1));
     return group;
 }
 
-/* Dimensions belong to the root or, without limit, to their group, unless that has one of the same
- * name and another size, or a group in between has one: then to the group of the variable. */
+/* Declares a dimension in the root, or an unlimited one in its group. If that group, or one in
+ * between, has one of the same name and another size, declares it in the group of the variable. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
     const refs_str group = refs_path_folder(path);
@@ -262,7 +264,7 @@ static refs_str attributes_of(const aggregating *at, const refs_combine_result *
                : refs_str_from("{}");
 }
 
-/* Whether an attribute is in the units, or in the packing, from before the conversion. */
+/* Whether an attribute refers to the units or the packing before the conversion. */
 static bool is_of_stored(refs_str name) {
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL |
                                              REFS_CF_FLAG_NUMBERS);
@@ -383,7 +385,7 @@ refs_status refs_combine__name_in_file(const char *group, refs_str path, refs_bu
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Whether a part has nothing of the array: no step of some dimension. */
+/* Whether a part has no element of the array, because some dimension has no step. */
 static bool is_empty(const refs_combine_result *result, const refs_combine_member *member) {
     for (size_t dim = 0; dim < result->rank; dim++)
         if (result->concat[dim] < REFS_COMBINE_MAX_DIMS && member->axes[result->concat[dim]].n == 0)
@@ -391,7 +393,7 @@ static bool is_empty(const refs_combine_result *result, const refs_combine_membe
     return false;
 }
 
-/* The number of the fragment that a part holds. */
+/* The number of the fragment that a part is. */
 static uint64_t number_of(const field *of, const refs_combine_member *member) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < of->grid.rank; dim++) {
@@ -550,7 +552,7 @@ static refs_status settle_type(aggregating *at, const refs_combine_result *resul
 
 /* -- missing fragments ------------------------------------------------------------------------- */
 
-/* Whether a manifest says that a fragment is empty: then no fragment there was written. */
+/* Whether a manifest says that a fragment was empty, so that it was not written. */
 static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragment_grid *grid,
                          uint64_t number) {
     const refs_combine_entry *outline = numbers->outline;
@@ -658,8 +660,8 @@ static const refs_combine_array *field_along(const refs_combine *combine, size_t
     return NULL;
 }
 
-/* Its fragments as the manifest lists them, or those of other fields along dimensions that have
- * grown since. */
+/* Divides a field without fragments as the manifest lists them, or like other fields along
+ * dimensions that have grown since. */
 static refs_status cut_nothing(const aggregating *at, const refs_combine_entry *entry, size_t dim,
                                refs_fragment_dim *into, refs_error *err) {
     const refs_combine *combine = at->combine;
@@ -721,8 +723,8 @@ static bool has_values(const refs_combine_result *result) {
            !result->like->is_field;
 }
 
-/* Whether values are read from fragments; not those of datetime64 and timedelta64, whose units are
- * part of the type. */
+/* Whether values can be read from fragments; not datetime64 and timedelta64, whose units are part
+ * of the type. */
 static bool can_be_fragments(const refs_dtype *dtype) {
     return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX &&
            dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
@@ -906,7 +908,8 @@ static const refs_combine_member *first_with(const refs_combine *combine, uint32
     return first;
 }
 
-/* Masters are made again of their sources, without the values that only the master has. */
+/* Warns of values that only the master has, which are lost: a master is rebuilt from its
+ * sources. */
 static void tell_lost(const refs_combine *combine) {
     for (uint32_t i = 0; i < combine->before.count; i++) {
         const refs_str path = refs_intern_get(&combine->before, i);

@@ -1,8 +1,8 @@
-/* attributes.c -- attributes that later parts have and the result does not.
+/* attributes.c -- warns of attributes that later parts have and the result does not.
  *
- * Groups and arrays keep the attributes of the first part that has them, so that joining is
- * associative; those of an outline come before all. Attributes that only a later part has would be
- * lost without a word. */
+ * Groups and arrays keep the attributes of the first part that has them, so that combining is
+ * associative; those of a manifest of empty fragments take precedence. Attributes that only a later
+ * part has would be lost silently. */
 #include "combine_internal.h"
 #include "refs/aggregation.h"
 #include "refs/attribute_class.h"
@@ -10,13 +10,13 @@
 typedef struct attribute_search {
     const refs_combine *combine;
     refs_intern lost; /* list_lost */
-    uint32_t *kept;   /* of each string that is a key or a path: the text that is kept, or NONE */
-    refs_buf path;    /* with its slash */
+    uint32_t *kept;   /* for each string that is a key or a path: the text that is kept, or NONE */
+    refs_buf path;    /* with a leading slash */
 } attribute_search;
 
-/* How values are stored differs between fragments, which keep these; intervals of a statistic are
- * said where all sources agree; what the parsers note of dimensions (base/own_attributes.h), and
- * masters of themselves, is no attribute of the data. */
+/* Whether an attribute is not compared: those of storage may differ between fragments, which keep
+ * them; intervals of a statistic are kept if all sources agree; notes of the parsers
+ * (base/own_attributes.h) and of masters are no attributes of the data. */
 static bool is_of_values(refs_str name) {
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS |
                                              REFS_CF_START | REFS_CF_LENGTH) ||
@@ -101,7 +101,7 @@ bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pai
     return has_other;
 }
 
-/* Attributes that cannot be read are told elsewhere. */
+/* Compares two texts of attributes. Unreadable ones are reported elsewhere. */
 static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t other, refs_str path,
                                  refs_error *err) {
     refs_json_doc *one = NULL, *two = NULL;

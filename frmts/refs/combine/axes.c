@@ -1,4 +1,5 @@
-/* axes.c -- where a part lies along the concat dimensions, by its coordinates or its name. */
+/* axes.c -- finds the position of a part along the concat dimensions, by its coordinates or its
+ * name. */
 #include "part_reader.h"
 
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
@@ -34,7 +35,7 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
                           refs_intern_get(strings, array->name));
 }
 
-/* Whether an array lies along no other than concat dimensions, none of which is its own. */
+/* Whether all dimensions of an array are concat dimensions, and none of them is its own. */
 static bool is_along_others(const refs_combine *combine, const refs_intern *strings,
                             const refs_combine_array *array) {
     const refs_str own = refs_intern_get(strings, array->name);
@@ -51,7 +52,8 @@ static refs_str text_of(const refs_part_reader *in, uint32_t id) {
     return id != REFS_COMBINE_NONE ? refs_intern_get(in->strings, id) : refs_str_view("", 0);
 }
 
-/* The one value of the coordinate of a concat dimension along others; empty: it has none. */
+/* The single value of a concat dimension's coordinate along other dimensions; empty if it has
+ * several. */
 static refs_str constant_of(const refs_part_reader *in, const refs_combine_array *array) {
     size_t concat;
     if (array->rank == 0 || !is_along_others(in->combine, in->strings, array) || array->are_texts ||
@@ -122,8 +124,8 @@ void refs_combine__widen_steps(const refs_combine *combine, const refs_intern *s
 
 /* -- coordinates that names tell --------------------------------------------------------------- */
 
-/* The array that is the coordinate of a dimension, emptied: the part's own, or a new one; NULL:
- * memory ran out. */
+/* The coordinate of a dimension, emptied: the part's own array, or a new one; NULL if memory ran
+ * out. */
 static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_combine_axis *axis) {
     if (axis->array != REFS_COMBINE_NONE) {
         refs_free(member->arrays[axis->array].shape);
@@ -205,7 +207,7 @@ static refs_status put_documents(refs_part_reader *in, refs_combine_array *array
     return refs_part__number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 
-/* Adds a coordinate of one value, as if the part had it. */
+/* Adds a coordinate with one value, as if the part had it. */
 static refs_status put_coordinate(refs_part_reader *in, size_t concat,
                                   const refs_pattern_value *value, refs_error *err) {
     refs_combine_axis *axis = &in->member->axes[concat];
@@ -226,8 +228,8 @@ static refs_status put_coordinate(refs_part_reader *in, size_t concat,
 /* -- dimensions between those of a set ------------------------------------------------------------
  */
 
-/* Whether dimension `dim` of an array is one that it got when its set was combined, and stands
- * before the concat dimension. */
+/* Whether dimension `dim` of an array was added when its set was combined, and precedes the concat
+ * dimension. */
 static bool is_added_before(const refs_part_reader *in, const refs_combine_array *array, size_t dim,
                             size_t concat) {
     size_t own;
@@ -265,8 +267,8 @@ static refs_status insert_dim(refs_part_reader *in, refs_combine_array *array, s
     return REFS_OK;
 }
 
-/* Variables get all concat dimensions that sources lack in one order, also if a set of some sources
- * had got others before. */
+/* Inserts the missing concat dimensions of a variable, in one order, even if a set of some sources
+ * got others before. */
 static refs_status insert_new(refs_part_reader *in, refs_combine_array *array, refs_error *err) {
     for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
         size_t dim = 0;

@@ -1,6 +1,7 @@
-/* cells.c -- which indices of concat dimensions parts cover, see combine_internal.h. Parts are
- * boxes; combined sets may have recorded holes in them, which are boxes, too. The edges of all
- * boxes divide the grid into cells, each covered by parts or not. */
+/* cells.c -- which indices of concat dimensions the parts cover, see combine_internal.h.
+ *
+ * Parts are boxes; combined sets may have recorded holes in them, which are boxes, too. The edges
+ * of all boxes divide the grid into cells, each covered by parts or not. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -60,7 +61,7 @@ static box piece_box(const refs_combine_cells *all, const refs_combine_place *pi
     return of;
 }
 
-/* False where a hole has a dimension that the cells lack. */
+/* Sets the box of a hole; false if it has a dimension that the cells lack. */
 static bool hole_box(const refs_combine_cells *all, const refs_combine_member *member,
                      const refs_combine_holes *holes, size_t number, box *of) {
     size_t n_found = 0;
@@ -260,8 +261,8 @@ static bool is_several(const refs_combine_cells *all, refs_combine_steps extent)
                                             refs_combine__cell_at(&all->cuts[0], extent.end);
 }
 
-/* The part that divides another into several cells: both have steps in the same interval, mostly
- * not equally many. */
+/* Finds a part that divides another one into several cells: both have steps in the same interval,
+ * and mostly different numbers of them. */
 static size_t find_cutting(const refs_combine_cells *all, uint32_t path, size_t number) {
     const refs_combine_member *members = all->combine->members;
     const refs_combine_steps cut = extent_of(all, path, number);

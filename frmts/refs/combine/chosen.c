@@ -1,4 +1,4 @@
-/* chosen.c -- which arrays of a part are read, and which elements along the dimensions that a
+/* chosen.c -- selects the arrays of a part to read, and their elements along the dimensions that a
  * selection cuts. */
 #include "part_reader.h"
 #include "refs/cf.h"
@@ -46,8 +46,8 @@ static refs_status want_named(refs_part_reader *in, const refs_array_meta *meta,
     return want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, name), err);
 }
 
-/* Selects what says where the fragments of an aggregation are. It is a scalar: an attribute names
- * its dimensions. */
+/* Selects the instructions of an aggregation. They are named by an attribute of a scalar with its
+ * dimensions. */
 static refs_status want_aggregated(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_error *err) {
     static const char *const attributes[] = {REFS_CFA_DIMENSIONS, REFS_AGGREGATED_DIMENSIONS,
@@ -75,7 +75,7 @@ static refs_status want_group_of(refs_part_reader *in, const refs_array_meta *me
     return REFS_OK;
 }
 
-/* Adds the arrays that describe one. */
+/* Adds the arrays that describe a selected array. */
 static refs_status want_others(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_cf_related related = {.attributes = meta->attributes};
     refs_str name;
@@ -111,8 +111,8 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         refs_combine__copies(in->combine) ? "" : ": omit this source, or use --skip-errors");
 }
 
-/* Selects all arrays of the group, or of a file of masters those that are theirs. Variables that
- * describe them may lie in groups above. */
+/* Selects all arrays of the group; for a file of masters, those that the masters have. Variables
+ * that describe them may be in groups above. */
 static refs_status want_group(refs_part_reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
@@ -173,7 +173,7 @@ const refs_combine_cut *refs_part__find_cut(const refs_part_reader *in, const re
     return NULL;
 }
 
-/* The steps of holes that a cut leaves, counted from its first one; an empty interval if there are
+/* The steps of holes inside a cut, relative to its first step; an empty interval if there are
  * none. */
 static refs_combine_steps cut_steps(refs_combine_steps steps, const refs_combine_cut *cut) {
     const uint64_t first = cut->first, end = cut->first + cut->n;
@@ -263,7 +263,7 @@ refs_status refs_part__cut_shape(const refs_part_reader *in, const refs_array_me
         array->shape[dim] = cut->n;
         array->n[dim] = (cut->n - 1) / refs_part__key_size(meta, dim) + 1;
         array->has_inline =
-            true; /* a small array is stored as values, so a cut may divide chunks */
+            true; /* a small array is stored as values, so a cut may divide its chunks */
     }
     return REFS_OK;
 }
@@ -280,7 +280,7 @@ refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_m
         n_values *= meta->shape[dim];
     }
     const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
-    REFS_SCOPED size_t *begins = NULL; /* of strings of variable length */
+    REFS_SCOPED size_t *begins = NULL; /* offsets of variable-length strings */
     if (meta->dtype.type == REFS_TYPE_OBJECT) {
         REFS_NEW(begins, (size_t)n_values + 1, err);
         refs_str_find_texts(refs_bytes_text(values), (size_t)n_values, begins);

@@ -323,7 +323,8 @@ void refs_combine__sort_members(refs_combine *combine) {
         combine->n_parts++;
 }
 
-/* Fails if a part left out an array that another part has: its values would be missing. */
+/* Fails if an array was left out of one part, and another part has it: its values would be
+ * missing. */
 static refs_status check_left_out(const refs_combine *combine, const refs_combine_member *member,
                                   const refs_combine_left_out *left_out, refs_error *err) {
     for (size_t i = 0; i < combine->n_members; i++)

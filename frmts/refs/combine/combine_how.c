@@ -152,9 +152,8 @@ static refs_status append_names(const refs_name_list *list, refs_buf *text, refs
     return REFS_OK;
 }
 
-/* Whether the names in `some` are consistent with the dimensions that the set was combined along:
- * each is one of these; if they are the new dimensions, they include all of these and may be more.
- */
+/* Whether the requested names agree with the dimensions that the set was combined along: each is
+ * one of these; if new dimensions are requested, all of these are included. */
 static refs_status check_dims(const char *set, const refs_combine_how *how,
                               const refs_name_list *some, const char *option, refs_error *err) {
     const bool is_along = strcmp(option, "--along") == 0;
@@ -268,16 +267,16 @@ static const char *find_selection(const refs_name_list *variables) {
     return selection;
 }
 
-/* A variable with its selection, unless that has indices, "[time=#0]", of sets: they are not those
- * of the data files that are added later. */
+/* The selection to record: not one with indices, "[time=#0]", which are those of sets and not of
+ * data files that are added later. */
 static refs_str kept_of(const char *variable, const refs_combine_common_how *parts) {
     const char *selection = strchr(variable, '[');
     const bool is_kept = selection == NULL || !parts->has_sets || strchr(selection, '#') == NULL;
     return refs_str_view(variable, is_kept ? strlen(variable) : (size_t)(selection - variable));
 }
 
-/* What is taken of sets that were made with a selection is within that. It holds for all variables
- * that are taken: the first has it. */
+/* Restricts a selection to that of the set that sources are added to. It applies to all variables,
+ * and the first one has it. */
 static refs_status narrow(const refs_combine_common_how *parts, const refs_name_list *own,
                           const refs_name_list *said, refs_name_list *narrowed, refs_error *err) {
     const char *selection = find_selection(said);
@@ -334,7 +333,7 @@ static bool has_values_of_names(const refs_set *set) {
     return refs_combine_how_read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
 }
 
-/* The search for the variable of a dimension. */
+/* The state of searching the variable of a dimension. */
 typedef struct coordinate_search {
     const char *dim;
     bool found;

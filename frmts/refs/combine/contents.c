@@ -1,4 +1,4 @@
-/* contents.c -- reads a part: its documents, and all that its arrays have. */
+/* contents.c -- reads a part: its documents and its arrays. */
 #include "part_reader.h"
 #include "refs/aggregation.h"
 #include "refs/own_attributes.h"
@@ -47,7 +47,7 @@ const refs_part_container *refs_part__container_of(const refs_part_reader *in, c
     return NULL;
 }
 
-/* A group without the slash that paths begin with. */
+/* Whether a group, without leading slash, contains fragments. */
 static bool is_of_fragments(refs_part_reader *in, refs_str group) {
     in->scratch.size = 0;
     if (in->n_containers == 0 ||
@@ -60,7 +60,7 @@ bool refs_part__sees_aggregations(const refs_part_reader *in) {
     return refs_combine__is_of_fields(in->combine) || in->member->role == REFS_COMBINE_IS_MASTER;
 }
 
-/* Whether they are described, to be read or to be left out. */
+/* Whether aggregations are described as arrays, to be read or left out. */
 static bool describes_aggregations(const refs_part_reader *in) {
     return refs_part__sees_aggregations(in) || in->rest != NULL;
 }
@@ -72,7 +72,7 @@ static bool is_of_instructions(const refs_part_reader *in, refs_str folder) {
     return group != NULL && group->is_instruction;
 }
 
-/* Adds the document in scratch. */
+/* Adds the document that is in the scratch buffer. */
 static refs_status keep_document(refs_part_reader *in, refs_str key, refs_error *err) {
     refs_combine_member *member = in->member;
     REFS_GROW(member->documents, member->document_capacity, member->n_documents, err);
@@ -109,7 +109,7 @@ static refs_status add_document(refs_part_reader *in, refs_str key, refs_error *
     const refs_str folder = refs_path_parent(key), name = refs_path_last(key);
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
     if (is_of_fragments(in, folder) || is_of_instructions(in, folder)) return REFS_OK;
-    /* what a master says of itself is not said of the data */
+    /* attributes of a master about itself are not attributes of the data */
     if (in->rest != NULL && refs_str_is(name, ".zattrs")) return REFS_OK;
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
                     refs_str_is(name, "zarr.json");
@@ -174,7 +174,7 @@ void refs_combine__array_clear(refs_combine_array *array) {
     refs_combine__holes_free(array->holes);
 }
 
-/* Sorting parts takes 80 bytes for each value of a coordinate. */
+/* Limits the values of coordinates: sorting parts takes 80 bytes for each. */
 static refs_status check_coordinate(const refs_part_reader *in, const refs_array_meta *meta,
                                     const refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
@@ -233,7 +233,7 @@ static refs_status read_array(refs_part_reader *in, const refs_array_meta *meta,
     return leave_out(in, &found, LEFT_OUT_NOW, err);
 }
 
-/* The attributes of the aggregation. */
+/* Records the attributes of the aggregation. */
 static refs_status number_whole(refs_part_reader *in, refs_part_container *of, refs_error *err) {
     in->scratch.size = 0;
     REFS_TRY(refs_combine__without_fragments(of->meta->attributes, &in->scratch, err));
@@ -245,8 +245,8 @@ static bool may_be_replaced(const refs_part_reader *in) {
            !refs_combine__copies(in->combine);
 }
 
-/* Whether an array is an aggregation that has to be taken apart. The files of a master may have a
- * group that the master has not. */
+/* Whether an array is an aggregation whose fragments are combined individually. The files of a
+ * master may have a group that the master lacks. */
 static bool is_aggregation(const refs_part_reader *in, const refs_array_meta *meta) {
     return (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes)) &&
            may_be_replaced(in) &&
@@ -260,7 +260,7 @@ static bool has_fragments(const refs_part_reader *in, const refs_array_meta *met
     return false;
 }
 
-/* The files of a master, which has the aggregation `meta`, are sources in its place. */
+/* Replaces a master, which has the aggregation `meta`, by its files as sources. */
 static refs_status replace(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
     const bool are_nested = refs_part__sees_aggregations(in);
     if (has_fragments(in, meta))
@@ -430,7 +430,7 @@ static refs_status read_part(refs_part_reader *in, refs_error *err) {
     return keep_urls(in, err);
 }
 
-/* Values of axes, and of small coordinates that say where the part lies. */
+/* Requests the values of axes, and of small coordinates that give the position of the part. */
 static refs_status request_coordinate(refs_part_reader *in, const refs_array_meta *meta,
                                       refs_error *err) {
     refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
@@ -461,7 +461,7 @@ static refs_status read_coordinates(refs_part_reader *in, refs_error *err) {
     return refs_part__load_values(in, err);
 }
 
-/* How a set was combined; data files say nothing. */
+/* Reads how a set was combined; data files have no record. */
 static refs_status take_how(refs_part_reader *in, refs_error *err) {
     if (refs_set_is_file(in->part->set)) return REFS_OK;
     REFS_TRY(refs_combine_how_read_set(in->part->set, &in->how, err));

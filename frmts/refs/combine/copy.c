@@ -1,4 +1,5 @@
-/* copy.c -- one part as it is: references go from set to sink, none is kept. */
+/* copy.c -- copies one part unchanged: references are passed from the set to the sink, without
+ * keeping any. */
 #include "combine_internal.h"
 #include "refs/fetch.h"
 #include "refs/store.h"
@@ -22,7 +23,7 @@ static refs_status put_documents(const refs_combine *combine, const refs_combine
     return REFS_OK;
 }
 
-/* A document of an array. */
+/* Finds a document of an array. */
 typedef struct under {
     const char *name;
     uint32_t text;

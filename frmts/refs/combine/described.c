@@ -1,4 +1,4 @@
-/* described.c -- arrays of a part as their metadata describe them. */
+/* described.c -- describes the arrays of a part by their metadata. */
 #include "part_reader.h"
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
@@ -23,8 +23,9 @@ static refs_status describe_meaning(refs_part_reader *in, const refs_array_meta 
     return refs_part__number_attribute(in, meta, "calendar", &array->calendar, err);
 }
 
-/* Whether netCDF-4 hides the name of a coordinate behind a prefix, since the file has a dimension
- * of that name without it: along that dimension of the result it is the coordinate. */
+/* Whether netCDF-4 has hidden the name of a coordinate behind a prefix, because the file has a
+ * dimension of that name without that coordinate. In the result it is the coordinate of the
+ * dimension. */
 static bool is_renamed(const refs_part_reader *in, const refs_array_meta *meta) {
     size_t concat;
     return meta->rank <= 1 && !refs_str_is(refs_path_last(refs_str_from(meta->path)), meta->name) &&
@@ -75,7 +76,7 @@ static refs_combine_coordinate coordinate_of(const refs_array_meta *meta) {
                : REFS_COMBINE_COORDINATE_OTHER;
 }
 
-/* Variables mostly name the coordinates that the one before them does. */
+/* Lists the coordinates of a variable, which are mostly those of the previous one. */
 static refs_status list_named_by(refs_part_reader *in, const refs_array_meta *meta,
                                  uint32_t *named_by, refs_error *err) {
     refs_str before = {"", 0};
@@ -93,7 +94,7 @@ static refs_status list_named_by(refs_part_reader *in, const refs_array_meta *me
     return in->scratch.size > 0 ? refs_part__number_scratch(in, named_by, err) : REFS_OK;
 }
 
-/* What a coordinate tells, and of which variables. */
+/* Records the kind of a coordinate, and its variables. */
 static refs_status describe_coordinate(refs_part_reader *in, const refs_array_meta *meta,
                                        refs_combine_array *array, refs_error *err) {
     array->coordinate = coordinate_of(meta);
@@ -182,7 +183,7 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
     return status;
 }
 
-/* Results have version 2, and masters have no version. */
+/* Converts metadata to version 2, which results have; masters have no version. */
 static refs_status take_version_3(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -219,7 +220,7 @@ static refs_status read_holes(refs_part_reader *in, const refs_array_meta *meta,
     if (refs_part__cuts_of(in) == NULL) return REFS_OK;
     const size_t n_before = holes->n;
     refs_part__cut_holes(in, meta, holes);
-    /* Along several dimensions, none that are recorded means that they are not known. */
+    /* along several dimensions, no recorded holes mean that they are unknown */
     if (n_before > 0 && holes->n == 0 && holes->n_along > 1) {
         refs_combine__holes_free(holes);
         array->holes = NULL;
@@ -235,7 +236,8 @@ static bool keeps_default(const refs_array_meta *meta) {
     return !is_bare && refs_cf_keeps_default_fill(meta);
 }
 
-/* Masters have a fill value where their fragments have the attribute missing_value, or nothing. */
+/* Finds missing values: masters have a fill value even if their fragments have the attribute
+ * missing_value or nothing. */
 static refs_status find_missing_value(const refs_array_meta *meta, refs_combine_array *array,
                                       refs_error *err) {
     const refs_json *value = NULL;
@@ -315,9 +317,9 @@ static bool has_undeclared_number(const refs_array_meta *meta) {
            is_number && meta->has_fill && refs_json_get(meta->attributes, "_FillValue") == NULL;
 }
 
-/* Whether a fill value of zero, or netCDF's default for bytes, was declared by the file. The other
- * arrays of the set show it, which the result may lack. Where attributes declare fill values, the
- * set's writer has moved them all into the metadata. */
+/* Whether to infer if a fill value of zero, or netCDF's default for bytes, was declared by the
+ * file. The other arrays of the set show that, but the result may lack them. If attributes declare
+ * fill values, the set's writer has moved all of them into the metadata. */
 static bool infers_fill(const refs_part_reader *in, const refs_array_meta *meta) {
     static const uint8_t zero[sizeof(double)] = {0};
     uint8_t usual[sizeof(double)];

@@ -1,5 +1,5 @@
-/* dim_search.c -- finds the dimensions along which parts lie apart, by comparing the coordinates of
- * all of them. */
+/* dim_search.c -- finds the dimensions along which parts differ, by comparing the coordinates of
+ * all parts. */
 #include "dim_search.h"
 
 #include <stdlib.h>
@@ -99,8 +99,8 @@ static bool lies_along_base(const refs_dim_search *all, const refs_combine_array
     return true;
 }
 
-/* Whether a coordinate that variables name has one value for all of the part: a scalar, or what
- * sets make of one along times, lead times, members, levels and the base. */
+/* Whether a coordinate that variables name has a single value in a part: a scalar, or what a
+ * combined set has instead of one along times, lead times, members, levels and the base. */
 static bool is_single(const refs_dim_search *all, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     if (array->named_by == REFS_COMBINE_NONE || !tells_place(all->combine, at) ||
@@ -139,7 +139,7 @@ static bool are_comparable(const refs_combine *combine, const refs_combine_array
     return refs_dims__has_one_value(combine, a) && refs_dims__has_one_value(combine, b);
 }
 
-/* The first parts with a coordinate, by names. */
+/* The first part with each coordinate, by name. */
 typedef struct first_places {
     const refs_combine *combine;
     refs_intern names;
@@ -158,7 +158,7 @@ typedef struct two_parts {
     bool do_differ;
 } two_parts;
 
-/* Compares a coordinate with the first of a name, which it is where there is none. */
+/* Compares a coordinate with the first one of that name; if there is none, it becomes the first. */
 static refs_status compare_with(first_places *first, refs_str name, const refs_combine_place *at,
                                 two_parts *found, refs_error *err) {
     const refs_combine *combine = first->combine;
@@ -176,8 +176,9 @@ static refs_status compare_with(first_places *first, refs_str name, const refs_c
     return REFS_OK;
 }
 
-/* Compares a coordinate with the first one. Levels of variables are compared with the first of the
- * same variable: others may lie at other ones. Most parts have the variables of one before. */
+/* Compares a coordinate with the first one. Levels of a variable are compared with the first level
+ * of the same variable, because others may differ. Most parts have the same variables as the
+ * previous one. */
 static refs_status compare_with_first(first_places *first, const refs_combine_place *at,
                                       two_parts *found, refs_error *err) {
     const refs_combine *combine = first->combine;
@@ -237,16 +238,16 @@ static refs_status tell_unclear(const refs_dim_search *all, const refs_combine_a
     return REFS_OK;
 }
 
-/* Whether the result may have a coordinate along the base that differs between parts: one that lies
- * along it in these, or an instant, which scalars give to lead times (times.c). */
+/* Whether a coordinate that differs between parts may become one along the base: it has the base's
+ * dimensions in the parts, or it is an instant, which gives scalars to lead times (times.c). */
 static bool may_follow(const refs_dim_search *all, const refs_combine_array *array) {
     return array->rank > 0 ? lies_along_base(all, array)
                            : all->has_lead_time && refs_combine__is_instant(array->coordinate);
 }
 
 /* Whether a coordinate varies independently of the base: two parts have the same value. Otherwise
- * it may be a function of the base, and a warning says how to add it. Not checked where only the
- * first and last part are known, nor for a recorded base. */
+ * it may be a function of the base, and a warning says how to add it. Not checked if only the first
+ * and last parts are known, nor for a recorded base. */
 static refs_status varies_alone(const refs_dim_search *all, const refs_combine_array *array,
                                 const refs_combine_member *const members[2], bool *does,
                                 refs_error *err) {
@@ -264,8 +265,8 @@ static refs_status varies_alone(const refs_dim_search *all, const refs_combine_a
     return *does ? REFS_OK : tell_unclear(all, array, members, err);
 }
 
-/* Whether a coordinate is an axis of one part, and a scalar of another: a set along the first,
- * which may have one step or all that the other has. */
+/* Whether a coordinate is an axis of one part and a scalar of another: the first one is a set along
+ * it, which may have one step or all steps of the other. */
 static bool is_axis_of_some(const refs_dim_search *all, uint32_t path, refs_dims_test *test) {
     bool has_axis = false, has_scalar = false;
     for (size_t i = 0; i < all->combine->n_members; i++) {
@@ -291,8 +292,8 @@ static refs_status adds_dim(const refs_dim_search *all, const refs_combine_array
                : REFS_OK;
 }
 
-/* Adds a coordinate that differs, and the dimensions along which it lies: a scalar for all of a
- * part has all its places. */
+/* Adds a coordinate that differs, with its dimensions: a scalar of a whole part applies to all its
+ * positions. */
 static refs_status add_coordinate(const refs_dim_search *all, const refs_combine_array *array,
                                   refs_dims_test *test, refs_dim_list *found, refs_error *err) {
     bool does;

@@ -1,4 +1,4 @@
-/* dims.c -- concat dimensions and their steps, as messages name them. */
+/* dims.c -- messages about concat dimensions and their steps. */
 #include "combine_internal.h"
 #include "refs/aggregation.h"
 #include "refs/clock.h"
@@ -70,7 +70,7 @@ refs_status refs_combine__fail_twice(const refs_combine *combine, const refs_com
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* So many are named of those that there are. */
+/* Limit of names in a message. */
 #define MAX_NAMED 20
 
 static bool has_dim(const refs_combine *combine, const refs_combine_array *array, size_t concat) {
@@ -79,7 +79,7 @@ static bool has_dim(const refs_combine *combine, const refs_combine_array *array
     return false;
 }
 
-/* The axes of fields do not tell which dimension is a new one. */
+/* Whether the parts have a dimension; the axes of fields do not show that a dimension is new. */
 static bool parts_have_dim(const refs_combine *combine, size_t concat) {
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
@@ -92,7 +92,7 @@ static bool parts_have_dim(const refs_combine *combine, size_t concat) {
     return false;
 }
 
-/* No part has the dimension, nor anything that could be its coordinate: it is a new one. */
+/* Whether a dimension is new: no part has it, nor an array that could be its coordinate. */
 static bool is_new(const refs_combine *combine, size_t concat) {
     if (refs_combine__is_of_fields(combine)) return !parts_have_dim(combine, concat);
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -131,8 +131,8 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
     return refs_buf_append(text, "", 1, err);
 }
 
-/* A name that is like no other is meant as it is, and may yet be a mistake; fragments cannot get a
- * dimension. */
+/* Warns of a new dimension whose name is not similar to any other: it may still be a mistake.
+ * Fragments cannot get one. */
 static refs_status tell_new(const refs_combine *combine, const char *requested,
                             const refs_intern *names, refs_error *err) {
     const refs_str near = find_near(names, requested);

@@ -73,7 +73,7 @@ uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
     return n <= REFS_COMBINE_MAX_VALUE_CHUNKS ? n : 0;
 }
 
-/* Steps of a chunk of values in a set that grows, or 0. */
+/* Steps per chunk of stored values in a set that grows, or 0. */
 static uint64_t steps_as_before(const refs_combine *combine, const refs_combine_result *result) {
     const refs_combine_member *set = &combine->members[0];
     const refs_combine_array *array = refs_combine__find(set, result->path);
@@ -430,7 +430,7 @@ static void note_difference(const emission *at, const refs_combine_result *resul
               at->combine->members[at->plan->order[other->member]].name);
 }
 
-/* Of equal chunks, the first reference by text is written, so that the result does not depend on
+/* Among equal chunks, the first reference by text is written, so that the result does not depend on
  * how parts were combined before. Inline values come first. */
 static bool is_preferred(const emission *at, const moved *one, const moved *other) {
     const refs_stream_ref *a = &one->ref, *b = &other->ref;

@@ -1,4 +1,4 @@
-/* entries.c -- fields and aggregations of a part, and the pieces of the latter. */
+/* entries.c -- fields and aggregations of a part, and the pieces of aggregations. */
 #include "part_reader.h"
 #include "refs/aggregation.h"
 #include "refs/cfa/cfa.h"
@@ -64,8 +64,8 @@ refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_
     return refs_part__want_values(in, meta, array->is_field, err);
 }
 
-/* Whether a scalar is the coordinate of a concat dimension, or a time of a part that is one step
- * along a time or a duration, such as the valid time of a forecast. */
+/* Whether a scalar is the coordinate of a concat dimension, or a time, such as the valid time of a
+ * forecast, of a part that is one step along a time or a duration. */
 static bool is_of_step(const refs_part_reader *in, const refs_array_meta *meta) {
     size_t concat;
     if (meta->rank != 0) return false;
@@ -86,13 +86,13 @@ static bool holds_strings(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_UNICODE;
 }
 
-/* Single letters are strings along their last dimension. */
+/* The rank of values: characters are strings along their last dimension. */
 static size_t rank_of_values(const refs_array_meta *meta) {
     const bool is_letter = meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1;
     return meta->rank - (is_letter && meta->rank > 0);
 }
 
-/* `meta` is one of the hierarchy's. */
+/* The role of an array; `meta` must be one of the hierarchy's. */
 static const refs_cf_role *describe_role(const refs_part_reader *in, const refs_array_meta *meta,
                                          refs_combine_array *array) {
     const refs_cf_role *role;
@@ -111,7 +111,7 @@ void refs_part__describe_kind(const refs_part_reader *in, const refs_array_meta 
         is_of_step(in, array->bounded != REFS_COMBINE_NONE
                            ? refs_hierarchy_array(in->source.hierarchy, array->bounded)
                            : meta);
-    /* arrays that only serve others need no concat dimensions that the part lacks */
+    /* arrays that only describe others do not need the concat dimensions that the part lacks */
     array->gets_new = array->is_of_step || !role->serves_others;
     array->is_time = refs_part__is_in_unit(meta, REFS_SINCE_EPOCH);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
@@ -178,7 +178,7 @@ refs_status refs_part__read_entry(refs_part_reader *in, const refs_array_meta *m
     entry->array.is_field = refs_combine__is_of_fields(in->combine);
     refs_part__describe_kind(in, meta, &entry->array);
     refs_array_meta own = *meta;
-    own.has_fill = false; /* netCDF's default counts where no attribute declares one */
+    own.has_fill = false; /* without an attribute, netCDF's default is the fill value */
     entry->declares_fill = meta->dtype.size <= sizeof entry->declared &&
                            refs_cf_declared_fill(in->source.hierarchy, &own, entry->declared);
     entry->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof entry->array.declared;

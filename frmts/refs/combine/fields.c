@@ -32,8 +32,8 @@ bool refs_combine__is_only_listed(const refs_combine *combine, const refs_combin
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* A variable that serves others in some part is not a field, even if another part lacks the
- * variables that it serves. */
+/* A variable that describes others in some part is not a field, even if another part lacks
+ * those. */
 static refs_status settle_service(refs_combine *combine, uint32_t path, refs_error *err) {
     const refs_combine_member *serving = NULL;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -229,7 +229,7 @@ static bool is_first(const refs_combine *combine, refs_str name) {
     return combine->n_dims == 0;
 }
 
-/* Whether a master is divided along all concat dimensions: it may have holes. */
+/* Whether a master is divided along all concat dimensions, so that it may have holes. */
 static bool is_cut_along_all(const refs_combine *combine, const refs_combine_entry *entry) {
     size_t n = 0;
     for (size_t dim = 0; dim < entry->array.rank; dim++)
@@ -296,7 +296,7 @@ static refs_status choose_dims(refs_combine *combine, refs_error *err) {
 
 /* -- places ------------------------------------------------------------------------------------ */
 
-/* The length of a dimension without a coordinate, from the entries of fields. */
+/* Sets the length of a dimension without a coordinate from the entries of fields. */
 static void take_listed_length(const refs_combine *combine, const refs_combine_member *member,
                                size_t concat, refs_combine_axis *axis) {
     for (size_t i = 0; i < member->n_entries; i++) {

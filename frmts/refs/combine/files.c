@@ -7,7 +7,7 @@
 #include "refs/scan.h"
 #include "refs/url.h"
 
-/* Most bytes of a list of files. */
+/* Limit of the size of a list of files. */
 #define MAX_LIST_BYTES (64 * REFS_MIB)
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ refs_status refs_combine_list_files(const refs_names_host *host, const char *loc
     const bool is_remote = refs_location_is_remote(name);
     const size_t before = names->size;
     if (refs_location_is_of_store(name)) return add_pattern(host, location, names, err);
-    /* URLs use these characters otherwise, and looking inside an archive may open a pipe. */
+    /* URLs use these characters for other purposes, and listing an archive may open a pipe */
     if ((is_remote || refs_str_starts(name, "/vsi")) && strchr(location, '*') == NULL)
         return REFS_OK;
     const refs_name_kind kind = is_remote ? REFS_NAME_ABSENT : host->look(host->user, location);
@@ -104,7 +104,7 @@ typedef struct many_files {
     refs_combine_options options;
     refs_combine_found_dims dims;
     const char **dim_list;
-    refs_set **open; /* for each file, its set if only coordinates were read; or NULL */
+    refs_set **open; /* for each file, its set if only its coordinates were read; or NULL */
     refs_combine *combine;
     refs_combine_sources *sources;
     refs_set_builder *builder;
@@ -124,7 +124,7 @@ static refs_status find_dims(many_files *all, refs_combine *combine, refs_error 
     return status;
 }
 
-/* The first and the last file stay open, as mostly all are read next. */
+/* The first and the last file stay open, because they are usually read next. */
 static refs_status add_coordinates(void *user, refs_combine *coordinates, size_t number,
                                    bool *is_added, refs_error *err) {
     many_files *all = user;
@@ -150,7 +150,7 @@ static refs_status guess_dims(many_files *all, refs_error *err) {
     return status;
 }
 
-/* Points at texts, each with a NUL behind it; NULL-ended. */
+/* Makes a NULL-terminated list of NUL-terminated texts. */
 static refs_status point_at(const refs_buf *texts, const char ***list, size_t *n, refs_error *err) {
     *n = refs_str_count_texts(refs_buf_text(texts));
     REFS_NEW(*list, *n + 1, err);
@@ -201,7 +201,8 @@ static refs_status read_parts(many_files *all, refs_error *err) {
     return refs_each_run(&each, err);
 }
 
-/* Files between them may differ along further dimensions: then all are read again. */
+/* Adds all files. If files between the first and last differ along further dimensions, all are read
+ * again. */
 static refs_status add_parts(many_files *all, refs_error *err) {
     REFS_TRY(read_parts(all, err));
     if (all->options.dims_are != REFS_COMBINE_GUESSED) return REFS_OK;
@@ -293,8 +294,8 @@ static void clear(many_files *all) {
     refs_buf_clear(&all->key);
 }
 
-/* Reads and builds; where some are masters, `replaced` gets the names that are to be read instead,
- * even if masters could not be combined as they are. */
+/* Reads the files and builds the set. If some are masters, `replaced` gets the names to read
+ * instead, even if the masters could not be combined as they are. */
 static refs_status try_files(many_files *all, refs_buf *replaced, refs_set **set, refs_error *err) {
     const refs_combine_named names = {all->names, all->n, 0};
     refs_error problem = REFS_ERROR_INIT;
@@ -313,7 +314,7 @@ static refs_status try_files(many_files *all, refs_buf *replaced, refs_set **set
     return replaced->size == 0 ? build(all, set, err) : REFS_OK;
 }
 
-/* As often as there are masters among the files of masters. */
+/* Repeats while there are masters among the files of masters. */
 static refs_status read_files(const many_files *first, refs_set **set, refs_error *err) {
     REFS_SCOPED_BUF texts = REFS_BUF_INIT;
     REFS_SCOPED const char **names = NULL;

@@ -2,8 +2,7 @@
  * refs/combine.h. */
 #include "dim_search.h"
 
-/* Kinds in the order in which dimensions stand: members, runs, times, lead times, levels, others.
- */
+/* The order of new dimensions: members, runs, times, lead times, levels, others. */
 static unsigned rank_of(refs_combine_coordinate coordinate) {
     static const unsigned ranks[] = {
         [REFS_COMBINE_COORDINATE_MEMBER] = 0,    [REFS_COMBINE_COORDINATE_REFERENCE_TIME] = 1,
@@ -31,7 +30,7 @@ static bool stands_before(const refs_combine *combine, uint32_t one, uint32_t ot
            0;
 }
 
-/* Adds names where they stand, so that the order does not depend on how parts were combined. */
+/* Inserts names by this order, so that it does not depend on how parts were combined. */
 static refs_status insert(const refs_dim_search *all, const refs_dim_list *list, refs_dim_list *to,
                           refs_error *err) {
     for (size_t i = 0; i < list->n; i++) {
@@ -81,7 +80,7 @@ static bool has_known_axis(const refs_combine *combine, const refs_combine_membe
     return false;
 }
 
-/* Adds names, each with a NUL, that are not in the base; with a member, only those of its axes. */
+/* Adds NUL-terminated names that are not in the base; with a member, only those of its axes. */
 static refs_status add_names(const refs_dim_search *all, const refs_combine_member *member,
                              uint32_t names, refs_dim_list *list, refs_error *err) {
     REFS_SCOPED_BUF texts = REFS_BUF_INIT; /* the strings move as they grow */
@@ -100,8 +99,8 @@ static refs_status add_names(const refs_dim_search *all, const refs_combine_memb
     return REFS_OK;
 }
 
-/* Adds the dimensions along which parts record holes. Other parts may fill these, and combined
- * along other dimensions alone, missing values would stay as if they were values. */
+/* Adds the dimensions along which parts record holes. Other parts may fill these; combined along
+ * other dimensions alone, missing values would be kept as valid ones. */
 static refs_status add_hole_dims(const refs_dim_search *all, refs_dim_list *list, refs_error *err) {
     const refs_combine *combine = all->combine;
     for (size_t i = 0; i < combine->n_members; i++)
@@ -110,8 +109,8 @@ static refs_status add_hole_dims(const refs_dim_search *all, refs_dim_list *list
     return REFS_OK;
 }
 
-/* Adds the dimensions that sets were combined along, even if all have the same steps: so does a set
- * of all their sources. */
+/* Adds the dimensions that sets were combined along, even if all sets have the same steps: a set of
+ * all their sources has these dimensions, too. */
 static refs_status add_former_dims(const refs_dim_search *all, refs_dim_list *list,
                                    refs_error *err) {
     const refs_combine *combine = all->combine;
@@ -148,7 +147,7 @@ refs_status refs_combine_find_dims(refs_combine *combine, refs_combine_found_dim
     dims->are_other = false;
     if (!refs_combine__is_of_coordinates(combine) &&
         refs_combine__has_masters(combine->options.masters))
-        return REFS_OK; /* their files will tell */
+        return REFS_OK; /* their files are read later */
     refs_combine__sort_members(combine);
     REFS_TRY(refs_combine__name_levels(combine, err));
     REFS_TRY(take_recorded(&all, dims, err));
@@ -174,7 +173,8 @@ static refs_status open_coordinates(const refs_combine_options *options, refs_co
     return refs_combine_open(&of_coordinates, combine, err);
 }
 
-/* Adds the ends, and sets *begin and *end to their numbers; equal: there is one. */
+/* Adds the first and last part, and sets *begin and *end to their numbers; equal if there is one
+ * part. */
 static refs_status add_ends(const refs_combine_coordinate_sources *sources,
                             refs_combine *coordinates, size_t *begin, size_t *end,
                             refs_error *err) {

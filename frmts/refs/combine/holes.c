@@ -25,7 +25,7 @@ static lacking find_lacking(const refs_combine *combine, const refs_combine_plan
     return found;
 }
 
-/* Counts the indices of the array's concat dimensions, of a part, or of all if `member` is NULL. */
+/* Counts the array's indices along concat dimensions, of a part, or of all if `member` is NULL. */
 static double places_of(const refs_combine_plan *plan, const refs_combine_result *result,
                         const refs_combine_member *member) {
     double n = 1;
@@ -37,7 +37,7 @@ static double places_of(const refs_combine_plan *plan, const refs_combine_result
     return n;
 }
 
-/* Whether a part is known to lack some of the array. */
+/* Whether a part has recorded holes in the array. */
 static bool are_recorded(const refs_combine *combine, const refs_combine_result *result) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
@@ -46,7 +46,7 @@ static bool are_recorded(const refs_combine *combine, const refs_combine_result 
     return false;
 }
 
-/* Whether each part has its share of the array whole: then the cells are those of the parts. */
+/* Whether no part has holes in its share of the array: then the cells are those of the parts. */
 static bool is_whole(const refs_combine *combine, uint32_t path) {
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_array *array = refs_combine__piece(&combine->members[i], path, 0);
@@ -194,8 +194,8 @@ static bool is_untold_default(const refs_combine_array *array) {
            memcmp(fill, array->fill, array->dtype.size) == 0;
 }
 
-/* Whether an array may contain an element; large arrays, whose values are not known, may. Fill
- * values that were added for holes do not count. */
+/* Whether an array may contain an element; always true for large arrays, whose values are unknown.
+ * Fill values that were added for holes do not count. */
 static bool may_hold(const refs_combine *combine, const refs_combine_array *array,
                      const uint8_t *element) {
     if (array->holes != NULL && array->holes->adds_fill) return false;
@@ -249,8 +249,8 @@ static refs_status choose_fill(refs_combine *combine, refs_combine_result *resul
     return take_fill(combine, result, refs_str_from(text), err);
 }
 
-/* The chunks that are known to be holes; without recorded positions, all absent ones, since other
- * absent chunks would have been refused. */
+/* The number of chunks that are known to be holes; without recorded positions all absent ones,
+ * because other absent chunks would have been rejected. */
 static double chunks_in_holes(const refs_combine *combine, const refs_combine_array *array) {
     const refs_combine_holes *holes = array->holes;
     double n = 0, others = 1;

@@ -1,7 +1,9 @@
-/* levels.c -- names levels by their values, so that a set of many files has the levels of one file
- * with all variables: heightAboveGround of 2 m and heightAboveGround_2 of 10 m, whichever file
- * comes first. A level is a scalar, or an axis of variables; axes that no source numbers keep
- * their names, as they may be steps of one axis. */
+/* levels.c -- names levels by their values.
+ *
+ * A set of many files then has the same levels as one file with all variables: heightAboveGround of
+ * 2 m and heightAboveGround_2 of 10 m, whichever file comes first. A level is a scalar, or an axis
+ * of variables. Axes that no source numbers keep their names, because they may be steps of one
+ * axis. */
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -9,7 +11,8 @@
 /* A level of some parts. Levels of one base are called "height", "height_2", … */
 typedef struct level {
     const refs_combine *combine;
-    const refs_combine_array *array, *bounds; /* of the first part that has it; bounds: or NULL */
+    const refs_combine_array *array,
+        *bounds;             /* of the first part that has it; `bounds` may be NULL */
     uint32_t users;          /* paths of the variables that have it, each with a NUL */
     uint32_t id, base, path; /* number in keys, strings: without its number, and in the result */
 } level;
@@ -61,7 +64,7 @@ static refs_status find_users(refs_combine *combine, const refs_combine_place *a
                           : REFS_OK;
 }
 
-/* Numbers a level by what distinguishes it. */
+/* Numbers a level by the properties that distinguish it. */
 static refs_status number_level(naming *at, const refs_combine_place *place, uint32_t *users,
                                 uint32_t *id, refs_error *err) {
     const refs_combine_array *array = place->array,
@@ -101,7 +104,7 @@ static bool has_path(const naming *at, uint32_t path) {
     return false;
 }
 
-/* "height_2" has the base "height", if a part has that. */
+/* Finds the base of a level: that of "height_2" is "height", if a part has it. */
 static void find_base(const naming *at, level *one) {
     const refs_str path = refs_combine__text(at->combine, one->path);
     size_t n = path.size;
@@ -112,7 +115,7 @@ static void find_base(const naming *at, level *one) {
         if (at->levels[i].array->path == base) one->base = base;
 }
 
-/* Compares element by element: the strings move as they grow, so values are of one moment. */
+/* Compares levels element by element, because strings move when others are added. */
 static int compare_elements(const refs_combine *combine, const refs_combine_array *a,
                             const refs_combine_array *b) {
     const refs_combine_array *const arrays[2] = {a, b};
@@ -133,7 +136,7 @@ static int compare_elements(const refs_combine *combine, const refs_combine_arra
     return (n[0] > n[1]) - (n[0] < n[1]);
 }
 
-/* By values, then scalars before axes, then by bounds. */
+/* Compares levels by values, then scalars before axes, then by bounds. */
 static int compare_levels(const level *a, const level *b) {
     const int order = compare_elements(a->combine, a->array, b->array);
     if (order != 0) return order;
@@ -156,7 +159,7 @@ static bool are_apart(const level *a, const level *b) {
     return compare_levels(a, b) != 0;
 }
 
-/* Whether the result, or a set, is combined along a level: its name stays. */
+/* Whether the result, or a set, is combined along a level, which then keeps its name. */
 static bool is_dim(const refs_combine *combine, uint32_t path) {
     const refs_str own = refs_path_last(refs_combine__text(combine, path));
     size_t dim;
@@ -171,8 +174,8 @@ static bool is_number(const level *one) {
     return value.kind == REFS_VALUE_INTEGER || value.kind == REFS_VALUE_NUMBER;
 }
 
-/* Whether levels of one base have one unit and belong to variables that have one of them each:
- * others become a dimension, or an error. */
+/* Whether levels of one base have one unit, and each variable has one of them; otherwise they
+ * become a dimension, or an error. */
 static refs_status belong_to_variables(const naming *at, const level *levels, size_t n,
                                        bool *do_belong, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern variables = {0};
@@ -203,7 +206,7 @@ static refs_status belong_to_variables(const naming *at, const level *levels, si
     return REFS_OK;
 }
 
-/* Whether levels of one name are apart, or others are not. */
+/* Whether levels with one name differ, or others with different names are equal. */
 static bool are_mixed(const level *levels, size_t n) {
     for (size_t i = 1; i < n; i++)
         for (size_t k = 0; k < i; k++)
@@ -262,7 +265,7 @@ static refs_status set_text(refs_combine *combine, const refs_buf *text, uint32_
     return refs_intern_add(&combine->strings, refs_buf_text(text), id, err);
 }
 
-/* Gives a member of a document, or an attribute, another value in JSON. */
+/* Replaces the value of a member of a document, or of an attribute, by JSON. */
 static refs_status set_member(refs_combine *combine, uint32_t *id, const char *name,
                               const char *value, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -272,7 +275,7 @@ static refs_status set_member(refs_combine *combine, uint32_t *id, const char *n
     return set_text(combine, &text, id, err);
 }
 
-/* Gives an attribute of an array another value in JSON, to which a NUL is added. */
+/* Replaces an attribute's value by JSON, to which a NUL is added. */
 static refs_status set_attribute(refs_combine *combine, refs_combine_array *array,
                                  const char *attribute, refs_buf *value, refs_error *err) {
     REFS_TRY(refs_buf_append(value, "", 1, err));
@@ -291,7 +294,7 @@ static refs_status set_text_attribute(refs_combine *combine, refs_combine_array 
     return set_attribute(combine, array, attribute, &quoted, err);
 }
 
-/* Gives an array another path, which its keys have, too. The strings move as they grow. */
+/* Renames an array and its keys. Strings move when others are added. */
 static refs_status set_path(refs_combine *combine, refs_combine_array *array, uint32_t path,
                             refs_error *err) {
     REFS_SCOPED_BUF prefix = REFS_BUF_INIT, name = REFS_BUF_INIT;
@@ -308,7 +311,7 @@ static refs_status set_path(refs_combine *combine, refs_combine_array *array, ui
 
 /* A level with its name in its part. */
 typedef struct renamed {
-    refs_combine_array *array, *bounds; /* bounds: or NULL */
+    refs_combine_array *array, *bounds; /* `bounds` may be NULL */
     uint32_t before, after;             /* paths */
 } renamed;
 
@@ -352,7 +355,7 @@ static bool are_unique(const refs_combine_member *member, const renamed_levels *
     return true;
 }
 
-/* Has a variable name its coordinates as they are called now. */
+/* Renames the coordinates in a variable's attributes. */
 static refs_status rename_words(refs_combine *combine, const renamed_levels *list,
                                 refs_combine_array *array, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -378,7 +381,7 @@ static refs_status rename_words(refs_combine *combine, const renamed_levels *lis
                      : REFS_OK;
 }
 
-/* Has an array lie along its axes as they are called now. */
+/* Renames the dimensions of an array. */
 static refs_status rename_dims(refs_combine *combine, const renamed_levels *list,
                                refs_combine_array *array, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -435,7 +438,7 @@ static refs_status rename_member(naming *at, refs_combine_member *member, refs_e
     return refs_combine__sort_paths(member, err);
 }
 
-/* Whether all names are free in all parts. */
+/* Checks that the new names are unused in all parts. */
 static refs_status check_names(naming *at, bool *are_free, refs_error *err) {
     for (size_t i = 0; i < at->combine->n_members && *are_free; i++) {
         REFS_SCOPED_BY(clear_renamed) renamed_levels list = {0};

@@ -1,6 +1,5 @@
-/* masters.c -- masters among the sources: the files of their fragments are combined in their place,
- * and what a master has beyond these as one more source. See refs/combine.h.
- */
+/* masters.c -- replaces masters among the sources by the files of their fragments; content of a
+ * master that no file has becomes one more source. See refs/combine.h. */
 #include <stdlib.h>
 
 #include "part_reader.h"
@@ -10,7 +9,7 @@
 #include "refs/url.h"
 #include "refs/validators.h"
 
-/* The size that a variable has to have in a file: that of its fragment. */
+/* The expected size of a variable in a file: that of its fragment. */
 typedef struct fragment_size {
     uint32_t path; /* in `arrays` of the master */
     size_t rank;
@@ -29,13 +28,13 @@ typedef struct master {
     refs_intern files; /* locations */
     master_file *items;
     size_t capacity;
-    refs_intern arrays; /* paths of all variables, without a slash before them */
-    refs_intern own;    /* those that have no fragments */
+    refs_intern arrays; /* paths of all variables, without leading slash */
+    refs_intern own;    /* variables without fragments */
     refs_intern rest;   /* those of them that are taken of the master itself: that no file has, and
                            coordinates of steps without a fragment */
 } master;
 
-/* A file, as one of the masters has it. */
+/* A file as one of the masters describes it. */
 typedef struct file_use {
     const master *by;
     const master_file *file;
@@ -44,13 +43,13 @@ typedef struct file_use {
 struct refs_combine_master_file {
     file_use *uses;
     size_t n, capacity;
-    bool is_whole; /* it is a source itself, too */
+    bool is_whole; /* it is also a source itself */
 };
 
 struct refs_combine_masters {
     const refs_vfs *vfs;
     const refs_set_options *sets;
-    refs_intern files; /* without a second name */
+    refs_intern files; /* each by one name */
     refs_combine_master_file *items;
     size_t capacity;
     refs_intern replaced; /* names of masters, likewise … */
@@ -101,7 +100,7 @@ void refs_combine_masters_free(refs_combine_masters *masters) {
 
 /* -- reading a master -------------------------------------------------------------------------- */
 
-/* Elements along a dimension that have a fragment. */
+/* The elements along a dimension that fragments cover. */
 typedef struct covered {
     uint64_t begin, end;
 } covered;
@@ -167,7 +166,7 @@ static bool has_gap(const listed_dim *dim) {
     return end < dim->size;
 }
 
-/* Sets *group to the group of a file whose variables are called as those of the master. */
+/* Sets *group to the group of a file whose variables have the same names as those of the master. */
 static refs_status find_group(const listing *all, const char *variable, char **group,
                               refs_error *err) {
     const refs_str path = refs_str_from(all->meta->path), own = without_slash(path);
@@ -254,7 +253,8 @@ static refs_status locate_source(const refs_part_reader *in, const refs_array_me
     return refs_buf_append(location, "", 1, err);
 }
 
-/* Small variables lie in a master itself: no fragment names the files that they are of. */
+/* Visits the recorded sources: small variables are in the master itself, so no fragment names their
+ * files. */
 static refs_status visit_source(void *user, const refs_source_state *state, refs_error *err) {
     listing *all = user;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
@@ -281,7 +281,7 @@ static refs_status list_array(listing *all, const refs_array_meta *meta, refs_er
     return refs_aggregation_each(meta, visit, all, err);
 }
 
-/* Steps without a fragment are steps all the same. */
+/* Lists the steps of a dimension, including those without a fragment. */
 static refs_status list_steps(listing *all, const listed_dim *dim, refs_error *err) {
     uint32_t id;
     if (dim->coordinate == NULL || !has_gap(dim)) return REFS_OK;
@@ -308,7 +308,7 @@ static refs_status list_all(listing *all, refs_error *err) {
 typedef struct checking {
     const refs_part_reader *in;
     size_t n;
-    bool are_known; /* all files are there, and as they were */
+    bool are_known; /* all files exist unchanged */
 } checking;
 
 static refs_status check_source(void *user, const refs_source_state *state, refs_error *err) {
@@ -340,7 +340,7 @@ bool refs_part__has_known_files(const refs_part_reader *in) {
 
 /* -- whole masters ----------------------------------------------------------------------------- */
 
-/* Owns `one`, also on failure. */
+/* Takes ownership of `one`, also on failure. */
 static refs_status keep(refs_combine_masters *masters, master *one, refs_error *err) {
     REFS_LOCKED(&masters->lock);
     bool is_known = false;
@@ -371,7 +371,7 @@ refs_status refs_part__list_files(refs_part_reader *in, refs_error *err) {
 
 /* -- reading its files ------------------------------------------------------------------------- */
 
-/* Local files may have several names. */
+/* Appends the identity of a file: local files may have several names. */
 static refs_status append_key(const char *name, refs_buf *key, refs_error *err) {
     const bool is_local = !refs_location_is_remote(refs_str_from(name)) &&
                           refs_url_authority_begin(refs_str_from(name)) == SIZE_MAX;
@@ -434,7 +434,8 @@ refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_m
         meta->path);
 }
 
-/* Dimensions of one element may be left out on either side. */
+/* Whether a variable has the expected size; dimensions of one element may be omitted on either
+ * side. */
 static bool has_size(const refs_array_meta *meta, const fragment_size *size) {
     size_t dim = 0;
     for (size_t i = 0; i < size->rank; i++) {
@@ -495,7 +496,7 @@ static refs_status use_file(refs_combine_masters *masters, const master *by, uin
 typedef struct replacing {
     refs_combine_masters *masters;
     const refs_combine_named *names;
-    refs_intern given; /* names that no master has */
+    refs_intern given; /* names of sources that no master has */
     refs_intern listed;
     refs_buf *to;
 } replacing;
@@ -546,7 +547,7 @@ static refs_status note_replaced(refs_combine_masters *masters, const master *on
     return REFS_OK;
 }
 
-/* Masters that are sources themselves come last: files are the first that are read. */
+/* Lists the names to read. Masters that are sources themselves come last: files are read first. */
 static refs_status list_names(replacing *all, refs_error *err) {
     refs_combine_masters *masters = all->masters;
     const refs_combine_named *names = all->names;
@@ -576,7 +577,7 @@ static bool has_array(const refs_combine *combine, refs_str path) {
     const uint32_t id = refs_intern_find(&combine->strings, path);
     size_t concat;
     if (combine->options.pattern != NULL && refs_combine__is_dim(combine, path, &concat))
-        return true; /* names of files have it */
+        return true; /* compares by names of files, too */
     for (size_t i = 0; i < combine->n_members && id != REFS_INTERN_NONE; i++) {
         const refs_combine_member *member = &combine->members[i];
         if (refs_combine__find(member, id) != NULL) return true;
@@ -586,7 +587,7 @@ static bool has_array(const refs_combine *combine, refs_str path) {
     return false;
 }
 
-/* Adds the variables that no file has to those that are taken of a master. */
+/* Adds the variables that no file has to those that are read from a master. */
 static refs_status find_rest(const refs_combine *combine, master *one, bool *are_more,
                              refs_error *err) {
     const bool is_some = combine->options.variables != NULL || combine->options.group != NULL;

@@ -1,5 +1,5 @@
-/* names.c -- names of parts: expands folders and patterns, and finds names that are given twice;
- * see refs/combine.h. */
+/* names.c -- names of parts: expands folders and patterns, and finds repeated names; see
+ * refs/combine.h. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,8 @@ static bool has_data_name(const char *name) {
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
-/* Manifests of empty fragments lie beside fragments, and are not fragments. */
+/* Whether a name is hidden: manifests of empty fragments are in the folder of fragments, but are
+ * not fragments. */
 static bool is_hidden(refs_str name) {
     const size_t slash = refs_str_find_last(name, '/');
     return refs_str_ends(name, REFS_CFA_OUTLINE) || slash + 1 >= name.size ||
@@ -107,7 +108,7 @@ refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
 
 /* -- batches ----------------------------------------------------------------------------------- */
 
-/* Most bytes of local sets that are open at a time, beyond one per processor. */
+/* Limit of bytes of local sets that are open at the same time, beyond one per processor. */
 #define MAX_OPEN_SETS (256 * REFS_MIB)
 
 unsigned refs_combine_n_threads(const char *const *names, size_t n) {
@@ -159,7 +160,8 @@ static bool is_set(const expansion *all, const char *folder) {
     return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT;
 }
 
-/* Icechunk's specification, version 2: "repo", and in version 1 "refs", beside the snapshots. */
+/* Whether a folder is a repository. Icechunk's specification: version 2 has "repo", version 1
+ * "refs", next to the snapshots. */
 static bool is_repository(const expansion *all, const char *folder) {
     return is_folder(look_inside(all, folder, "snapshots")) &&
            (look_inside(all, folder, "repo") == REFS_NAME_FILE ||
@@ -236,13 +238,14 @@ static int by_name(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Folders with the kept sets of an interrupted run (--resume). */
+/* Whether a folder has the kept sets of an interrupted run (--resume). */
 static bool is_resumed(const expansion *all, const char *folder, const char *name) {
     return refs_str_ends(refs_str_from(name), ".resume") &&
            is_folder(look_inside(all, *folder != '\0' ? folder : ".", name));
 }
 
-/* "STEM/STEM.v.fill.3x4.nc" stands for fragments that the master STEM.nc lacks, and has no data. */
+/* Whether a file is a filler, "STEM/STEM.v.fill.3x4.nc", which replaces missing fragments of the
+ * master STEM.nc and has no data. */
 static bool is_filler(const expansion *all, const char *folder, const char *name) {
     refs_str path = refs_str_from(folder);
     REFS_SCOPED_BUF master = REFS_BUF_INIT;

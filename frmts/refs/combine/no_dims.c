@@ -21,7 +21,7 @@ static refs_status list_variables(const refs_combine *combine,
     return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
 }
 
-/* For the message that no dimension was found: coordinates and times of two parts. */
+/* Two parts compared for the message that no dimension was found. */
 typedef struct compared {
     refs_buf times, unknown; /* times that differ, and coordinates that cannot be compared */
     size_t n_axes;           /* number of axes that both have */

@@ -5,7 +5,7 @@
 
 #include "combine_internal.h"
 
-/* A field of a part, and the numbers of its name. */
+/* A field of a part, and the numbers in the part's name. */
 typedef struct numbered {
     size_t member;
     const refs_combine_array *array;
@@ -35,7 +35,7 @@ static bool cut_variable(refs_str *name, refs_str path) {
     return true;
 }
 
-/* A number larger than any fragment's is part of the name. */
+/* Reads a number; one larger than any fragment's is part of the name. */
 static bool read_index(const refs_combine *combine, numbered *of) {
     refs_str text = refs_str_from(name_of(&combine->members[of->member]));
     if (refs_str_ends(text, ".nc")) text.size -= 3;
@@ -51,7 +51,7 @@ static bool read_index(const refs_combine *combine, numbered *of) {
     return cut_variable(&of->stem, refs_combine__text(combine, of->array->path));
 }
 
-/* False if not all fields of all parts are numbered. */
+/* Lists the numbers; *is_numbered is false if some field of some part has none. */
 static refs_status list_numbered(const refs_combine *combine, numbered_list *list, bool *are_all,
                                  refs_error *err) {
     *are_all = true;
@@ -155,7 +155,7 @@ static refs_status fail_cut(const refs_combine *combine, const numbered *of, siz
                      REFS_STR_ARG(refs_combine__text(combine, of->array->path)));
 }
 
-/* The lengths of fragments with each number. */
+/* Reads the length of the fragments with each number. */
 static refs_status read_sizes(const refs_combine *combine, const numbered_list *of, size_t dim,
                               uint64_t *sizes, refs_error *err) {
     for (size_t i = 0; i < of->n; i++) {
@@ -172,7 +172,7 @@ static size_t count_listed(const refs_combine_entry *outline, size_t dim) {
     return outline != NULL ? outline->grid.dims[dim].n_intervals : 0;
 }
 
-/* The lengths for all numbers of a manifest; false where it differs. */
+/* Takes the lengths of a manifest; false if they differ. */
 static bool take_outline(const refs_combine_entry *outline, size_t dim, uint64_t *sizes) {
     for (size_t i = 0; i < count_listed(outline, dim); i++) {
         const refs_fragment_interval *at = &outline->grid.dims[dim].intervals[i];

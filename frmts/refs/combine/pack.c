@@ -1,9 +1,9 @@
-/* pack.c -- references of a part as the result has them, see combine_internal.h. */
+/* pack.c -- converts references of a part to those of the result, see combine_internal.h. */
 #include "combine_internal.h"
 #include "refs/fetch.h"
 #include "refs/store.h"
 
-/* References between two questions whether to go on. */
+/* The number of references between two checks for cancellation. */
 #define REFS_BETWEEN_QUESTIONS 4096
 
 void refs_combine__packer_clear(refs_packer *packer) {
@@ -42,7 +42,7 @@ static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t
     REFS_TRY(refs_intern_add(packer->urls, refs_buf_text(&packer->url), number, err));
     while (packer->n_by_location <= id) {
         size_t capacity = packer->n_by_location;
-        /* Grown by halves: ids come one after the other. */
+        /* grows by half, because ids are consecutive */
         size_t more = capacity + capacity / 2 + 16;
         if (more <= id) more = (size_t)id + 1;
         uint32_t *grown = refs_realloc(packer->by_location, more * sizeof *grown);
@@ -63,7 +63,8 @@ static refs_status keep(void *user, size_t index, refs_bytes bytes, struct refs_
     return refs_buf_append(to, bytes.data, bytes.size, err);
 }
 
-/* Bytes that are put into a set are no longer compared by those who read it. */
+/* Checks the state of a source before its bytes are stored in the set: readers will not compare
+ * them. */
 static refs_status check_source(refs_packer *packer, const refs_ref *ref, refs_error *err) {
     const refs_combine_options *options = &packer->combine->options;
     refs_seen_location seen = {.location = ref->location};

@@ -1,11 +1,11 @@
-/* packed.c -- references of the arrays of a part. */
+/* packed.c -- reads the references of the arrays of a part. */
 #include "part_reader.h"
 
 typedef struct packing {
     refs_packer packer;
     refs_stream_writer stream;
     refs_combine_array *array;
-    uint64_t first[REFS_MAX_RANK]; /* of the chunks inside the cut */
+    uint64_t first[REFS_MAX_RANK]; /* first chunk inside the cut */
     uint32_t mask;
     bool has_mask;
 } packing;
@@ -69,7 +69,7 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
     return status == REFS_OK ? refs_part__describe_layout(in, array, err) : status;
 }
 
-/* Keys of the part, group included. */
+/* The chunk keys of an array in the part, including its group. */
 static refs_chunk_keys keys_of(const refs_part_reader *in, const refs_array_meta *meta,
                                const refs_combine_array *array, uint64_t n[REFS_MAX_RANK]) {
     refs_array_meta_n_keys(meta, n);
@@ -84,7 +84,7 @@ refs_status refs_part__stored_bytes(refs_part_reader *in, const refs_array_meta 
     const refs_chunk_keys keys = keys_of(in, meta, array, counts);
     REFS_TRY(refs_set_count_chunks(in->part->set, &keys, &n, err));
     *bytes = n;
-    const bool are_strings = meta->dtype.type == REFS_TYPE_OBJECT; /* of a byte or more */
+    const bool are_strings = meta->dtype.type == REFS_TYPE_OBJECT; /* of at least a byte each */
     bool fits = refs_mul_u64(n, are_strings ? 1 : meta->dtype.size, bytes);
     for (size_t dim = 0; fits && dim < meta->rank; dim++)
         fits = refs_mul_u64(*bytes, refs_part__key_size(meta, dim), bytes);
@@ -103,7 +103,7 @@ refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *m
                   .array = array};
     array->stream = in->member->streams.size;
     if (refs_part__find_cut_through(in, meta) < meta->rank)
-        return REFS_OK; /* its values are stored, if it has any */
+        return REFS_OK; /* its values, if any, are stored in the set */
     for (size_t dim = 0; dim < meta->rank; dim++) {
         const refs_combine_cut *cut = refs_part__find_cut(in, meta, dim);
         if (cut != NULL) at.first[dim] = cut->first / refs_part__key_size(meta, dim);

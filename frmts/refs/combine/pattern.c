@@ -49,7 +49,8 @@ static bool is_date(const clock_fields *time) {
                refs_days_from_civil(time->year + 1, 1, 1) - refs_days_from_civil(time->year, 1, 1);
 }
 
-/* Takes what `format` says from the beginning of `text`. A day of the year 0 is as wrong as 367. */
+/* Parses the beginning of `text` by `format`. Day 367 of a year is invalid, like a day of year
+ * 0. */
 static bool read_time(refs_str format, refs_str *text, int64_t *seconds, bool *is_wrong) {
     clock_fields time = {1970, 1, 1, 0, 0, 0, 0};
     bool has_day_of_year = false;
@@ -88,13 +89,13 @@ static bool read_number(refs_str text, refs_pattern_value *value) {
 typedef struct matching {
     const refs_combine *combine;
     refs_pattern_value *values;
-    refs_str wrong; /* what is read as a time that is none, where all else fits */
+    refs_str wrong; /* the text of an invalid time if everything else matches */
 } matching;
 
 static bool match(matching *at, refs_str pattern, refs_str text);
 
-/* A field, "time:%Y" without its braces, and what follows it. A value that is not a time is as
- * short as can be. */
+/* Matches a field, "time:%Y" without braces, and the text after it. A value that is not a time is
+ * as short as possible. */
 static bool match_field(matching *at, refs_str field, refs_str rest, refs_str text) {
     size_t colon = refs_str_find(field, ':'), concat;
     refs_str name = refs_str_part(field, 0, colon);
@@ -150,7 +151,7 @@ static bool match(matching *at, refs_str pattern, refs_str text) {
     return text.size == 0;
 }
 
-/* The pattern may begin anywhere behind a slash: it is the end of a name. */
+/* The pattern is the end of a name: it may begin after any slash. */
 refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err) {
     matching at = {combine, values, {NULL, 0}};
@@ -188,7 +189,8 @@ static refs_status check_codes(const char *pattern, refs_str format, refs_error 
     return REFS_OK;
 }
 
-/* Values of one dimension would be taken from one of its places, and files be lost. */
+/* Fails if a pattern names a dimension twice: only one value would be used, and files would be
+ * lost. */
 static refs_status check_new(const char *pattern, const refs_buf *dims, size_t begin, refs_str name,
                              refs_error *err) {
     while (begin < dims->size) {

@@ -1,6 +1,7 @@
-/* places.c -- compares the attributes that place parts on Earth; coordinates are compared by
- * result.c. Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags
- * of TIFF files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. A
+/* places.c -- compares the attributes that georeference parts; result.c compares coordinates.
+ *
+ * Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags of TIFF
+ * files are attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids are attributes of arrays. A
  * combined set has those of the first part. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 #include "combine_internal.h"
 #include "refs/one_crs.h"
 
-/* The role of an attribute in placing a raster. */
+/* The role of an attribute in georeferencing. */
 typedef enum attribute_role {
-    ROLE_NONE,      /* does not place anything */
-    ROLE_REFERENCE, /* the reference system of coordinates */
-    ROLE_POSITION   /* the position in it; coordinates take precedence */
+    ROLE_NONE,      /* none */
+    ROLE_REFERENCE, /* a part of the coordinate reference system */
+    ROLE_POSITION   /* a position; coordinates take precedence */
 } attribute_role;
 
 typedef enum subject { A_GROUP, AN_ARRAY, A_MAPPING } subject;
@@ -153,7 +154,7 @@ static refs_status are_same(const refs_json *a, const refs_json *b, attribute_ro
 
 typedef struct comparing {
     const refs_combine *combine;
-    bool has_positions; /* positions count, since there are no coordinates */
+    bool has_positions; /* positions are compared, because there are no coordinates */
     refs_buf text;      /* the difference; empty: none */
 } comparing;
 

@@ -1,4 +1,4 @@
-/* plan.c -- the order of the steps of all parts along the concat dimensions. */
+/* plan.c -- orders the steps of all parts along the concat dimensions. */
 #include "combine_internal.h"
 
 #include <math.h>
@@ -234,9 +234,9 @@ static bool common_value(const refs_combine *combine, const refs_combine_array *
     return by.scale > 0;
 }
 
-/* Of two values that are equal but for the rounding of a conversion (times are exact), the one
- * whose units come first by name counts, so that the result does not depend on the order of parts.
- */
+/* Whether a value comes before another one. If two differ only by the rounding of a conversion
+ * (times are exact), the one whose units come first by name counts, so that the result does not
+ * depend on the order of parts. */
 static bool is_before(const refs_combine *combine, const refs_combine_array *a,
                       const refs_combine_array *b, const refs_value *value,
                       const refs_value *least) {
@@ -251,8 +251,8 @@ static bool is_before(const refs_combine *combine, const refs_combine_array *a,
     return order != 0 ? order < 0 : one.size < other.size;
 }
 
-/* The part with the earliest time, or the least value: its units hold for all. SIZE_MAX where all
- * have the same. */
+/* Finds the part with the earliest time, or the least value, whose units the result has. SIZE_MAX
+ * if all parts have the same units. */
 static refs_status find_earliest(concat_steps *all, size_t *earliest, refs_error *err) {
     refs_combine *combine = all->combine;
     const refs_combine_array *first =
@@ -318,7 +318,7 @@ static void find_shortest_tick(const concat_steps *all, counting *to) {
     }
 }
 
-/* Finds the common type; false where all have it and the units already. */
+/* Finds the common type; false if all parts have it and the units already. */
 static bool find_time_type(const concat_steps *all, counting *to) {
     const refs_combine *combine = all->combine;
     bool differs = false;
@@ -386,7 +386,7 @@ static refs_status write_all_times(concat_steps *all, refs_combine_concat_dim *c
     return REFS_OK;
 }
 
-/* From here on, numbers of times are in the units of the result: widths of gaps, too. */
+/* Converts all times to the units of the result, widths of gaps included. */
 static refs_status count_times(concat_steps *all, refs_combine_concat_dim *concat, size_t earliest,
                                refs_error *err) {
     refs_combine *combine = all->combine;
@@ -453,12 +453,12 @@ static double distance_of(const refs_value *a, const refs_value *b) {
                 1e-9 * (a->instant.nanoseconds - b->instant.nanoseconds));
 }
 
-/* The neighbour of a value in an ascending list that is the same in single precision, or NULL. */
+/* The neighbour of a value in an ascending list that equals it in single precision, or NULL. */
 static const refs_value *find_double(const refs_value *doubles, size_t n, const refs_value *single,
                                      const refs_cf_clock *clock) {
     const refs_value *found = NULL;
     size_t low = 0, high = n;
-    refs_value exact = *single; /* rounded times are other instants */
+    refs_value exact = *single; /* rounded times are different instants */
     if (single->kind == REFS_VALUE_TIME &&
         !refs_cf_instant_of(clock, single->number, REFS_CF_DOUBLE, &exact.instant))
         return NULL;
@@ -475,8 +475,7 @@ static const refs_value *find_double(const refs_value *doubles, size_t n, const 
     return found != NULL && distance_of(&exact, found) < below ? found : &doubles[low - 1];
 }
 
-/* A value that is in single precision in some parts and in double in others counts as one if both
- * are equal in single precision. */
+/* Matches values in single precision with equal ones in double precision of other parts. */
 static refs_status match_singles(concat_steps *all, refs_error *err) {
     size_t n_double = 0;
     const refs_value_kind kind = all->steps[0].value.kind;
@@ -499,8 +498,8 @@ static refs_status match_singles(concat_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* The table moves when strings are added: collected views are collected again. A part without steps
- * need not have a coordinate. */
+/* Converts all coordinates. Strings move when others are added, so views are collected again. A
+ * part without steps need not have a coordinate. */
 static refs_status rebase_all(concat_steps *all, refs_combine_concat_dim *concat, refs_error *err) {
     refs_combine *combine = all->combine;
     const refs_combine_array *counted =
@@ -566,9 +565,9 @@ static bool are_times(const concat_steps *all) {
                              array->dtype.type == REFS_TYPE_DATETIME);
 }
 
-/* Values descend if they do in some part, as latitudes from north to south do: parts of one step
- * that were combined before ascend by default. Times descend only if they do in every part of two
- * steps or more: one file that counts backwards does not reverse an archive. */
+/* Whether values descend: they do if those of some part descend, as latitudes from north to south;
+ * combined parts of one step ascend by default. Times descend only if those of every part with
+ * several steps do: one file that counts backwards does not reverse an archive. */
 static bool find_direction(const concat_steps *all) {
     bool falls = false, rises = false;
     for (size_t i = 1; i < all->n; i++) {
@@ -580,7 +579,7 @@ static bool find_direction(const concat_steps *all) {
     return falls && all->steps[0].value.kind != REFS_VALUE_NONE && !(rises && are_times(all));
 }
 
-/* A numbered part has its steps from its own number on. */
+/* Sets the positions of a numbered part, whose steps begin at its number. */
 static void place_numbers(const concat_steps *all, const refs_combine_concat_dim *concat) {
     refs_combine *combine = all->combine;
     for (size_t i = 0; i < combine->n_members; i++) {
@@ -591,7 +590,7 @@ static void place_numbers(const concat_steps *all, const refs_combine_concat_dim
     }
 }
 
-/* The end of the steps of the value of number `begin`. */
+/* The end of the steps with the same value as number `begin`. */
 static size_t end_of_value(const concat_steps *all, size_t begin, bool *is_kept) {
     size_t end = begin;
     *is_kept = false;
@@ -617,7 +616,7 @@ static void drop_only_listed(concat_steps *all) {
     all->n = n;
 }
 
-/* The steps of the first parts: at least `n`, if there are so many. */
+/* The number of steps of the first parts: at least `n`, if there are so many. */
 static uint64_t steps_of_first_parts(const concat_steps *all, uint64_t n) {
     uint64_t steps = 0;
     for (size_t i = 0; i < all->combine->n_parts && steps < n; i++)
@@ -625,7 +624,7 @@ static uint64_t steps_of_first_parts(const concat_steps *all, uint64_t n) {
     return steps;
 }
 
-/* Gives steps of intervals with a file the positions that they have in the master or manifest. */
+/* Gives steps of intervals with a file their positions in the master or manifest. */
 static void place_written(const concat_steps *all, const refs_combine_entry *entry,
                           refs_combine_axis *axis) {
     for (size_t dim = 0; dim < entry->array.rank; dim++) {
@@ -655,7 +654,8 @@ static refs_status place_entries(const concat_steps *all, refs_combine_member *m
                      (unsigned long long)axis->n, member->name);
 }
 
-/* Parts without a coordinate follow each other, except along dimensions that are only cut. */
+/* Places parts without a coordinate one after the other, except along dimensions that are only
+ * divided. */
 static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim *concat,
                                refs_error *err) {
     refs_combine *combine = all->combine;
@@ -672,7 +672,7 @@ static refs_status place_plain(const concat_steps *all, refs_combine_concat_dim 
 }
 
 static int by_place(const void *left, const void *right) {
-    const refs_combine_steps *a = left, *b = right; /* a position and its step */
+    const refs_combine_steps *a = left, *b = right; /* positions and their steps */
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
@@ -750,7 +750,7 @@ static refs_status place(concat_steps *all, refs_combine_concat_dim *concat, ref
     }
     if (combine->n_parts < combine->n_members) drop_only_listed(all);
     if (all->n == 0) return place_plain(all, concat, err);
-    /* A value that one part has twice is two steps; other parts have the first. */
+    /* a value that one part has twice is two steps; in other parts it is the first of them */
     uint64_t repeat = 0, first = 0;
     for (size_t i = 0; i < all->n; i++) {
         const bool is_other = i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0;
@@ -805,7 +805,7 @@ static void tell_gaps(const concat_steps *all, const double *widths, size_t n, d
     tell_first_gap(all, n_gaps, first, usual);
 }
 
-/* Tiles repeat each other's steps. */
+/* Merges equal steps, which tiles share. */
 static void drop_same_steps(concat_steps *all) {
     size_t n = all->n > 0 ? 1 : 0;
     for (size_t i = 1; i < all->n; i++)
@@ -832,7 +832,7 @@ static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* A master lists a file once as a source, and may have several of its steps. */
+/* Checks lengths: a master lists a file once as a source, and may have several of its steps. */
 static refs_status check_length(const concat_steps *all, const refs_combine_concat_dim *concat,
                                 refs_error *err) {
     const uint64_t n_before = all->combine->n_before[all->concat];
@@ -846,8 +846,8 @@ static refs_status check_length(const concat_steps *all, const refs_combine_conc
 
 /* -- one dimension ----------------------------------------------------------------------------- */
 
-/* The part with the first step: the first by name of those that have it, so that the coordinate has
- * the same metadata whatever the order of the parts. */
+/* Finds the part with the first step; if there are several, the first one by name, so that the
+ * coordinate's metadata do not depend on the order of parts. */
 static size_t first_by_name(const concat_steps *all) {
     const refs_combine_member *members = all->combine->members;
     size_t first = all->steps[0].member;
@@ -964,7 +964,7 @@ static refs_status add_path(const refs_combine *combine, uint32_t path, named_li
 static refs_status add_paths(const refs_combine *combine, const refs_combine_member *member,
                              named_list *list, refs_error *err) {
     size_t k = 0;
-    /* Those of a master or a manifest keep their order: both lists ascend by number. */
+    /* steps of a master or a manifest keep their order: both lists ascend by number */
     for (size_t i = 0; i < member->n_arrays + member->n_entries; i++) {
         const bool is_entry =
             k < member->n_entries && (member->entries[k].number <= i || i - k >= member->n_arrays);
@@ -976,8 +976,8 @@ static refs_status add_paths(const refs_combine *combine, const refs_combine_mem
     return REFS_OK;
 }
 
-/* Sorts by name, whichever part has them; those of a master in the order of the parts by place, a
- * manifest first. */
+/* Lists all arrays, sorted by name; those of a master in the order of the parts, a manifest
+ * first. */
 static refs_status list_paths(const refs_combine *combine, refs_combine_plan *plan,
                               refs_error *err) {
     named_list list = {.seen = refs_calloc(combine->strings.count + 1, 1)};

@@ -1,12 +1,11 @@
-/* recorded.c -- files of the fragments of a master as the master describes them, see
+/* recorded.c -- adds the files of a master's fragments as the master describes them, see
  * combine_aggregate.h.
  *
- * Each becomes a member as if it had been read: with the fields of which it has a fragment, and
- * what the master has of all other variables at the steps of these.
- */
+ * Each becomes a member as if it had been read: with the fields that it has fragments of, and with
+ * the master's values of all other variables at the steps of these. */
 #include "combine_internal.h"
 
-/* A region along a dimension that is not known yet. */
+/* An interval that is not known yet. */
 #define UNKNOWN ((refs_combine_steps){UINT64_MAX, UINT64_MAX})
 
 /* A file of the master. */
@@ -25,10 +24,10 @@ typedef struct table {
     refs_combine_recorded *files;
     size_t n_files;
     recorded_file *entries; /* each file */
-    refs_intern names;      /* of the files … */
-    size_t *number;         /* … and which one each name is of */
-    uint32_t *dims;         /* of aggregations: strings */
-    bool *is_cut;           /* of each of them */
+    refs_intern names;      /* names of the files … */
+    size_t *number;         /* … and the number of the file for each */
+    uint32_t *dims;         /* dimensions of aggregations, as strings */
+    bool *is_cut;           /* for each dimension */
     size_t n_dims;
     refs_buf scratch;
 } table;
@@ -86,7 +85,8 @@ static refs_str without_slash(refs_str path) {
     return path.size > 0 && path.data[0] == '/' ? refs_str_part(path, 1, path.size) : path;
 }
 
-/* Whether the fragment is called in its file as those are that are added. */
+/* Whether the fragment's variable in its file has the same name as those of sources that are
+ * added. */
 static refs_status is_called_so(table *all, const refs_combine_entry *entry, const char *variable,
                                 bool *is_so, refs_error *err) {
     all->scratch.size = 0;
@@ -143,7 +143,7 @@ static bool knows_region(const table *all, const recorded_file *file, uint32_t d
     return at < all->n_dims && file->regions[at].begin != UNKNOWN.begin;
 }
 
-/* Elements of an array that a file has, along one of its dimensions. */
+/* The interval of an array that a file has, along one of its dimensions. */
 static refs_combine_steps steps_of(const table *all, const recorded_file *file,
                                    const refs_combine_array *array, size_t dim) {
     const uint32_t name = array->dims[dim];
@@ -159,23 +159,23 @@ static bool is_whole(const table *all, const recorded_file *file, const refs_com
     return true;
 }
 
-/* Whether dimensions are cut of which it is not known what the file has. */
+/* Whether the array has a divided dimension whose interval in the file is unknown. */
 static bool lacks_region(const table *all, const recorded_file *file) {
     for (size_t dim = 0; dim < all->n_dims; dim++)
         if (all->is_cut[dim] && file->regions[dim].begin == UNKNOWN.begin) return true;
     return false;
 }
 
-/* Whether parts may lie apart along a dimension of an aggregation: where it is not known along
- * which they do, along all that are cut. */
+/* Whether parts may differ along a dimension of an aggregation; if the concat dimensions are
+ * unknown, along all divided ones. */
 static bool may_be_concat(const table *all, uint32_t dim) {
     size_t concat;
     if (all->combine->n_dims == 0) return all->is_cut[dim_at(all, dim)];
     return refs_combine__is_dim(all->combine, refs_intern_get(all->strings, dim), &concat);
 }
 
-/* Values of strings of any length are not cut; nor are arrays shorter than their dimension, or
- * along a dimension where no fragment tells which steps the file has. */
+/* Whether an array can be divided: not variable-length strings, nor arrays shorter than their
+ * dimension, nor along a dimension for which no fragment shows the steps of the file. */
 static bool can_be_cut(const table *all, const recorded_file *file,
                        const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++) {
@@ -189,8 +189,8 @@ static bool can_be_cut(const table *all, const recorded_file *file,
             array->digest == REFS_COMBINE_NONE && array->holes == NULL);
 }
 
-/* Whether other parts have the whole of it, too: values that are small are then compared, and those
- * of an aggregation the file alone has. */
+/* Whether other parts have all of the array, too, so that values are compared: small ones are;
+ * those of an aggregation are in one file only. */
 static bool is_compared(const table *all, const refs_combine_entry *entry) {
     uint64_t n = entry->array.dtype.size;
     for (size_t dim = 0; dim < entry->array.rank; dim++)
@@ -210,7 +210,7 @@ static bool says_enough(const table *all, const recorded_file *file) {
     return true;
 }
 
-/* The elements of an array that a file has. */
+/* The region of an array that a file has. */
 typedef struct region_of_array {
     refs_combine_steps steps[REFS_MAX_RANK];
     uint64_t n;
@@ -226,7 +226,7 @@ static region_of_array region_of(const table *all, const recorded_file *file,
     return region;
 }
 
-/* The number, among all elements of an array, of element `i` of a region. */
+/* The number in the whole array of element `i` of a region. */
 static uint64_t place_in_array(const region_of_array *region, const refs_combine_array *array,
                                uint64_t i) {
     uint64_t place = 0, stride = 1;
@@ -238,15 +238,14 @@ static uint64_t place_in_array(const region_of_array *region, const refs_combine
     return place;
 }
 
-/* What is of an array and lies in the region that the file has: bytes of `size` for each element.
- */
+/* Data of an array to be divided by the file's region: `size` bytes for each element. */
 typedef struct region_cut {
     const recorded_file *file;
     const refs_combine_array *array;
     size_t size;
 } region_cut;
 
-/* Sets *id to the part that the file has of string number *id. */
+/* Sets *id to the file's part of string number *id. */
 static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, refs_error *err) {
     const size_t size = cut->size;
     if (*id == REFS_COMBINE_NONE) return REFS_OK;
@@ -263,8 +262,8 @@ static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, re
 
 /* -- holes ------------------------------------------------------------------------------------- */
 
-/* Whether there may be values that no file has: some are missing in the master, and the fill value
- * may be one that was added for that. */
+/* Whether some values may be in no file: the master has missing ones, and its fill value may have
+ * been added for that. */
 static bool may_have_holes(const table *all, const refs_combine_array *array) {
     bool is_cut = false;
     for (size_t dim = 0; dim < array->rank; dim++) {
@@ -275,7 +274,8 @@ static bool may_have_holes(const table *all, const refs_combine_array *array) {
            array->declares_fill;
 }
 
-/* Clears what a file has, which is known where one of its values is there. */
+/* Clears the region of a file that is known to have it, because one of its values is not
+ * missing. */
 static void clear_region(const table *all, const recorded_file *file,
                          const refs_combine_array *array, refs_buf *unclear) {
     const region_of_array region = region_of(all, file, array);
@@ -287,7 +287,7 @@ static void clear_region(const table *all, const recorded_file *file,
         unclear->data[place_in_array(&region, array, i)] = 0;
 }
 
-/* Whether it cannot be told which files lack an array. */
+/* Whether it is unknown which files lack an array. */
 static refs_status hides_holes(const table *all, const refs_combine_array *array, bool *hides,
                                refs_error *err) {
     REFS_SCOPED_BUF unclear = REFS_BUF_INIT;
@@ -301,7 +301,7 @@ static refs_status hides_holes(const table *all, const refs_combine_array *array
     return REFS_OK;
 }
 
-/* The array of which `file` has a part, with lists of its own. */
+/* Copies an array with its own lists for the part in `file`. */
 static refs_status copy_array(const table *all, const recorded_file *file,
                               const refs_combine_array *from, refs_combine_array *to,
                               refs_error *err) {
@@ -336,7 +336,7 @@ static refs_status add_array(const table *all, recorded_file *file, const refs_c
 
 static refs_status add_values(table *all, recorded_file *file, const refs_combine_array *from,
                               refs_error *err) {
-    if (from->is_field) return REFS_OK; /* the master's own */
+    if (from->is_field) return REFS_OK; /* the master's own fields are skipped */
     REFS_TRY(add_array(all, file, from, err));
     refs_combine_array *to = &file->member.arrays[file->member.n_arrays - 1];
     if (is_whole(all, file, from)) return REFS_OK;
@@ -372,7 +372,7 @@ static refs_status add_fragment(const table *all, const refs_combine_entry *entr
     return REFS_OK;
 }
 
-/* Fields are placed once all parts are there. */
+/* Sets the intervals of a file. Fields are placed when all parts were added. */
 static refs_status place(table *all, refs_combine_member *member, refs_error *err) {
     const refs_combine *combine = all->combine;
     if (refs_combine__is_of_fields(combine)) return REFS_OK;
@@ -382,7 +382,7 @@ static refs_status place(table *all, refs_combine_member *member, refs_error *er
     return refs_combine__widen_layouts(combine, member, all->strings, err);
 }
 
-/* In the order in which the master has its variables. */
+/* Makes a member with arrays in the master's order. */
 static refs_status make_member(table *all, size_t number, refs_error *err) {
     const refs_combine_member *master = all->master;
     recorded_file *file = &all->entries[number];
@@ -418,7 +418,7 @@ static refs_status make_members(table *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Together, as members share strings. */
+/* Adds all members at once, because they share strings. */
 static refs_status keep_members(table *all, refs_error *err) {
     REFS_SCOPED refs_combine_member *members = refs_calloc(all->n_files + 1, sizeof *members);
     size_t n = 0;
@@ -470,7 +470,7 @@ static void note_lengths(refs_combine *combine, const refs_intern *strings,
         note_length(combine, strings, &master->entries[i].array);
 }
 
-/* A master of fields is a member, too: it says how long dimensions are. */
+/* Adds the master of fields as a member, too: it states the lengths of dimensions. */
 static refs_status keep_master(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *master, refs_error *err) {
     for (size_t i = 0; i < master->n_entries; i++)

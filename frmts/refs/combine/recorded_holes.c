@@ -214,7 +214,7 @@ refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *s
 static void forget_fill(refs_combine_array *array) {
     const refs_combine_holes *holes = array->holes;
     if (holes == NULL) return;
-    /* the declared value was only that of holes */
+    /* the declared fill value was only that of holes */
     if (holes->adds_fill) array->declares_fill = false;
     array->has_nodata = holes->has_nodata;
     array->keeps_default = holes->keeps_default;

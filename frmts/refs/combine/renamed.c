@@ -9,7 +9,7 @@ typedef struct renaming {
     refs_combine *combine;
     refs_combine_member *member;
     refs_intern *strings;
-    size_t group; /* bytes of paths that are dropped: the selected group */
+    size_t group; /* length of the selected group, which is removed from paths */
 } renaming;
 
 /* A file counts as absent only if that is certain: a name chosen after an I/O error would be read

@@ -52,7 +52,7 @@ static bool has_one_for_all(const refs_combine *combine, const refs_combine_memb
 
 /* -- layouts of arrays that get dimensions ----------------------------------------------------- */
 
-/* Sets a layout to that of a document with other chunks. */
+/* Sets a layout to that of a document with another chunk shape. */
 static refs_status widen(refs_intern *strings, uint32_t document, const refs_buf *chunks,
                          uint32_t *layout, refs_error *err) {
     const char *const pairs[] = {"chunks", (const char *)chunks->data, NULL};
@@ -141,7 +141,7 @@ static bool is_axis(const refs_combine_result *result) {
     return result->rank == 1 && result->like->dims[0] == result->path;
 }
 
-/* Appends what to do where an axis of levels differs, since it may be that of other variables. */
+/* Appends advice if an axis of levels differs, because it may belong to other variables. */
 static refs_status print_other_levels(const refs_combine *combine,
                                       const refs_combine_result *result, refs_buf *text,
                                       refs_error *err) {
@@ -397,7 +397,7 @@ static bool is_shared_coordinate(const refs_combine_result *result) {
            (is_axis(result) || result->like->is_grid || result->like->is_label);
 }
 
-/* A value of an array of the first part, and of another one, as they are compared. */
+/* The values of an array of the first part, or of another one, in comparable form. */
 static refs_values readable_of(const refs_combine *combine, const refs_combine_result *result,
                                const refs_combine_array *array) {
     refs_values values = values_of(combine, array);
@@ -405,8 +405,7 @@ static refs_values readable_of(const refs_combine *combine, const refs_combine_r
     return values;
 }
 
-/* Converts values into the unit of `mine`; false where that is unknown. Times compare without
- * conversion. */
+/* Converts values to the unit of `mine`; false if that is unknown. Times need no conversion. */
 static bool convert_units(const refs_combine *combine, const refs_combine_array *mine,
                           const refs_combine_array *theirs, refs_values *values) {
     const refs_cf_units from = refs_combine__count_of(combine, theirs),
@@ -447,7 +446,7 @@ bool refs_combine__are_one_coordinate(const refs_combine *combine, const refs_co
            refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
-/* An element that is not the same in the first part and another. */
+/* An element that differs between the first part and another one. */
 typedef struct difference {
     const refs_combine_place *at;
     uint64_t element;
@@ -461,7 +460,7 @@ static refs_status list_texts(const refs_combine *combine, const refs_combine_ar
                             : refs_combine__append_strings(&array->dtype, values, texts, err);
 }
 
-/* A value, of `texts` if the array has some. */
+/* The value of an element; from `texts` if the array has strings. */
 static refs_value element_of(const refs_values *values, refs_str texts, uint64_t i) {
     const size_t size = values->dtype->size;
     const bool has_it = size > 0 && i < values->bytes.size / size;
@@ -496,8 +495,8 @@ static refs_status describe_difference(const refs_combine *combine,
     return REFS_OK;
 }
 
-/* Fails where a variable that serves others, such as a level, has units that cannot be converted.
- */
+/* Fails if a variable that describes others, such as a level, has units that cannot be
+ * converted. */
 static refs_status fail_other_units(const refs_combine *combine, const refs_combine_result *result,
                                     const refs_combine_place *at, refs_error *err) {
     const refs_str one = refs_combine__text(combine, result->like->units);
@@ -523,8 +522,7 @@ static bool has_other_levels(const refs_combine *combine, const refs_combine_arr
     return false;
 }
 
-/* Appends the variables at a level where others lie at other levels: these have no place along it.
- */
+/* Appends the variables with a level that others lack: these cannot be combined along it. */
 static refs_status print_variables(const refs_combine *combine, const refs_combine_array *level,
                                    refs_buf *options, refs_error *err) {
     refs_str names = refs_combine__text(combine, level->named_by);
@@ -554,7 +552,7 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
                      (int)options.size, (const char *)options.data);
 }
 
-/* Whether variables lie at this level, or at one with these bounds, which the result has once. */
+/* Whether variables have this level, or one with these bounds, which the result has once. */
 static bool is_of_level(const refs_combine *combine, const refs_combine_result *result) {
     const refs_combine_array *level =
         refs_combine__bounded_by(&combine->members[result->first], result->like);
@@ -563,7 +561,7 @@ static bool is_of_level(const refs_combine *combine, const refs_combine_result *
             refs_combine__is_own_axis(&combine->strings, level));
 }
 
-/* A pattern names some of the dimensions: others may be meant, too. */
+/* Appends advice: a pattern that names some dimensions may lack others. */
 static refs_status print_other_dims(const refs_combine *combine, const refs_combine_result *result,
                                     refs_buf *text, refs_error *err) {
     if (combine->options.pattern == NULL) return REFS_OK;
@@ -575,7 +573,7 @@ static refs_status print_other_dims(const refs_combine *combine, const refs_comb
                            REFS_STR_ARG(refs_combine__text(combine, result->like->name)));
 }
 
-/* Warns once of a difference, which `text` describes; fails where coordinates of a grid, or levels,
+/* Warns once of the difference that `text` describes; fails if coordinates of a grid, or levels,
  * differ. */
 static refs_status tell_difference(const refs_combine *combine, refs_combine_result *result,
                                    const refs_combine_place *at, refs_buf *text, refs_error *err) {
@@ -604,7 +602,7 @@ static refs_status tell_difference(const refs_combine *combine, refs_combine_res
     return REFS_OK;
 }
 
-/* The same of an element. */
+/* Reports a difference in an element. */
 static refs_status tell_element(const refs_combine *combine, refs_combine_result *result,
                                 const refs_combine_place *at, uint64_t i, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
@@ -642,7 +640,7 @@ static refs_status tell_rows(const refs_combine *combine, refs_combine_result *r
     return tell_difference(combine, result, at, &text, err);
 }
 
-/* Element of an array whose values, or samples of them, are known. */
+/* The value of an element, if values or samples of the array are known. */
 static refs_values value_at_spot(const refs_combine *combine, const refs_combine_array *array,
                                  size_t spot) {
     const size_t size = array->dtype.size;
@@ -754,7 +752,7 @@ static bool is_known(const refs_combine_array *array) {
     return array->values != REFS_COMBINE_NONE || array->digest != REFS_COMBINE_NONE;
 }
 
-/* The first part whose values are known: those of others could not be read. */
+/* The first part with known values; those of others could not be read. */
 static refs_combine_result first_known(const refs_combine *combine,
                                        const refs_combine_result *result) {
     refs_combine_result first = *result;
@@ -783,13 +781,13 @@ static bool may_fill(const refs_combine *combine, const refs_combine_result *res
            are_of_one_type(mine, theirs);
 }
 
-/* How the values of two parts differ. */
+/* The differences between the values of two parts. */
 typedef struct differences {
     uint64_t conflict; /* the first element with two values; UINT64_MAX: none */
-    bool fills;        /* the second part has some that the first one lacks */
+    bool fills;        /* the second part has values that the first one lacks */
 } differences;
 
-/* An element that only one of them lacks has the value of the other. */
+/* Finds the differences; an element missing in one part gets the value of the other. */
 static differences find_differences(const refs_combine *combine, const refs_combine_result *result,
                                     const refs_combine_array *theirs, const refs_values *one,
                                     const refs_values *other) {
@@ -821,12 +819,12 @@ static refs_status compare_numbers(const refs_combine *combine, refs_combine_res
                                   ? find_differences(combine, result, theirs, &one, &other)
                                   : (differences){0, false};
     *element = found.conflict;
-    result->is_loaded = result->is_loaded || found.fills; /* it has values of its own then */
+    result->is_loaded = result->is_loaded || found.fills; /* it then has values of its own */
     return REFS_OK;
 }
 
-/* An array without concat dimensions is that of the first part, and has values of others where that
- * one has none. */
+/* Compares values: an array without concat dimensions is that of the first part, with values of
+ * others where it has none. */
 static refs_status compare_values(const refs_combine *combine, refs_combine_result *result,
                                   const refs_combine_place *at, refs_error *err) {
     uint64_t element = UINT64_MAX;
@@ -848,14 +846,14 @@ static refs_status compare_values(const refs_combine *combine, refs_combine_resu
     return REFS_OK;
 }
 
-/* Intervals 0-6 h and 0-12 h share the start, 0-6 h and 6-12 h the length: each attribute is
- * dropped where parts differ in it. */
+/* Intervals 0-6 h and 0-12 h share the start, 0-6 h and 6-12 h the length: an attribute is dropped
+ * if parts differ in it. */
 static void compare_intervals(refs_combine_result *result, const refs_attribute_pair *pair) {
     result->drops_start = result->drops_start || refs_combine_differ_in(pair, REFS_CF_START);
     result->drops_length = result->drops_length || refs_combine_differ_in(pair, REFS_CF_LENGTH);
 }
 
-/* Warns where attributes that say what is measured differ; fails for GRIB fields of different
+/* Warns if attributes with the meaning of a variable differ; fails for GRIB fields of different
  * kinds. */
 static refs_status compare_meaning(const refs_combine *combine, refs_combine_result *result,
                                    const refs_combine_place *at, bool *has_warned,
@@ -930,8 +928,8 @@ static void prefer_first_along(const refs_combine *combine, const refs_combine_p
     }
 }
 
-/* Metadata come from the first part. A combined part has those of its own first source, which may
- * not be first in the new order. */
+/* Finds the part that provides the metadata: the first one. A combined part has those of its own
+ * first source, which may not be first in the new order. */
 static refs_status find_like(const refs_combine *combine, const refs_combine_plan *plan,
                              refs_combine_result *result, refs_error *err) {
     bool has_holes = false;

@@ -1,4 +1,4 @@
-/* small_values.c -- values of the small arrays of a part, and digests of large ones. */
+/* small_values.c -- reads values of the small arrays of a part, and digests of large ones. */
 #include "part_reader.h"
 #include "refs/array.h"
 #include "refs/cf.h"
@@ -17,16 +17,16 @@ static uint64_t add_empty_bytes(refs_combine *combine, uint64_t bytes) {
     return combine->empty_bytes;
 }
 
-/* Bytes of the values where no chunk is stored, of which each string takes its NUL. False where
- * they are no values. */
+/* The declared bytes of the values of an array; each string counts its NUL. False if they are no
+ * values. */
 static bool declared_bytes(const refs_array_meta *meta, uint64_t *bytes) {
     if (meta->dtype.type != REFS_TYPE_OBJECT) return refs_combine__value_bytes(meta, bytes);
     return meta->status == REFS_OK && refs_array_meta_elements(meta, bytes) &&
            refs_mul_u64(*bytes, refs_str_from(meta->fill_text).size + 1, bytes);
 }
 
-/* Most bytes of strings that are read: masters store them, and sets those along concat dimensions;
- * others are compared. */
+/* Limit of bytes of strings: masters store them, and sets store those along concat dimensions;
+ * others are only compared. */
 static uint64_t most_strings(const refs_part_reader *in, const refs_array_meta *meta) {
     return refs_combine__is_aggregated(in->combine) || refs_combine__is_of_fields(in->combine) ||
                    refs_part__n_concat_dims(in, meta) > 0
@@ -34,8 +34,8 @@ static uint64_t most_strings(const refs_part_reader *in, const refs_array_meta *
                : REFS_COMBINE_MAX_GRID_BYTES;
 }
 
-/* Finds out how many bytes the last array of the member declares and stores; *is_empty: it stores
- * hardly any of many. */
+/* Counts the declared and stored bytes of the member's last array; *is_empty: hardly any of many
+ * are stored. */
 static refs_status count_bytes(refs_part_reader *in, const refs_array_meta *meta, uint64_t bytes[2],
                                bool *is_empty, refs_error *err) {
     *is_empty = false;
@@ -48,7 +48,7 @@ static refs_status count_bytes(refs_part_reader *in, const refs_array_meta *meta
     return REFS_OK;
 }
 
-/* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
+/* Declaring a shape costs nothing, so memory is limited in proportion to stored bytes. */
 static refs_status check_stored(refs_part_reader *in, const refs_array_meta *meta,
                                 refs_error *err) {
     uint64_t bytes[2];
@@ -113,7 +113,7 @@ static refs_status take_values(void *user, size_t i, refs_bytes values, refs_err
     return number_values(in, &in->values[i], values, err);
 }
 
-/* Takes values that an earlier run has kept. */
+/* Looks up values that an earlier run has kept. */
 static refs_status find_values(refs_part_reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
     const refs_combine_kept_values *kept = &in->combine->options.kept;
@@ -156,7 +156,7 @@ static uint64_t row_bytes(const refs_part_reader *in, const refs_array_meta *met
     return bytes;
 }
 
-/* Whether no warning was made yet of an array of that path, in any part. */
+/* Whether this is the first warning about an array of that path in any part. */
 static bool is_first_warning(refs_combine *combine, const char *path) {
     uint32_t id;
     refs_lock(&combine->lock);
@@ -174,12 +174,13 @@ static void tell_uncompared(refs_part_reader *in, const refs_array_meta *meta,
                   "%s: cannot be compared with other sources: %s", meta->path, problem->message);
 }
 
-/* Sets are combined where their files are unreachable; damaged values are errors. */
+/* Whether a failure means that a file is unreachable: sets are combined nevertheless; damaged
+ * values are errors. */
 static bool is_unreachable(const refs_part_reader *in, refs_status status) {
     return !in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND);
 }
 
-/* Strings along a concat dimension are then combined by reference. */
+/* Whether strings along a concat dimension are combined by reference. */
 static bool skips_strings(refs_part_reader *in, const wanted_values *wanted,
                           const refs_error *problem) {
     refs_combine_array *array = &in->member->arrays[wanted->number];
@@ -212,9 +213,9 @@ refs_status refs_part__load_values(refs_part_reader *in, refs_error *err) {
     return status;
 }
 
-/* Strings along a concat dimension are combined as values where parts have them in themselves, as
- * sets of HDF5 files do, or in chunks that differ; others are only compared, unless hardly any are
- * stored. */
+/* Requests strings. Those along a concat dimension are combined as values if parts have them
+ * inline, as sets of HDF5 files do, or in chunks that differ; others are only compared, unless
+ * hardly any are stored. */
 static refs_status request_strings(refs_part_reader *in, const refs_array_meta *meta,
                                    refs_combine_array *array, refs_error *err) {
     const bool is_along = refs_part__n_concat_dims(in, meta) > 0;
@@ -265,7 +266,7 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
         array->is_thin =
             bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
         if (array->is_thin) return refs_part__want_values(in, meta, false, err);
-        /* parts that differ along another dimension repeat it */
+        /* parts that differ along another dimension share it */
         const bool is_shared =
             refs_part__n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
         return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;

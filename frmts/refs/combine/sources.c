@@ -1,4 +1,4 @@
-/* sources.c -- states of the sources of a set that is made, see refs/combine.h. */
+/* sources.c -- collects the states of the sources of a new set, see refs/combine.h. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "refs/fork.h"
 #include "refs/index_again.h"
 
-/* A source as it was. */
+/* The state of a source. */
 typedef struct recorded {
     char *url, *etag;
     uint64_t size;
@@ -65,7 +65,7 @@ static refs_status record(refs_combine_sources *sources, const refs_source_state
     return status;
 }
 
-/* Those that a set has, named as the new one names them. */
+/* Receives the states that a set has recorded, with names for the new set. */
 typedef struct recording {
     refs_combine_sources *sources;
     refs_url_context names;
@@ -137,7 +137,7 @@ static void sort(refs_combine_sources *sources) {
     sources->is_sorted = true;
 }
 
-/* The first of those that do not come before `url`. */
+/* The first source that does not sort before `url`. */
 static size_t find(const refs_combine_sources *sources, const char *url) {
     size_t low = 0, high = sources->n;
     while (low < high) {
@@ -190,11 +190,11 @@ refs_status refs_combine_sources_each(refs_combine_sources *sources,
 
 /* The locations that selected arrays refer to. */
 typedef struct used_locations {
-    uint8_t *is_used; /* for each location of the set */
+    uint8_t *is_used; /* for each location of the set: it is used */
     uint32_t n;
-    bool is_of_all;    /* the array has values of all sources, if it has any in the set */
-    bool needs_all;    /* such values are there */
-    bool has_location; /* any is used */
+    bool is_of_all;    /* if the array has values in the set, they are from all sources */
+    bool needs_all;    /* there are such values */
+    bool has_location; /* some location is used */
 } used_locations;
 
 static refs_status use(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
@@ -210,8 +210,8 @@ static refs_status use(void *user, const uint64_t *index, const refs_ref *ref, r
     return REFS_OK;
 }
 
-/* Whether an array lies along a dimension that sources were combined along, and is not its
- * coordinate: other sources of the same steps have that, too. */
+/* Whether an array has values of all sources: it has a dimension that sources were combined along,
+ * and is not its coordinate, which other sources of the same steps have, too. */
 static bool is_of_all(const refs_combine *combine, const refs_combine_member *member,
                       const refs_combine_array *array) {
     const refs_str along = refs_combine__text(combine, member->along);

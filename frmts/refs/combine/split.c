@@ -95,7 +95,7 @@ static refs_status fail_apart(const refs_combine *combine, const refs_combine_re
                      combine->options.dims[concat]);
 }
 
-/* Steps of a piece along dimension `dim` of the array. */
+/* The steps of a piece along dimension `dim` of the array. */
 static uint64_t count_steps(const refs_combine_result *result, const refs_combine_array *array,
                             size_t dim) {
     const size_t own = refs_combine__own_dim(result, array, dim);

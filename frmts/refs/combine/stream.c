@@ -1,4 +1,5 @@
-/* stream.c -- references as differences to those before them, in numbers of seven bits a byte. */
+/* stream.c -- stores references as differences to the previous one, in numbers of seven bits per
+ * byte. */
 #include "combine_internal.h"
 
 /* The meaning of the lowest bits of a reference's first number. */

@@ -130,8 +130,9 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
-/* Values of a manifest or a master belong to no part yet; elements that a master lacks are already
- * missing there, and those that parts have, but as missing values, in these. */
+/* The owner of an element. Values of a manifest or a master belong to no part. Elements that a
+ * master lacks are missing in it already; elements that parts have as missing values are missing in
+ * those. */
 enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE, MISSING_IN_PARTS };
 
 static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
@@ -143,7 +144,7 @@ static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b
            fabs(one.number - other.number) <= 1.2e-7 * fabs(one.number);
 }
 
-/* Skips a manifest of other fragments. */
+/* Fails for, or skips, a manifest of other fragments. */
 static refs_status fail_unlike(const gathered *to, const refs_combine_place *at, uint64_t place,
                                const uint8_t *moved, refs_error *err) {
     const refs_combine_result *result = to->result;
@@ -162,8 +163,8 @@ static refs_status fail_unlike(const gathered *to, const refs_combine_place *at,
                      refs_combine__print_value(&stated, shown[1]));
 }
 
-/* The value that elements of holes have, or NULL. A master that declares one for missing fragments
- * (refs_combine__declare_fill) has a value that no fragment has. */
+/* The value of elements in holes, or NULL. A master that declares one for missing fragments
+ * (refs_combine__declare_fill) uses a value that no fragment has. */
 static const uint8_t *find_hole_value(const gathered *to, const refs_combine_place *at) {
     const refs_combine_array *like = to->result->like;
     if (refs_combine__has_unknown_holes(at->array)) return to->fill;
@@ -173,7 +174,7 @@ static const uint8_t *find_hole_value(const gathered *to, const refs_combine_pla
                : NULL;
 }
 
-/* Whether an element of a part is missing, where other parts have the array, too: one that has a
+/* Whether an element of a part is missing while other parts have the array, too: then a part with a
  * value for it wins. */
 static bool yields(const gathered *to, const refs_combine_place *at, uint64_t element) {
     const refs_str missing = refs_combine__text(to->combine, at->array->missing);
@@ -259,8 +260,8 @@ static void find_missing(const refs_combine_result *result, const refs_dtype *dt
         (void)refs_cf_default_fill(dtype, fill);
 }
 
-/* Replaces missing values by the first value that is not missing while the others are converted.
- * False where there is none. */
+/* Replaces missing values by the first other value during the conversion. False if all are
+ * missing. */
 static bool hide_missing(refs_str missing, size_t size, refs_buf *values) {
     size_t first = 0;
     while (first < missing.size && missing.data[first] != 0) first++;
@@ -398,7 +399,7 @@ static refs_status rebase_values(rebasing *to, const refs_combine_place *at, ref
     return REFS_OK;
 }
 
-/* Converts the values of a part; a failure names it. */
+/* Converts the values of a part; a failure names the part. */
 static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_error *err) {
     const refs_status status = rebase_values(to, at, err);
     if (status != REFS_OK)
@@ -418,7 +419,7 @@ static refs_status number_texts(refs_intern *texts, refs_str list, refs_buf *num
     return REFS_OK;
 }
 
-/* Replaces numbers by the strings that have them. */
+/* Replaces numbers by their strings. */
 static refs_status replace_by_texts(const refs_intern *texts, refs_buf *values, refs_error *err) {
     REFS_SCOPED_BUF list = REFS_BUF_INIT;
     for (size_t at = 0; at < values->size; at += sizeof(uint32_t)) {
@@ -463,7 +464,7 @@ static refs_status gather_one(refs_combine *combine, const gathered *to,
     return status;
 }
 
-/* The common type of times that differ in units or type; false where they are homogeneous. */
+/* Finds the common type of times that differ in units or type; false if they do not. */
 static bool find_time_type(const refs_combine *combine, const refs_combine_result *result,
                            const refs_cf_units *units, refs_dtype *type) {
     const refs_dtype least = {.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
@@ -506,7 +507,7 @@ static refs_dtype find_type(const refs_combine *combine, const refs_combine_resu
     return type;
 }
 
-/* The fill value, converted to the type of the values; false without one. */
+/* Converts the fill value to the type of the values; false if there is none. */
 static bool find_fill(const refs_combine_result *result, uint8_t *fill) {
     const refs_dtype *dtype = &result->like->dtype;
     if (!result->like->has_fill && !result->has_hole_fill) return false;
@@ -546,8 +547,8 @@ bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine
     return false;
 }
 
-/* Bounds follow the units of their coordinate, which may be those of another part than the first.
- */
+/* Finds the units of the result; bounds have those of their coordinate, which may come from another
+ * part than the first. */
 static refs_cf_units find_units(const refs_combine *combine, const refs_combine_plan *plan,
                                 const refs_combine_result *result) {
     refs_cf_units units =
@@ -626,8 +627,8 @@ refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combin
     return status;
 }
 
-/* Copies from the last part to the first, so that the first part wins where several have an
- * element. Values that only a master or a manifest has come before. */
+/* Copies all values, from the last part to the first, so that the first part wins if several have
+ * an element. Values that only a master or a manifest has come before. */
 static refs_status gather_all(refs_combine *combine, const refs_combine_plan *plan,
                               const gathered *to, const refs_cf_units *units, refs_error *err) {
     for (size_t i = combine->n_parts; i < combine->n_members; i++) {
@@ -662,7 +663,8 @@ static refs_status declare_missing(refs_combine *combine, refs_combine_result *r
     return refs_combine__declare_fill(combine, result, err);
 }
 
-/* Warns of values that no part has; not of those that were missing before a master grew. */
+/* Fills and reports values that no part has, except those that were missing before a master
+ * grew. */
 static refs_status fill_rest(refs_combine *combine, refs_combine_result *result, const gathered *to,
                              size_t n, refs_error *err) {
     const size_t size = result->dtype.size;
@@ -685,7 +687,7 @@ static refs_status fill_rest(refs_combine *combine, refs_combine_result *result,
     return REFS_OK;
 }
 
-/* Adds a member of a document, unless the table has a string or the member is none. */
+/* Adds the text of a document's member to an empty table of strings. */
 static refs_status add_string(const refs_combine *combine, uint32_t document, const char *name,
                               refs_intern *texts, refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;

@@ -108,7 +108,7 @@ static bool is_free(const refs_combine *combine, const refs_combine_plan *plan, 
     return first->arrays[number].coordinate == REFS_COMBINE_COORDINATE_LEVEL;
 }
 
-/* Makes each cell a row: each part has one. */
+/* Makes one row for each part: each part is one cell. */
 static refs_status open_tiling(const refs_combine *combine, const refs_combine_plan *plan,
                                size_t concat, tiling *all, refs_error *err) {
     refs_combine_cells cells = {.combine = combine, .n_concat = 1, .concat = {concat}};
@@ -129,15 +129,15 @@ static refs_status open_tiling(const refs_combine *combine, const refs_combine_p
     return status;
 }
 
-/* Whether the steps of a part follow each other along a dimension, or may have others between them.
- */
+/* Whether the steps of a part are consecutive along a dimension, without steps of others between
+ * them. */
 static bool is_unbroken(const refs_combine *combine, const refs_combine_plan *plan, size_t concat,
                         const refs_combine_member *member) {
     const refs_combine_steps extent = refs_combine__extent(&member->axes[concat]);
     return extent.end - extent.begin == member->axes[concat].n || is_free(combine, plan, concat);
 }
 
-/* The places of a part; of an array, without its holes. */
+/* The number of indices of a part; for an array, without its holes. */
 static double count_places(const refs_combine *combine, const refs_combine_member *member,
                            const refs_combine_array *array) {
     const refs_combine_holes *holes = array != NULL ? array->holes : NULL;
@@ -155,8 +155,8 @@ static double count_places(const refs_combine *combine, const refs_combine_membe
     return n;
 }
 
-/* Whether parts are boxes that together have as many places as the grid; with the path of an array,
- * by what parts have of it. */
+/* Whether parts are boxes that together have as many indices as the grid; with an array's path, by
+ * the parts of that array. */
 static bool are_boxes(const refs_combine *combine, const refs_combine_plan *plan, uint32_t path) {
     double n = 0, n_all = 1;
     for (size_t concat = 0; concat < combine->n_dims; concat++)

@@ -37,7 +37,8 @@ static bool has_concat_dim(const refs_combine *combine, const refs_combine_array
     return false;
 }
 
-/* A lead time follows from the instants for which forecasts are, and varies along them. */
+/* Whether a time follows from a dimension: a lead time follows from valid times, and varies along
+ * them. */
 static bool follows_from_dims(const refs_combine *combine, const refs_combine_array *array) {
     const refs_combine_member *member = &combine->members[0];
     if (array->coordinate != REFS_COMBINE_COORDINATE_LEAD_TIME) return array->is_time;
@@ -50,8 +51,8 @@ static bool follows_from_dims(const refs_combine *combine, const refs_combine_ar
     return false;
 }
 
-/* A time that is an axis itself belongs to the grid, and is equal in all parts. Bounds get the
- * dimensions of their coordinate. */
+/* Whether a time is separate from the grid; one that is an axis belongs to it, and is equal in all
+ * parts. Bounds get the dimensions of their coordinate. */
 static bool is_apart(const refs_combine *combine, const refs_combine_place *at) {
     const refs_combine_array *array = at->array;
     return follows_from_dims(combine, array) && !array->is_piece &&
@@ -140,9 +141,9 @@ static bool is_along_dims(const refs_combine *combine, const refs_combine_array 
            array->values != REFS_COMBINE_NONE;
 }
 
-/* Scalars get the concat dimensions that they get in any part, and all that count times: a set of
- * members has one time for all, and adding the next run repeats it for each. Times along concat
- * dimensions get those that they lack. */
+/* Adds the dimensions of times. Scalars get the concat dimensions that they get in any part, and
+ * all that count times: members have one time for all, and adding the next run repeats it for each.
+ * Times along concat dimensions get those that they lack. */
 static void repeat(const refs_combine *combine, uint32_t path) {
     const uint8_t others = gained(combine, path);
     uint8_t times = 0;

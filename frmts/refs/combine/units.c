@@ -1,4 +1,4 @@
-/* units.c -- times, and other coordinates, in other units. */
+/* units.c -- converts times and other coordinates to other units. */
 #include "combine_internal.h"
 #include "refs/clock.h"
 
@@ -43,7 +43,7 @@ static refs_status fail_time(const refs_value *time, refs_error *err) {
                      (long long)time->integer);
 }
 
-/* Levels, heights: of a decimal that single precision holds. */
+/* Converts levels and heights in single precision by their decimal values. */
 static refs_status apply_float(const refs_cf_conversion *by, uint8_t *at, refs_error *err) {
     float single;
     char text[40];
@@ -92,7 +92,7 @@ static refs_status apply_one(const refs_cf_conversion *by, const refs_dtype *dty
     return dtype->size == 8 ? apply_double(by, at, err) : apply_float(by, at, err);
 }
 
-/* A scale of zero is that of arrays that no part has. */
+/* A scale of zero means that no part has the array. */
 bool refs_combine__is_packed(const refs_combine_unpacking *unpacking) {
     return (unpacking->scale != 1 && unpacking->scale != 0) || unpacking->offset != 0 ||
            unpacking->is_unsigned;
@@ -120,7 +120,7 @@ refs_status refs_combine__apply(const refs_cf_conversion *by, const refs_combine
 
 /* -- times ------------------------------------------------------------------------------------- */
 
-/* Whether an integer of a type stands for an instant. */
+/* Whether a type's integers are instants. */
 static bool is_integer(const refs_cf_clock *clock, const refs_value *time, size_t size,
                        int64_t *value) {
     return refs_cf_integer_of_instant(clock, time->instant, value) &&

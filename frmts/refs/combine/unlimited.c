@@ -1,4 +1,4 @@
-/* unlimited.c -- the dimensions without limit of a master that sources become. */
+/* unlimited.c -- the unlimited dimensions of a combined master. */
 #include "combine_internal.h"
 #include "refs/cfa/cfa.h"
 #include "refs/own_attributes.h"
@@ -13,7 +13,8 @@ static bool is_named(const refs_combine *combine, uint32_t path, refs_str name) 
     return refs_str_equal(refs_path_last(refs_combine__text(combine, path)), name);
 }
 
-/* Whether the master has the coordinate of a dimension: it says how long one without limit is. */
+/* Whether the master has the coordinate of a dimension, which states the length of an unlimited
+ * one. */
 static bool has_coordinate(const listing *all, refs_str path) {
     const refs_combine *combine = all->combine;
     const uint32_t id = refs_intern_find(&combine->strings, path);
@@ -29,7 +30,7 @@ static bool has_coordinate(const listing *all, refs_str path) {
     return n > 0;
 }
 
-/* netCDF-3: records are along the first dimension of a variable. */
+/* Whether the dimension is the first one of all its variables, as records must be in netCDF-3. */
 static bool is_first(const refs_combine *combine, refs_str name) {
     for (size_t i = 0; i < combine->n_members; i++)
         for (size_t k = 0; k < combine->members[i].n_arrays; k++) {

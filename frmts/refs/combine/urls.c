@@ -1,8 +1,8 @@
-/* urls.c -- what files are called in the set that is written. */
+/* urls.c -- names of files in the new set. */
 #include "combine_internal.h"
 #include "refs/file_name.h"
 
-/* Appends a path without "." and ".." in it. */
+/* Appends a path without "." and "..". */
 static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
     size_t root = url->size;
     for (size_t begin = 0; begin < path.size;) {
@@ -27,7 +27,7 @@ static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err
     return append_plain(refs_buf_text(&whole), url, err);
 }
 
-/* The name as seen from `folder`; both are absolute and plain. */
+/* Appends the name relative to `folder`; both must be absolute, without "." and "..". */
 static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url, refs_error *err) {
     size_t common = 0;
     for (size_t i = 0; i <= path.size && i <= folder.size; i++) {
@@ -54,8 +54,8 @@ static refs_status append_local(const refs_combine_urls *urls, refs_str path, re
     return append_relative(refs_buf_text(&absolute), refs_buf_text(&folder), url, err);
 }
 
-/* A URL that reading maps to the location again. Archives of local files lie where their URL, seen
- * from the new set, says so. */
+/* Appends a URL that readers map back to the location. URLs of local archives are relative to the
+ * new set. */
 static refs_status append_location(const refs_combine_urls *urls, refs_str location, refs_buf *url,
                                    refs_error *err) {
     refs_str member, file;
@@ -78,8 +78,7 @@ static refs_status append_location(const refs_combine_urls *urls, refs_str locat
     return append_local(urls, location, url, err);
 }
 
-/* Names that one file has: as the new set would have it, as the old set has it, and where that is.
- */
+/* The names of one file: in the new set, in the old set, and its location. */
 typedef struct names {
     refs_str all[3];
     size_t n;
@@ -93,8 +92,8 @@ static bool find_beginning(const names *of, refs_str old, refs_str *rest) {
     return false;
 }
 
-/* Replaces what was appended from `begin` on by what the first rewrite makes that fits any of its
- * names: users write the one that they see. */
+/* Replaces the text from `begin` on by the first rewrite that matches any of the file's names,
+ * because users write the name that they see. */
 static refs_status rewrite(const refs_combine_urls *urls, size_t begin, names *of, refs_buf *url,
                            refs_error *err) {
     refs_str rest;
@@ -121,8 +120,8 @@ refs_status refs_combine_url(const refs_combine_urls *urls, refs_str location, r
     return rewrite(urls, begin, &of, url, err);
 }
 
-/* Whether the text of a set means the same in every set: a URL, or a chain of file systems. Texts
- * that are the location itself are names of files, whatever they look like. */
+/* Whether a URL means the same in every set: a URL with a scheme, or a chain of file systems. A
+ * text that equals the location is the name of a file, whatever it looks like. */
 static bool stays(const refs_ref *ref, refs_str text) {
     refs_str path = text;
     if (ref->location == NULL) return true;

@@ -178,7 +178,7 @@ static bool is_single(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
-/* A number that is no instant, as NaN, stays a number. */
+/* Sets the instant of a time; a number that is no instant, such as NaN, stays a number. */
 static void set_instant(const refs_values *values, refs_value *value) {
     const bool is_integer = value->kind == REFS_VALUE_INTEGER && !value->is_large;
     const refs_cf_precision precision =
@@ -216,7 +216,8 @@ bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *cl
     return single->kind == other->kind && (float)single->number == (float)number;
 }
 
-/* A difference by the rounding of unpacking is none; `step` is one of the packed values. */
+/* Whether values are equal except for the rounding of unpacking; `step` is one step of the packed
+ * values. */
 static bool are_equal(const refs_value *a, const refs_value *b, bool as_singles, double step) {
     if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
     if (a->kind != b->kind && !(refs_combine__is_number(a) && refs_combine__is_number(b)))
@@ -233,8 +234,8 @@ static bool have_one_clock(const refs_values *a, const refs_values *b) {
                               refs_cf_compare_instants(a->clock.origin, b->clock.origin) == 0));
 }
 
-/* Two that are no instants: missing, NaN, or too far from now to be one, which counts in one unit
- * only. */
+/* Whether values that are not instants are equal: missing, NaN, or too far from now, which are only
+ * compared in one unit. */
 static bool are_without_instant(const refs_values *a, const refs_value *one, const refs_values *b,
                                 const refs_value *other) {
     return one->kind != REFS_VALUE_TIME && other->kind != REFS_VALUE_TIME &&
@@ -306,7 +307,7 @@ static bool may_be_missing(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_UINT || dtype->type == REFS_TYPE_FLOAT;
 }
 
-/* Elements whose missing values are found at once. */
+/* The number of elements whose missing values are found at once. */
 enum { MISSING_BLOCK = 512 };
 
 static bool is_missing_integer(const refs_cf_description *description, const refs_dtype *dtype,

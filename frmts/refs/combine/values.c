@@ -1,4 +1,4 @@
-/* values.c -- values of small arrays. */
+/* values.c -- reads values of small arrays. */
 #include "combine_internal.h"
 #include "refs/array.h"
 #include "refs/fetch.h"
@@ -57,7 +57,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
 }
 
-/* The files of a set may be gone long after it was made. */
+/* Adds advice to a failure: the files of a set may have been removed since. */
 static refs_status fail_read(const refs_combine_source *source, refs_status status,
                              const refs_error *problem, refs_error *err) {
     if (!refs_status_is_unreadable(status) || source->is_file)
@@ -125,7 +125,7 @@ typedef struct digesting {
     refs_array *array;
     const refs_array_meta *meta;
     uint64_t row_bytes;
-    refs_buf values, spots; /* of the sample's rows; of all samples */
+    refs_buf values, spots; /* of the current sample's rows; of all samples */
     refs_buf *digest;
 } digesting;
 

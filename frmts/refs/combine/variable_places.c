@@ -1,9 +1,9 @@
-/* variable_places.c -- checks that each variable lies at one run, lead time, member and level. */
+/* variable_places.c -- checks that each variable has one run, lead time, member and level. */
 #include "dim_search.h"
 
 #define N_COORDINATES (REFS_COMBINE_COORDINATE_LEVEL + 1)
 
-/* Where a variable lies by coordinates of one kind without concat dimensions. */
+/* The coordinate of one kind of a variable that is not along a concat dimension. */
 typedef struct placed {
     refs_combine_place first;        /* the first coordinate; or NULL */
     const refs_combine_member *last; /* the last part seen whose variable has one */
@@ -11,10 +11,10 @@ typedef struct placed {
 
 typedef struct placing {
     refs_dim_search all;
-    refs_intern variables; /* that name coordinates */
-    placed *places;        /* of each of them, for each kind */
+    refs_intern variables; /* variables that name coordinates */
+    placed *places;        /* for each of them and each kind */
     uint8_t *is_along;     /* for each path, 1 if it gets or has a concat dimension in any part */
-    bool is_held[N_COORDINATES]; /* concat dimensions have this kind */
+    bool is_held[N_COORDINATES]; /* a concat dimension has this kind */
 } placing;
 
 static void clear_placing(placing *at) {
@@ -68,8 +68,7 @@ static const refs_combine_array *scalar_axis(const refs_combine *combine,
     return NULL;
 }
 
-/* Whether single values of one kind differ. Units of one coordinate that cannot be converted are
- * told later. */
+/* Whether single values of one kind differ. Units that cannot be converted are reported later. */
 static bool lie_apart(const refs_combine *combine, const refs_combine_array *a,
                       const refs_combine_array *b) {
     if (!refs_dims__has_one_value(combine, a) || !refs_dims__has_one_value(combine, b) ||
@@ -79,7 +78,7 @@ static bool lie_apart(const refs_combine *combine, const refs_combine_array *a,
            refs_combine__conversion(combine, a, b) != REFS_CF_CONVERSION_UNKNOWN;
 }
 
-/* Appends "3", or "500 hPa" if `units` are given; "unreadable" where no value is known. */
+/* Appends "3", or "500 hPa" with `units`; "unreadable" if the value is unknown. */
 static refs_status append_value(const refs_combine *combine, const refs_combine_array *array,
                                 refs_str units, refs_buf *text, refs_error *err) {
     char shown[REFS_VALUE_TEXT];
@@ -92,7 +91,7 @@ static refs_status append_value(const refs_combine *combine, const refs_combine_
                            units.size > 0 ? " " : "", REFS_STR_ARG(units));
 }
 
-/* Fails where a coordinate differs that no concat dimension holds. */
+/* Fails because a coordinate differs and is not along a concat dimension. */
 static refs_status fail_differing(const refs_combine *combine, const refs_combine_place *one,
                                   const refs_combine_place *other, refs_error *err) {
     const refs_combine_array *a = one->array, *b = other->array;
@@ -120,8 +119,8 @@ static refs_status append_place(const refs_combine *combine, const refs_combine_
     return refs_buf_printf(text, err, " in %s", at->member->name);
 }
 
-/* Fails where a variable lies at two places that the result cannot tell apart, or at one and none:
- * `other` has no array then. */
+/* Fails because the result cannot distinguish two coordinates of a variable, or one from none
+ * (`other` has no array). */
 static refs_status fail_placed(const refs_combine *combine, refs_str variable,
                                const refs_combine_place *one, const refs_combine_place *other,
                                refs_error *err) {
@@ -141,8 +140,8 @@ static refs_status fail_placed(const refs_combine *combine, refs_str variable,
                      REFS_STR_ARG(variable), (int)text.size, (const char *)text.data);
 }
 
-/* The coordinate of the first part to compare with: that of the same name, if the variable names it
- * there; none, if the variable has the other one here, too. */
+/* The coordinate of the first part to compare with: the one of the same name, if the variable has
+ * it there; none, if the variable has the other one here, too. */
 static const refs_combine_array *counterpart(const refs_combine *combine, refs_str variable,
                                              const refs_combine_place *first,
                                              const refs_combine_place *at) {
@@ -166,8 +165,8 @@ static placed *place_of(const placing *at, refs_str variable, refs_combine_coord
     return id == REFS_INTERN_NONE ? NULL : &at->places[id * N_COORDINATES + (size_t)kind];
 }
 
-/* Compares a coordinate of a variable with that of the parts before, or with the scalar coordinate
- * of a concat dimension of its kind. */
+/* Compares a coordinate of a variable with that of earlier parts, or with the scalar coordinate of
+ * a concat dimension of its kind. */
 static refs_status check_place(placing *at, refs_str variable, const refs_combine_place *place,
                                refs_error *err) {
     const refs_combine *combine = at->all.combine;
@@ -189,7 +188,7 @@ static refs_status check_place(placing *at, refs_str variable, const refs_combin
                : REFS_OK;
 }
 
-/* The axis of a variable that is of a kind; or NULL. */
+/* A variable's axis of a kind; or NULL. */
 static const refs_combine_array *axis_of(const refs_combine_place *variable,
                                          refs_combine_coordinate kind) {
     for (size_t dim = 0; dim < variable->array->rank; dim++) {
@@ -200,8 +199,8 @@ static const refs_combine_array *axis_of(const refs_combine_place *variable,
     return NULL;
 }
 
-/* Fails where a variable that has an axis of levels would also get the scalar level of other
- * variables as a dimension. */
+/* Fails if a variable with an axis of levels would also get the scalar level of other variables as
+ * a dimension. */
 static refs_status check_axis(placing *at, const refs_combine_place *variable, refs_error *err) {
     const refs_combine *combine = at->all.combine;
     const refs_combine_array *own = axis_of(variable, REFS_COMBINE_COORDINATE_LEVEL);
@@ -222,7 +221,7 @@ static refs_status check_axis(placing *at, const refs_combine_place *variable, r
                      REFS_STR_ARG(refs_combine__text(combine, scalar.array->path)));
 }
 
-/* Fails where a variable has no coordinate of a kind of which other parts have one. */
+/* Fails if a variable lacks a coordinate of a kind that other parts have for it. */
 static refs_status check_without(placing *at, const refs_combine_place *variable, refs_error *err) {
     static const refs_combine_coordinate kinds[] = {REFS_COMBINE_COORDINATE_LEAD_TIME,
                                                     REFS_COMBINE_COORDINATE_MEMBER,
@@ -235,7 +234,7 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
         if (known == NULL || at->is_held[kinds[i]] || known->first.member == NULL ||
             known->last == variable->member || axis_of(variable, kinds[i]) != NULL)
             continue;
-        /* one that has other units is of no kind, and compared by its name */
+        /* a coordinate with other units has no kind, and is compared by its name */
         const refs_combine_array *same =
             refs_combine__find(variable->member, known->first.array->path);
         if (same == NULL || same->coordinate == kinds[i])
@@ -244,7 +243,7 @@ static refs_status check_without(placing *at, const refs_combine_place *variable
     return REFS_OK;
 }
 
-/* Whether two parts have the same arrays, which the same variables name, at the same places. */
+/* Whether two parts have the same arrays, named by the same variables, with the same positions. */
 static bool are_alike(const placing *at, const refs_combine_member *one,
                       const refs_combine_member *other) {
     if (one->n_arrays != other->n_arrays || one->n_entries > 0 || other->n_entries > 0)

@@ -1,6 +1,5 @@
-/* version3.c -- arrays and groups of Zarr version 3 in the words of version 2, in which combined
- * sets are written.
- */
+/* version3.c -- converts arrays and groups of Zarr version 3 to version 2, which combined sets
+ * have. */
 #include "combine_internal.h"
 
 #include <math.h>
@@ -50,7 +49,7 @@ refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text
 
 /* -- codecs ------------------------------------------------------------------------------------ */
 
-/* A codec of numcodecs, or one of the specification that numcodecs has, too. */
+/* The numcodecs name of a codec, or of the specification's codec that numcodecs has, too. */
 static refs_str id_of(const refs_codec_spec *codec) {
     static const char prefix[] = "numcodecs.";
     const refs_str name = refs_str_from(codec->id);
@@ -63,7 +62,7 @@ static bool is_known(const refs_codec_spec *codec) {
            refs_str_is_among(refs_str_from(codec->id), names);
 }
 
-/* What blosc does before it compresses is a word here, and a number there. */
+/* Writes blosc's shuffle, which is a word in version 3 and a number in version 2. */
 static refs_status write_shuffle(refs_str word, refs_buf *text, refs_error *err) {
     return refs_buf_printf(text, err, "%d",
                            refs_str_is(word, "shuffle")      ? 1
@@ -71,7 +70,7 @@ static refs_status write_shuffle(refs_str word, refs_buf *text, refs_error *err)
                                                              : 0);
 }
 
-/* Members that numcodecs does not have are left out. */
+/* Writes a codec without members that numcodecs lacks. */
 static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, refs_error *err) {
     static const char *const unknown[] = {"checksum", "typesize", NULL};
     const bool is_of_zarr = !refs_str_starts(refs_str_from(codec->id), "numcodecs.");
@@ -112,7 +111,7 @@ static refs_status write_codecs(const refs_array_meta *meta, refs_buf *text, ref
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-/* "C", "F", or NULL where version 2 has no word for it. */
+/* "C", "F", or NULL if version 2 cannot express the order. */
 static const char *order_of(const refs_array_meta *meta) {
     bool is_c = true, is_f = true;
     for (size_t dim = 0; dim < meta->rank; dim++) {
