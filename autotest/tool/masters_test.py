@@ -4,6 +4,7 @@
 """
 
 import filecmp
+import json
 import os
 import shutil
 import unittest
@@ -227,6 +228,24 @@ class Masters(Property):
                     message = self.fail("combine", master, "f2.nc", "-o", "x.nca" if options else "x.json", *options)
                     self.assertIn(problem, message)
                     self.assertFalse(os.path.exists("x.json") or os.path.exists("x.nca"))
+
+    def test_append_finds_files_as_readers_do(self):
+        """By the base of CFA-0.4, and by the substitutions of the drafts after it."""
+        os.mkdir("sub")
+        files = [write(f"sub/f{i}.nc", [i]) for i in range(3)]
+        self.combine("base.nca", *files[:2], options=("--format", "cfa", "--cfa-version", "0.4"))
+        with netCDF4.Dataset("base.nca", "a") as master:
+            made = json.loads(master["v"].cfa_array)
+            for partition in made["Partitions"]:
+                partition["subarray"]["file"] = os.path.basename(partition["subarray"]["file"])
+            master["v"].cfa_array = json.dumps({**made, "base": "sub"})
+            master.delncattr("_refs_sources")
+        write_master("words.nca", ["${WHERE}f0.nc", "${WHERE}f1.nc"],
+                     more=lambda master: master["v_uris"].setncattr("substitutions", "${WHERE}: sub/"))
+        for name in ("base.nca", "words.nca"):
+            with self.subTest(name):
+                self.run_refs("append", name, files[2])
+                self.check_values(name, files)
 
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]

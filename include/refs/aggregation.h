@@ -187,7 +187,7 @@ typedef struct refs_fragment_places {
 
 /** Appends the location of a file that an aggregation names, with a NUL: where names may be
  * resolved in several ways, the first at which there is a file, or else the first. Fails where the
- * aggregation may not name it. */
+ * aggregation may not name it. Without an aggregation, `meta` is NULL: names are URIs, or paths. */
 refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
                                     const char *file, refs_buf *location, refs_error *err);
 

@@ -169,6 +169,8 @@ class AggregatedFiles {
         return status == REFS_OK ? openFragments() : status;
     }
 
+    const refs_set *set() const { return set_; }
+
     /** What an array is called; NULL: there is none. */
     const refs_array_meta *meta(const std::string &name) const {
         return refs_hierarchy_find_array(hierarchy, refs_str_view(name.data(), name.size()));

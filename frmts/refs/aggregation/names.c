@@ -177,8 +177,10 @@ refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_frag
                                     const char *file, refs_buf *location, refs_error *err) {
     const refs_agg_names names = {places->master, places->sets->rewrites,
                                   places->sets->remote_to_local};
+    static const refs_aggregation none = {.encoding = &refs_encoding_cf113};
+    const refs_aggregation *aggregation = meta != NULL ? meta->aggregation : &none;
     REFS_SCOPED_BUF all = REFS_BUF_INIT;
-    REFS_TRY(refs_aggregation__locate(meta->aggregation, &names, refs_str_from(file), &all, err));
+    REFS_TRY(refs_aggregation__locate(aggregation, &names, refs_str_from(file), &all, err));
     refs_str rest = refs_buf_text(&all);
     const char *name, *first = NULL;
     bool is_there = false;

@@ -189,19 +189,7 @@ static refs_status name_recorded(aggregation *all, const char **as, refs_error *
         REFS_TRY(name_source(all, all->names.items[i], named, err));
         REFS_TRY(find_recorded(all, *named, &was, err));
         as[i] = *named;
-        all->target->master.recorded[i].was.size = was.size;
-    }
-    return REFS_OK;
-}
-
-static refs_status join_master(aggregation *all, const tool_joined_files *joined, refs_error *err) {
-    const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
-                                    REFS_COMBINE_FROM_NAME};
-    REFS_TRY(name_recorded(all, joined->as, err));
-    REFS_TRY(tool_master_join(&all->target->master, &part, all->combine, joined, err));
-    for (size_t i = 0; i < all->target->master.files.n; i++) {
-        all->sources[i].is_added = all->sources[i].is_fragment = joined->is_added[i];
-        all->n_fragments += joined->is_added[i];
+        all->target->master.listed.items[i].was.size = was.size;
     }
     return REFS_OK;
 }
@@ -209,14 +197,20 @@ static refs_status join_master(aggregation *all, const tool_joined_files *joined
 static refs_status add_master(aggregation *all, refs_error *err) {
     const size_t n = all->target->master.files.n;
     if (all->arguments->output != NULL) return REFS_OK;
-    const tool_joined_files joined = {refs_calloc(n + 1, sizeof *joined.as),
-                                      refs_calloc(n + 1, sizeof *joined.is_added)};
-    const refs_status status = joined.as != NULL && joined.is_added != NULL
-                                   ? join_master(all, &joined, err)
-                                   : refs_fail_nomem(err);
-    refs_free((void *)joined.as);
-    refs_free(joined.is_added);
-    return status;
+    REFS_SCOPED const char **as = refs_calloc(n + 1, sizeof *as);
+    REFS_SCOPED bool *is_added = refs_calloc(n + 1, sizeof *is_added);
+    if (as == NULL || is_added == NULL) return refs_fail_nomem(err);
+    const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
+                                    REFS_COMBINE_FROM_NAME};
+    const refs_combine_grown_master grown = {&part, &all->target->master.listed,
+                                             (const char *const *)all->names.items, as, is_added};
+    REFS_TRY(name_recorded(all, as, err));
+    REFS_TRY(refs_combine_add_master(all->combine, &grown, err));
+    for (size_t i = 0; i < n; i++) {
+        all->sources[i].is_added = all->sources[i].is_fragment = is_added[i];
+        all->n_fragments += is_added[i];
+    }
+    return REFS_OK;
 }
 
 /* Fails for a source that is already a fragment of the master: its steps exist, or would be added
@@ -303,9 +297,14 @@ static refs_status read_sources(aggregation *all, refs_error *err) {
     }
 }
 
-static refs_status add_names(aggregation *all, const tool_names *names, refs_error *err) {
-    for (size_t i = 0; i < names->n; i++)
-        REFS_TRY(tool_names_add(&all->names, refs_str_from(names->items[i]), err));
+/* The files of the existing master come before new ones. */
+static refs_status add_own(aggregation *all, refs_error *err) {
+    const tool_master *master = &all->target->master;
+    const refs_intern *fillers = &master->listed.fillers;
+    for (size_t i = 0; i < master->files.n; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(master->files.items[i]), err));
+    for (uint32_t i = 0; i < fillers->count; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_intern_get(fillers, i), err));
     return REFS_OK;
 }
 
@@ -397,9 +396,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     const bool is_append = all->arguments->output == NULL;
     all->writing = all->target->master.options;
     REFS_TRY(read_options(all, err));
-    /* The files of the existing master come before new ones. */
-    REFS_TRY(add_names(all, &all->target->master.files, err));
-    REFS_TRY(add_names(all, &all->target->master.fillers, err));
+    REFS_TRY(add_own(all, err));
     REFS_TRY(list_sources(all, err));
     if (is_append && tool_skipped_has_none(&all->skipped, all->names.n - all->n_own))
         return REFS_OK;

@@ -343,7 +343,7 @@ static refs_status add_recorded(build *all, refs_error *err) {
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK)
             status = refs_combine_sources_add_state(all->sources, (const char *)location.data,
-                                                    &all->master->recorded[i].was, err);
+                                                    &all->master->listed.items[i].was, err);
         REFS_TRY(status);
     }
     return REFS_OK;
@@ -355,8 +355,11 @@ static refs_status add_master(build *all, refs_error *err) {
     const refs_combine_part part = {all->master->files.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_SET};
     REFS_NEW(all->is_added, all->master->files.n, err);
-    const tool_joined_files joined = {NULL, all->is_added};
-    REFS_TRY(tool_master_join(all->master, &part, all->combine, &joined, err));
+    const refs_combine_grown_master grown = {.part = &part,
+                                             .files = &all->master->listed,
+                                             .names = (const char *const *)all->names.items,
+                                             .is_added = all->is_added};
+    REFS_TRY(refs_combine_add_master(all->combine, &grown, err));
     return add_recorded(all, err);
 }
 
@@ -907,12 +910,16 @@ static refs_status note_relative(void *user, const refs_source_state *source, re
     return REFS_OK;
 }
 
-/* Whether a set names its files relatively, which appending keeps. A source that cannot be read is
- * reported when it is added. */
-static bool names_relatively(const refs_set *set) {
+/* What grows keeps naming files as before. A source that cannot be read is reported when it is
+ * added. */
+static bool names_relatively(const build *all) {
+    const refs_master_files *files = &all->master->listed;
     bool is_relative = false;
     const refs_source_visitor visitor = {note_relative, &is_relative};
-    return set != NULL && refs_sources_read(set, &visitor, NULL) == REFS_OK && is_relative;
+    for (size_t i = 0; i < files->n; i++)
+        if (refs_file_name_needs_folder(refs_str_from(files->items[i].name))) return true;
+    return all->grown != NULL && refs_sources_read(all->grown, &visitor, NULL) == REFS_OK &&
+           is_relative;
 }
 
 static refs_status set_options(build *all, refs_error *err) {
@@ -943,8 +950,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
-    const bool is_relative =
-        given->relative || names_relatively(all->grown) || all->master->has_relative;
+    const bool is_relative = given->relative || names_relatively(all);
     if (!is_relative || tool_is_remote(all->output)) return REFS_OK;
     REFS_TRY(tool_find_folder(all->output, all->folder, err));
     all->options.urls.relative_to = all->folder;

@@ -7,6 +7,7 @@
 
 #include "refs/cfa/cfa.h"
 #include "refs/combine.h"
+#include "refs/master_files.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,24 +38,25 @@ typedef struct refs_combine_fragment {
 refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err);
 
-/** A file with fragments of a master. */
-typedef struct refs_combine_recorded {
-    size_t number;    /**< as of refs_combine_part */
-    const char *name; /**< likewise */
-    const char *file; /**< its name in the master */
-    const char *as;   /**< its name in the new master, see refs_combine_fragment */
-    bool is_added;    /**< set if it became a part as the master describes it */
-} refs_combine_recorded;
+/** A master that grows, with its files, whose numbers as parts are those in `files`. */
+typedef struct refs_combine_grown_master {
+    const refs_combine_part *part; /**< the master */
+    const refs_master_files *files;
+    const char *const *names; /**< of the parts */
+    const char *const *as;    /**< their names in the new master, see refs_combine_fragment; NULL:
+                                   as references name them */
+    bool *is_added;           /**< for each: set if it became a part as the master describes it */
+} refs_combine_grown_master;
 
 /** Adds a master that grows, and the files of its fragments as it describes them, without opening
- * them. Files that it does not describe well enough are left for the caller to open and add:
- * variables with other names than the aggregations, files with several fragments of one
- * aggregation, files without one along a divided or concat dimension, small variables whose values
- * some files lack. `part->number` must be greater than those of the files; for
- * REFS_COMBINE_OF_FILES, not greater than those of parts added later. Call it on one thread, before
- * anything else is added. */
-refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
-                                    refs_combine_recorded *files, size_t n, refs_error *err);
+ * them. Files that it does not describe well enough are left for the caller to open and add: files
+ * without a recorded state or with several names, variables with other names than the
+ * aggregations, files with several fragments of one aggregation, files without one along a divided
+ * or concat dimension, small variables whose values some files lack. The number of the master must
+ * be greater than those of the files; for REFS_COMBINE_OF_FILES, not greater than those of parts
+ * added later. Call it on one thread, before anything else is added. */
+refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_grown_master *grown,
+                                    refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* entries.c -- fields and aggregations of a part, and the pieces of aggregations. */
 #include "part_reader.h"
 #include "refs/aggregation.h"
-#include "refs/cfa/cfa.h"
+#include "refs/master_files.h"
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
@@ -141,18 +141,10 @@ typedef struct marking {
     refs_combine_entry *entry;
 } marking;
 
-bool refs_part__is_nothing(const refs_array_meta *meta, const refs_partition *partition) {
-    uint64_t shape[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < meta->rank; dim++)
-        shape[dim] = partition->end[dim] - partition->begin[dim];
-    return refs_str_ends(refs_str_from(partition->file), REFS_CFA_NOT_WRITTEN) ||
-           refs_cfa_is_filler(partition->file, meta->path, shape, meta->rank);
-}
-
 static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
     const marking *at = user;
     refs_combine_entry *entry = at->entry;
-    if (refs_part__is_nothing(at->meta, partition)) return REFS_OK;
+    if (refs_fragment_is_missing(at->meta, partition)) return REFS_OK;
     entry->has_fragments = true;
     uint64_t number = 0;
     for (size_t dim = 0; dim < entry->grid.rank; dim++) {

@@ -4,8 +4,8 @@
 
 #include "part_reader.h"
 #include "refs/aggregation.h"
-#include "refs/cfa/cfa.h"
 #include "refs/dimensions.h"
+#include "refs/master_files.h"
 #include "refs/url.h"
 #include "refs/validators.h"
 
@@ -25,9 +25,9 @@ typedef struct master_file {
 typedef struct master {
     size_t number; /* of the source */
     char *name;
-    refs_intern files; /* locations */
-    master_file *items;
-    size_t capacity;
+    refs_master_files files;
+    master_file *items; /* one for each of these */
+    size_t n_items, capacity;
     refs_intern arrays; /* paths of all variables, without leading slash */
     refs_intern own;    /* variables without fragments */
     refs_intern rest;   /* those of them that are taken of the master itself: that no file has, and
@@ -71,13 +71,13 @@ refs_status refs_combine_masters_open(const refs_vfs *vfs, const refs_set_option
 }
 
 static void free_master(master *one) {
-    for (size_t i = 0; one->items != NULL && i < one->files.count; i++) {
+    for (size_t i = 0; i < one->n_items; i++) {
         refs_free(one->items[i].group);
         refs_buf_clear(&one->items[i].sizes);
     }
     refs_free(one->items);
     refs_free(one->name);
-    refs_intern_clear(&one->files);
+    refs_master_files_clear(&one->files);
     refs_intern_clear(&one->arrays);
     refs_intern_clear(&one->own);
     refs_intern_clear(&one->rest);
@@ -114,7 +114,6 @@ typedef struct listed_dim {
 
 typedef struct listing {
     refs_part_reader *in;
-    const refs_array_meta *meta; /* the aggregation */
     master *to;
     refs_intern dims;
     listed_dim *listed; /* for each of these */
@@ -125,10 +124,11 @@ static refs_str without_slash(refs_str path) {
     return refs_str_starts(path, "/") ? refs_str_part(path, 1, path.size) : path;
 }
 
-static refs_status note_covered(listing *all, const refs_partition *at, refs_error *err) {
-    for (size_t dim = 0; dim < all->meta->rank; dim++) {
+static refs_status note_covered(listing *all, const refs_array_meta *meta, const refs_partition *at,
+                                refs_error *err) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
         const covered steps = {at->begin[dim], at->end[dim]};
-        const uint32_t id = refs_intern_find(&all->dims, refs_str_from(all->meta->dims[dim]));
+        const uint32_t id = refs_intern_find(&all->dims, refs_str_from(meta->dims[dim]));
         refs_buf *known = &all->listed[id].covered;
         const covered *all_known = (const covered *)(const void *)known->data;
         const size_t n = known->size / sizeof *all_known;
@@ -139,15 +139,15 @@ static refs_status note_covered(listing *all, const refs_partition *at, refs_err
     return REFS_OK;
 }
 
-static refs_status add_dim(listing *all, size_t dim, refs_error *err) {
+static refs_status add_dim(listing *all, const refs_array_meta *meta, size_t dim, refs_error *err) {
     const size_t n = all->dims.count;
     uint32_t id;
     REFS_GROW(all->listed, all->capacity, n, err);
-    REFS_TRY(refs_intern_add(&all->dims, refs_str_from(all->meta->dims[dim]), &id, err));
+    REFS_TRY(refs_intern_add(&all->dims, refs_str_from(meta->dims[dim]), &id, err));
     if (all->dims.count == n) return REFS_OK;
     all->listed[n] =
-        (listed_dim){.coordinate = refs_dimension_named(all->in->source.hierarchy, all->meta, dim),
-                     .size = all->meta->shape[dim]};
+        (listed_dim){.coordinate = refs_dimension_named(all->in->source.hierarchy, meta, dim),
+                     .size = meta->shape[dim]};
     return REFS_OK;
 }
 
@@ -167,9 +167,9 @@ static bool has_gap(const listed_dim *dim) {
 }
 
 /* Sets *group to the group of a file whose variables have the same names as those of the master. */
-static refs_status find_group(const listing *all, const char *variable, char **group,
+static refs_status find_group(const refs_array_meta *meta, const char *variable, char **group,
                               refs_error *err) {
-    const refs_str path = refs_str_from(all->meta->path), own = without_slash(path);
+    const refs_str own = without_slash(refs_str_from(meta->path));
     const refs_str name = without_slash(refs_str_from(variable));
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const size_t n = name.size >= own.size ? name.size - own.size : 0;
@@ -179,21 +179,16 @@ static refs_status find_group(const listing *all, const char *variable, char **g
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: cannot combine its fragments: expected variables of this name, found "
                          "%s: combine the files, and rename it there",
-                         all->meta->path, variable);
+                         meta->path, variable);
     if (n > 1) REFS_TRY(refs_buf_printf(&text, err, "/%.*s", (int)(n - 1), name.data));
     return refs_str_keep(refs_buf_text(&text), group, err);
 }
 
-static refs_status add_file(listing *all, const char *location, master_file **file,
-                            refs_error *err) {
-    master *to = all->to;
-    const size_t n = to->files.count;
-    uint32_t id;
-    if (!refs_grow((void **)&to->items, &to->capacity, n, sizeof *to->items))
-        return refs_fail_nomem(err);
-    to->items[n] = (master_file){.group = NULL};
-    REFS_TRY(refs_intern_add(&to->files, refs_str_from(location), &id, err));
-    *file = &to->items[id];
+static refs_status add_items(master *to, refs_error *err) {
+    for (; to->n_items < to->files.n; to->n_items++) {
+        REFS_GROW(to->items, to->capacity, to->n_items, err);
+        to->items[to->n_items] = (master_file){.group = NULL};
+    }
     return REFS_OK;
 }
 
@@ -204,65 +199,38 @@ refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err)
                      meta->path);
 }
 
-static refs_status add_fragment(listing *all, const refs_partition *at, const char *location,
-                                refs_error *err) {
-    fragment_size size = {.rank = all->meta->rank};
+static refs_status add_fragment(master *to, const refs_array_meta *meta, const refs_partition *at,
+                                size_t number, refs_error *err) {
+    fragment_size size = {.rank = meta->rank};
     REFS_SCOPED char *group = NULL;
-    master_file *file;
-    size.path = refs_intern_find(&all->to->arrays, without_slash(refs_str_from(all->meta->path)));
+    size.path = refs_intern_find(&to->arrays, without_slash(refs_str_from(meta->path)));
     for (size_t dim = 0; dim < size.rank; dim++) size.size[dim] = at->end[dim] - at->begin[dim];
-    REFS_TRY(add_file(all, location, &file, err));
-    REFS_TRY(find_group(all, at->variable, &group, err));
+    REFS_TRY(add_items(to, err));
+    master_file *file = &to->items[number];
+    REFS_TRY(find_group(meta, at->variable, &group, err));
     if (file->group == NULL) REFS_TRY(refs_str_keep(refs_str_from(group), &file->group, err));
     if (strcmp(file->group, group) != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: cannot combine its fragments: expected variables of one group in "
                          "%s, found \"%s\" and \"%s\"",
-                         all->meta->path, location, file->group, group);
+                         meta->path, to->files.items[number].location, file->group, group);
     return refs_buf_append(&file->sizes, &size, sizeof size, err);
 }
 
-static refs_fragment_places places_of(const refs_part_reader *in) {
-    const refs_combine_masters *masters = in->combine->options.masters;
-    return (refs_fragment_places){in->part->name, masters->vfs, masters->sets};
-}
-
-static refs_status visit(void *user, const refs_partition *at, refs_error *err) {
+static refs_status visit(void *user, const refs_array_meta *meta, const refs_partition *at,
+                         size_t file, refs_error *err) {
     listing *all = user;
-    const refs_fragment_places places = places_of(all->in);
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
     REFS_TRY(refs_combine__go_on(all->in->combine, err));
-    if (refs_part__is_nothing(all->meta, at)) return REFS_OK;
-    REFS_TRY(note_covered(all, at, err));
-    if (*at->file == '\0') return refs_part__fail_nested(all->meta, err);
-    REFS_TRY(refs_aggregation_locate(all->meta, &places, at->file, &location, err));
-    return add_fragment(all, at, (const char *)location.data, err);
+    REFS_TRY(note_covered(all, meta, at, err));
+    return file != SIZE_MAX ? add_fragment(all->to, meta, at, file, err)
+                            : refs_part__fail_nested(meta, err);
 }
 
-/* The location of a file that a master records. */
-static refs_status locate_source(const refs_part_reader *in, const refs_array_meta *meta,
-                                 const refs_source_state *state, refs_buf *location,
-                                 refs_error *err) {
-    const refs_fragment_places places = places_of(in);
-    const refs_url_context context = {places.master, places.sets->rewrites,
-                                      places.sets->remote_to_local};
-    REFS_SCOPED char *file = refs_str_copy(state->url);
-    if (file == NULL) return refs_fail_nomem(err);
-    if (meta != NULL) return refs_aggregation_locate(meta, &places, file, location, err);
-    REFS_TRY(refs_url_map(state->url, &context, location, err));
-    return refs_buf_append(location, "", 1, err);
-}
-
-/* Visits the recorded sources: small variables are in the master itself, so no fragment names their
- * files. */
-static refs_status visit_source(void *user, const refs_source_state *state, refs_error *err) {
-    listing *all = user;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    master_file *added;
-    REFS_TRY(locate_source(all->in, all->meta, state, &location, err));
-    return refs_cfa_may_be_filler((const char *)location.data)
-               ? REFS_OK
-               : add_file(all, (const char *)location.data, &added, err);
+static refs_master_listing listing_of(const refs_part_reader *in) {
+    const refs_combine_masters *masters = in->combine->options.masters;
+    return (refs_master_listing){.set = in->part->set,
+                                 .hierarchy = in->source.hierarchy,
+                                 .places = {in->part->name, masters->vfs, masters->sets}};
 }
 
 static refs_status list_array(listing *all, const refs_array_meta *meta, refs_error *err) {
@@ -276,9 +244,8 @@ static refs_status list_array(listing *all, const refs_array_meta *meta, refs_er
     if (meta->aggregation != NULL) REFS_TRY(refs_aggregation_count_values(meta, &n_values, err));
     if (meta->aggregation == NULL || n_values > 0)
         return refs_intern_add(&all->to->own, path, &id, err);
-    all->meta = meta;
-    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(add_dim(all, dim, err));
-    return refs_aggregation_each(meta, visit, all, err);
+    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(add_dim(all, meta, dim, err));
+    return REFS_OK;
 }
 
 /* Lists the steps of a dimension, including those without a fragment. */
@@ -292,50 +259,39 @@ static refs_status list_steps(listing *all, const listed_dim *dim, refs_error *e
 static refs_status list_all(listing *all, refs_error *err) {
     refs_part_reader *in = all->in;
     const refs_hierarchy *hierarchy = in->source.hierarchy;
-    const refs_source_visitor sources = {visit_source, all};
+    refs_master_listing files = listing_of(in);
+    files.visit = visit;
+    files.user = all;
     if (in->aggregations == NULL)
         REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
                                         &in->aggregations, err));
     REFS_TRY(refs_str_keep(refs_str_from(in->part->name), &all->to->name, err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
         REFS_TRY(list_array(all, refs_hierarchy_array(hierarchy, i), err));
+    REFS_TRY(refs_master_files_list(&files, &all->to->files, err));
     for (size_t i = 0; i < all->dims.count; i++) REFS_TRY(list_steps(all, &all->listed[i], err));
-    return refs_sources_read(in->part->set, &sources, err);
+    return add_items(all->to, err);
 }
 
 /* -- masters that hold all values -------------------------------------------------------------- */
 
-typedef struct checking {
-    const refs_part_reader *in;
-    size_t n;
-    bool are_known; /* all files exist unchanged */
-} checking;
-
-static refs_status check_source(void *user, const refs_source_state *state, refs_error *err) {
-    checking *all = user;
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
-    refs_vfs_validators now, was = {.size = state->size,
-                                    .has_size = state->size != REFS_SOURCE_UNKNOWN,
-                                    .modified_s = state->modified_s,
-                                    .modified_ns = state->modified_ns};
-    refs_validators_set_etag(&was, state->etag);
-    all->n++;
-    if (!all->are_known) return REFS_OK;
-    REFS_TRY(locate_source(all->in, NULL, state, &location, err));
-    all->are_known = was.has_size &&
-                     refs_vfs_ask(places_of(all->in).vfs, (const char *)location.data, &now) &&
-                     refs_validators_prove_same(&was, &now);
-    return REFS_OK;
+static bool is_as_recorded(const refs_vfs *vfs, const refs_master_file *file) {
+    refs_vfs_validators now;
+    return file->was.has_size && refs_vfs_ask(vfs, file->location, &now) &&
+           refs_validators_prove_same(&file->was, &now);
 }
 
 bool refs_part__has_known_files(const refs_part_reader *in) {
     const refs_group_meta *root = refs_hierarchy_group(in->source.hierarchy, 0);
-    checking all = {.in = in, .are_known = true};
-    const refs_source_visitor visitor = {check_source, &all};
-    return in->combine->options.masters != NULL && root != NULL &&
-           refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL &&
-           refs_sources_read(in->part->set, &visitor, NULL) == REFS_OK && all.are_known &&
-           all.n > 0;
+    if (in->combine->options.masters == NULL || root == NULL ||
+        refs_json_get(root->attributes, REFS_CFA_COMBINED) == NULL)
+        return false;
+    const refs_master_listing listed = listing_of(in);
+    REFS_SCOPED_BY(refs_master_files_clear) refs_master_files files = {.items = NULL};
+    bool are_known = refs_master_files_list(&listed, &files, NULL) == REFS_OK && files.n > 0;
+    for (size_t i = 0; i < files.n && are_known; i++)
+        are_known = is_as_recorded(listed.places.vfs, &files.items[i]);
+    return are_known;
 }
 
 /* -- whole masters ----------------------------------------------------------------------------- */
@@ -479,14 +435,14 @@ refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combin
 
 /* -- files in the place of masters ------------------------------------------------------------- */
 
-static refs_status use_file(refs_combine_masters *masters, const master *by, uint32_t number,
+static refs_status use_file(refs_combine_masters *masters, const master *by, size_t number,
                             refs_error *err) {
     const size_t n = masters->files.count;
     uint32_t id;
     if (!refs_grow((void **)&masters->items, &masters->capacity, n, sizeof *masters->items))
         return refs_fail_nomem(err);
     masters->items[n] = (refs_combine_master_file){.uses = NULL};
-    REFS_TRY(add_key(&masters->files, refs_intern_get(&by->files, number).data, &id, err));
+    REFS_TRY(add_key(&masters->files, by->files.items[number].location, &id, err));
     refs_combine_master_file *file = &masters->items[id];
     REFS_GROW(file->uses, file->capacity, file->n, err);
     file->uses[file->n++] = (file_use){by, &by->items[number]};
@@ -526,8 +482,8 @@ static refs_status list_given(replacing *all, refs_error *err) {
 
 static refs_status list_files(replacing *all, const master *one, refs_error *err) {
     refs_combine_masters *masters = all->masters;
-    for (uint32_t k = 0; k < one->files.count; k++) {
-        const char *file = refs_intern_get(&one->files, k).data;
+    for (size_t k = 0; k < one->files.n; k++) {
+        const char *file = one->files.items[k].location;
         REFS_TRY(use_file(masters, one, k, err));
         if (find_key(&all->given, file) != REFS_INTERN_NONE)
             masters->items[find_key(&masters->files, file)].is_whole = true;

@@ -184,9 +184,6 @@ refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_containe
 /** Counts the steps of fragments along a concat dimension that no other array states. */
 void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat);
 
-/** Whether a partition of an aggregation has a fragment that was never written. */
-bool refs_part__is_nothing(const refs_array_meta *meta, const struct refs_partition *partition);
-
 /* -- masters.c ----------------------------------------------------------------------------------
  */
 

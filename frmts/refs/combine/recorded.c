@@ -21,7 +21,7 @@ typedef struct table {
     refs_combine *combine;
     refs_intern *strings;
     const refs_combine_member *master;
-    refs_combine_recorded *files;
+    const refs_combine_grown_master *grown;
     size_t n_files;
     recorded_file *entries; /* each file */
     refs_intern names;      /* names of the files … */
@@ -71,9 +71,11 @@ static refs_status list_files(table *all, refs_error *err) {
     all->number = refs_calloc(all->n_files + 1, sizeof *all->number);
     if (all->entries == NULL || all->number == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < all->n_files; i++) {
+        const refs_master_file *file = &all->grown->files->items[i];
         uint32_t id;
-        REFS_TRY(refs_intern_add(&all->names, refs_str_from(all->files[i].file), &id, err));
-        all->files[i].is_added = false;
+        all->grown->is_added[i] = false;
+        if (file->was.size == 0 || file->has_other_names) continue;
+        REFS_TRY(refs_intern_add(&all->names, refs_str_from(file->name), &id, err));
         all->number[id] = i;
         REFS_NEW(all->entries[i].regions, all->n_dims + 1, err);
         for (size_t dim = 0; dim < all->n_dims; dim++) all->entries[i].regions[dim] = UNKNOWN;
@@ -349,13 +351,13 @@ static refs_status add_values(table *all, recorded_file *file, const refs_combin
 /* -- members ----------------------------------------------------------------------------------- */
 
 static refs_status begin_member(const table *all, size_t number, refs_error *err) {
-    const refs_combine_recorded *file = &all->files[number];
+    const refs_combine_grown_master *grown = all->grown;
     const refs_combine_member *master = all->master;
     refs_combine_member *member = &all->entries[number].member;
     const size_t n = master->n_documents;
-    member->number = file->number;
-    REFS_TRY(copy_text(file->name, &member->name, err));
-    REFS_TRY(copy_text(file->as, &member->fragment, err));
+    member->number = number;
+    REFS_TRY(copy_text(grown->names[number], &member->name, err));
+    REFS_TRY(copy_text(grown->as != NULL ? grown->as[number] : NULL, &member->fragment, err));
     if (n == 0) return REFS_OK;
     REFS_NEW(member->documents, n, err);
     memcpy(member->documents, master->documents, n * sizeof *member->documents);
@@ -412,8 +414,8 @@ static refs_status make_members(table *all, refs_error *err) {
     }
     for (size_t i = 0; i < all->n_files; i++) {
         REFS_TRY(refs_combine__go_on(all->combine, err));
-        all->files[i].is_added = says_enough(all, &all->entries[i]);
-        if (all->files[i].is_added) REFS_TRY(make_member(all, i, err));
+        all->grown->is_added[i] = says_enough(all, &all->entries[i]);
+        if (all->grown->is_added[i]) REFS_TRY(make_member(all, i, err));
     }
     return REFS_OK;
 }
@@ -424,7 +426,7 @@ static refs_status keep_members(table *all, refs_error *err) {
     size_t n = 0;
     if (members == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < all->n_files; i++) {
-        if (!all->files[i].is_added) continue;
+        if (!all->grown->is_added[i]) continue;
         members[n++] = all->entries[i].member;
         all->entries[i].member = (refs_combine_member){.along = REFS_COMBINE_NONE};
     }
@@ -489,12 +491,16 @@ static refs_status keep_master(refs_combine *combine, const refs_intern *strings
     return status;
 }
 
-refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_part *part,
-                                    refs_combine_recorded *files, size_t n, refs_error *err) {
+refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_grown_master *grown,
+                                    refs_error *err) {
+    const refs_combine_part *part = grown->part;
     refs_combine_member master = {.number = part->number, .role = REFS_COMBINE_IS_MASTER};
     refs_intern strings = {0};
-    table all = {
-        .combine = combine, .strings = &strings, .master = &master, .files = files, .n_files = n};
+    table all = {.combine = combine,
+                 .strings = &strings,
+                 .master = &master,
+                 .grown = grown,
+                 .n_files = grown->files->n};
     refs_status status = copy_text(part->name, &master.name, err);
     if (status == REFS_OK) status = refs_combine__read(combine, part, &master, &strings, err);
     if (status == REFS_OK) status = add_files(&all, err);
