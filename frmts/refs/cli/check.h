@@ -1,6 +1,5 @@
 /* check.h -- the parts of the verb check: targets and their states (check.c), reads
- * (check_reads.c), chunks (check_chunks.c), messages of GRIB (check_messages.c), fragments of
- * masters (check_fragments.c). */
+ * (check_reads.c), chunks (check_chunks.c), fragments of masters (check_fragments.c). */
 #ifndef REFS_CLI_CHECK_H
 #define REFS_CLI_CHECK_H
 
@@ -8,6 +7,7 @@
 
 #include "findings.h"
 #include "refs/array.h"
+#include "refs/grib_messages.h"
 #include "tool.h"
 
 /** A file that the set refers to. */
@@ -40,31 +40,6 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
 /** The number of threads: more than processors if targets are remote. */
 unsigned tool_check_n_threads(const tool_checking *at);
 
-/* -- check_messages.c -----------------------------------------------------------------------------
- */
-
-/** The metadata of an array made of GRIB messages. */
-typedef struct tool_messages tool_messages;
-
-/** Reads the coordinates; *messages is NULL if the array is not made of GRIB messages. Free it even
- * after a failure. */
-refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *meta,
-                               tool_messages **messages, refs_error *err);
-void tool_messages_free(tool_messages *messages);
-
-/** The message at bytes [offset, offset + length) of a file, whose values are elements of the array
- * from `start` on. */
-typedef struct tool_message {
-    const tool_messages *messages;
-    const char *location;
-    uint64_t offset, length;
-    const uint64_t *start;
-} tool_message;
-
-/** REFS_CHANGED, with the key and the first property that differs from the array's metadata.
- * Messages that cannot be read are left to reads of their values. Thread-safe. */
-refs_status tool_message_compare(const tool_message *message, refs_error *err);
-
 /* -- check_reads.c --------------------------------------------------------------------------------
  *
  * Regions of arrays are read several at a time, and their values dropped. */
@@ -77,11 +52,11 @@ typedef struct tool_read {
     const uint64_t *start, *count; /**< copied */
     uint64_t encoded;              /**< bytes held in addition to the values; 0: unknown */
     uint32_t target; /**< the target that failures are reported for; TOOL_NO_TARGET: the array */
-    const tool_messages *messages; /**< metadata to compare the message with, or NULL … */
-    uint64_t offset, length;       /**< … in these bytes of the target */
-    atomic_bool *is_unsupported;   /**< of the array, borrowed: set by the first read that finds no
-                                        codec, which is reported as TOOL_NOT_DECODED; others are
-                                        skipped. NULL: such reads fail like others */
+    const refs_grib_messages *messages; /**< metadata to compare the message with, or NULL … */
+    uint64_t offset, length;            /**< … in these bytes of the target */
+    atomic_bool *is_unsupported; /**< of the array, borrowed: set by the first read that finds no
+                                      codec, which is reported as TOOL_NOT_DECODED; others are
+                                      skipped. NULL: such reads fail like others */
 } tool_read;
 
 typedef struct tool_reads {

@@ -11,8 +11,8 @@
 typedef struct stored_array {
     tool_checking *at;
     const refs_array_meta *meta;
-    refs_array *array;       /* or NULL: it cannot be opened */
-    tool_messages *messages; /* NULL: it is not made of GRIB messages */
+    refs_array *array;            /* or NULL: it cannot be opened */
+    refs_grib_messages *messages; /* NULL: it is not made of GRIB messages */
     tool_reads *reads;
     uint32_t target;         /* target of the current key … */
     uint64_t offset, length; /* … and its bytes in the target, if `length` is not 0 */
@@ -138,7 +138,8 @@ static refs_status count_chunks(stored_array *in, refs_error *err) {
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
     const tool_found found = {TOOL_NOT_DECODED, status, problem.message};
     if (status != REFS_OK) return tool_findings_add(&in->at->findings, in->meta->path, found, err);
-    REFS_TRY(tool_messages_open(in->at, in->meta, &in->messages, err));
+    const refs_grib_set set = {in->at->session->vfs, in->at->set.store, in->at->set.hierarchy};
+    REFS_TRY(refs_grib_messages_open(&set, in->meta, &in->messages, err));
     const refs_status counted = refs_set_each_chunk(in->at->set.set, &keys, &counter, &problem);
     if (counted != REFS_INVALID) return refs_fail(err, counted, "%s", problem.message);
     /* an invalid name, which check.c has reported */
@@ -186,7 +187,7 @@ refs_status tool_check_chunks(tool_checking *at, refs_error *err) {
     const refs_status status = check_arrays(at, arrays, err);
     for (size_t i = 0; i < n; i++) {
         if (arrays[i].array != NULL) refs_array_free(arrays[i].array);
-        tool_messages_free(arrays[i].messages);
+        refs_grib_messages_free(arrays[i].messages);
     }
     return status;
 }

@@ -12,7 +12,7 @@ typedef struct tool_queued_read {
     const refs_array_meta *meta;
     refs_array *array;
     uint32_t target;
-    tool_message message; /* without `messages`: there is none */
+    refs_grib_message message; /* without `messages`: there is none */
     atomic_bool *is_unsupported;
     uint64_t *region; /* start, then count */
     uint64_t bytes;   /* bytes of the values */
@@ -33,7 +33,7 @@ static refs_status queue(tool_reads *reads, const tool_read *read, refs_error *e
     }
     if (!refs_add_u64(bytes, read->encoded, &held)) held = UINT64_MAX;
     if (held > reads->largest) reads->largest = held;
-    const tool_message message = {read->messages, NULL, read->offset, read->length, region};
+    const refs_grib_message message = {read->messages, NULL, read->offset, read->length, region};
     reads->queued[reads->n++] = (tool_queued_read){.meta = read->meta,
                                                    .array = read->array,
                                                    .target = read->target,
@@ -58,10 +58,10 @@ static refs_status read_region(const tool_queued_read *read, refs_error *err) {
 
 static refs_status compare_message(const tool_reads *reads, const tool_queued_read *read,
                                    refs_error *err) {
-    tool_message message = read->message;
+    refs_grib_message message = read->message;
     if (message.messages == NULL || read->target == TOOL_NO_TARGET) return REFS_OK;
     message.location = refs_intern_get(&reads->at->locations, read->target).data;
-    return tool_message_compare(&message, err);
+    return refs_grib_message_compare(&message, err);
 }
 
 static refs_status run_read(void *user, size_t number, refs_error *err) {

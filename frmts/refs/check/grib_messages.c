@@ -1,4 +1,4 @@
-/* check_messages.c -- compares GRIB messages with the metadata of a set: parameter, kind of level
+/* grib_messages.c -- compares GRIB messages with the metadata of a set: parameter, kind of level
  * and statistic with the array's attributes GRIB_…; times, steps, levels and members with its
  * coordinates. Indexing by GRIB indices (docs/grib-indices.md) reads only few messages.
  *
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check.h"
+#include "grib_messages.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
 #include "refs/scan.h"
@@ -27,7 +27,7 @@ typedef struct coordinate {
     double *bounds; /* tops and bottoms of layers, in pairs; or NULL */
 } coordinate;
 
-struct tool_messages {
+struct refs_grib_messages {
     const refs_vfs *vfs;
     const refs_array_meta *meta;
     uint64_t field; /* number of the field in each message */
@@ -71,14 +71,14 @@ static bool has_dims_of(const refs_array_meta *array, const refs_array_meta *met
 
 /* Coordinates are found by their standard names or, if this program made the set, by their names. A
  * valid time follows from others. */
-static bool may_be_of_messages(const tool_messages *messages, const refs_array_meta *meta) {
+static bool may_be_of_messages(const refs_grib_messages *messages, const refs_array_meta *meta) {
     const refs_str standard_name = standard_name_of(meta->attributes);
     return (messages->is_own || standard_name.size > 0) && !refs_str_is(standard_name, "time");
 }
 
-static refs_status read_values(const tool_checking *at, const refs_array_meta *meta,
+static refs_status read_values(const refs_grib_set *at, const refs_array_meta *meta,
                                double **values, refs_error *err) {
-    const refs_array_context context = {.store = at->set.store};
+    const refs_array_context context = {.store = at->store};
     uint64_t n = 0;
     refs_array *array = NULL;
     if (!refs_array_meta_elements(meta, &n) || n > MAX_VALUES) return REFS_UNSUPPORTED;
@@ -100,9 +100,9 @@ static bool are_bounds_of(const refs_array_meta *meta, const refs_array_meta *bo
     return true;
 }
 
-static refs_status read_coordinate(const tool_checking *at, coordinate *added, refs_error *err) {
+static refs_status read_coordinate(const refs_grib_set *at, coordinate *added, refs_error *err) {
     const refs_array_meta *bounds = refs_hierarchy_resolve(
-        at->set.hierarchy, added->meta->group, text_of(added->meta->attributes, "bounds"));
+        at->hierarchy, added->meta->group, text_of(added->meta->attributes, "bounds"));
     REFS_TRY(read_values(at, added->meta, &added->values, err));
     return are_bounds_of(added->meta, bounds) ? read_values(at, bounds, &added->bounds, err)
                                               : REFS_OK;
@@ -114,11 +114,10 @@ static void clear_coordinate(coordinate *read) {
 }
 
 /* Coordinates that cannot be read are reported with their own chunks. */
-static refs_status add_coordinate(const tool_checking *at, tool_messages *messages, refs_str name,
-                                  refs_error *err) {
+static refs_status add_coordinate(const refs_grib_set *at, refs_grib_messages *messages,
+                                  refs_str name, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    coordinate added = {.meta =
-                            refs_hierarchy_resolve(at->set.hierarchy, messages->meta->group, name)};
+    coordinate added = {.meta = refs_hierarchy_resolve(at->hierarchy, messages->meta->group, name)};
     if (added.meta == NULL || added.meta->status != REFS_OK ||
         messages->n_coordinates == MAX_COORDINATES ||
         refs_json_get(added.meta->attributes, "scale_factor") != NULL ||
@@ -135,7 +134,7 @@ static refs_status add_coordinate(const tool_checking *at, tool_messages *messag
                : REFS_OK;
 }
 
-static refs_status add_coordinates(const tool_checking *at, tool_messages *messages,
+static refs_status add_coordinates(const refs_grib_set *at, refs_grib_messages *messages,
                                    refs_error *err) {
     const refs_array_meta *meta = messages->meta;
     refs_str names = text_of(meta->attributes, "coordinates"), name;
@@ -155,14 +154,14 @@ static bool is_of_field(const refs_json *config, uint64_t *field) {
            !refs_str_is(var, "longitude");
 }
 
-refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *meta,
-                               tool_messages **messages, refs_error *err) {
+refs_status refs_grib_messages_open(const refs_grib_set *at, const refs_array_meta *meta,
+                                    refs_grib_messages **messages, refs_error *err) {
     uint64_t field = 0;
     *messages = NULL;
     if (meta->n_codecs == 0 || !is_of_field(meta->codecs[0].config, &field)) return REFS_OK;
-    tool_messages *opened = refs_calloc(1, sizeof *opened);
+    refs_grib_messages *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    opened->vfs = at->session->vfs;
+    opened->vfs = at->vfs;
     opened->meta = meta;
     opened->field = field;
     opened->is_own = refs_json_get(meta->attributes, "GRIB_discipline") != NULL ||
@@ -171,7 +170,7 @@ refs_status tool_messages_open(const tool_checking *at, const refs_array_meta *m
     return add_coordinates(at, opened, err);
 }
 
-void tool_messages_free(tool_messages *messages) {
+void refs_grib_messages_free(refs_grib_messages *messages) {
     if (messages == NULL) return;
     for (size_t i = 0; i < messages->n_coordinates; i++)
         clear_coordinate(&messages->coordinates[i]);
@@ -181,14 +180,14 @@ void tool_messages_free(tool_messages *messages) {
 /* -- a message as a file ----------------------------------------------------------------------- */
 
 static refs_status window_open(void *self, const char *location, void **handle, refs_error *err) {
-    const tool_message *message = self;
+    const refs_grib_message *message = self;
     if (strcmp(location, message->location) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: not a message", location);
     return message->messages->vfs->open(message->messages->vfs->self, location, handle, err);
 }
 
 static refs_status window_size(void *self, void *handle, uint64_t *size, refs_error *err) {
-    const tool_message *message = self;
+    const refs_grib_message *message = self;
     (void)handle;
     (void)err;
     *size = message->length;
@@ -197,7 +196,7 @@ static refs_status window_size(void *self, void *handle, uint64_t *size, refs_er
 
 static refs_status window_read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
                                refs_error *err) {
-    const tool_message *message = self;
+    const refs_grib_message *message = self;
     refs_vfs_range shifted = *range;
     *got = 0;
     if (range->offset >= message->length) return REFS_OK;
@@ -208,19 +207,19 @@ static refs_status window_read(void *self, void *handle, const refs_vfs_range *r
 }
 
 static void window_close(void *self, void *handle) {
-    const refs_vfs *vfs = ((const tool_message *)self)->messages->vfs;
+    const refs_vfs *vfs = ((const refs_grib_message *)self)->messages->vfs;
     vfs->close(vfs->self, handle);
 }
 
 static bool window_is_local(void *self, const char *location) {
-    return refs_vfs_is_local(((const tool_message *)self)->messages->vfs, location);
+    return refs_vfs_is_local(((const refs_grib_message *)self)->messages->vfs, location);
 }
 
 /* -- parts of messages ------------------------------------------------------------------------- */
 
 /* The array of a message's scan for the field, and its attributes. */
 typedef struct said {
-    const tool_messages *messages;
+    const refs_grib_messages *messages;
     refs_scan *scan;
     refs_buf name;
     refs_json_doc *attributes;
@@ -279,7 +278,7 @@ static bool find_values(refs_scan *scan, refs_str name, size_t n, double *values
     return true;
 }
 
-static bool is_one_coordinate(const tool_messages *messages, const coordinate *of,
+static bool is_one_coordinate(const refs_grib_messages *messages, const coordinate *of,
                               const said_coordinate *found) {
     const refs_str standard_name = standard_name_of(refs_json_root(found->attributes));
     return (standard_name.size > 0 &&
@@ -322,7 +321,7 @@ static bool have_one_value(const refs_json *a, const refs_json *b) {
 
 /* Finds the first attribute GRIB_… that both have with different values. */
 static refs_status compare_attributes(const said *at, refs_buf *difference, refs_error *err) {
-    const tool_messages *messages = at->messages;
+    const refs_grib_messages *messages = at->messages;
     const refs_json *expected = messages->meta->attributes;
     for (size_t i = 0; i < refs_json_size(expected) && messages->is_own; i++) {
         const refs_str name = refs_json_name_at(expected, i);
@@ -348,7 +347,7 @@ static refs_status print_value(const refs_cf_units *units, double value, refs_bu
 }
 
 /* The coordinate's element for the message at `start` of the array. */
-static uint64_t element_at(const tool_messages *messages, const coordinate *of,
+static uint64_t element_at(const refs_grib_messages *messages, const coordinate *of,
                            const uint64_t *start) {
     const refs_array_meta *array = messages->meta;
     uint64_t element = 0;
@@ -419,14 +418,14 @@ static refs_status compare_coordinate(const said *at, const coordinate *of, cons
 /* Finds the first coordinate with another value in the message. */
 static refs_status compare_coordinates(const said *at, const uint64_t *start, refs_buf *difference,
                                        refs_error *err) {
-    const tool_messages *messages = at->messages;
+    const refs_grib_messages *messages = at->messages;
     for (size_t i = 0; i < messages->n_coordinates && difference->size == 0; i++)
         REFS_TRY(compare_coordinate(at, &messages->coordinates[i], start, difference, err));
     return REFS_OK;
 }
 
-static refs_status compare(const tool_messages *messages, refs_scan *scan, const uint64_t *start,
-                           refs_buf *difference, refs_error *err) {
+static refs_status compare(const refs_grib_messages *messages, refs_scan *scan,
+                           const uint64_t *start, refs_buf *difference, refs_error *err) {
     said at = {.messages = messages, .scan = scan};
     refs_status status = refs_scan_each_document(scan, find_name, &at, err);
     attribute_search search = {refs_buf_text(&at.name), &at.attributes};
@@ -441,7 +440,7 @@ static refs_status compare(const tool_messages *messages, refs_scan *scan, const
     return status;
 }
 
-static refs_status print_key(const tool_message *message, refs_buf *text, refs_error *err) {
+static refs_status print_key(const refs_grib_message *message, refs_buf *text, refs_error *err) {
     const refs_array_meta *meta = message->messages->meta;
     uint64_t n[REFS_MAX_RANK], key[REFS_MAX_RANK];
     const refs_chunk_keys keys = refs_array_meta_keys(meta, n);
@@ -451,7 +450,7 @@ static refs_status print_key(const tool_message *message, refs_buf *text, refs_e
     return refs_chunk_keys_append(&keys, key, text, err);
 }
 
-static refs_status fail_differs(const tool_message *message, const refs_buf *difference,
+static refs_status fail_differs(const refs_grib_message *message, const refs_buf *difference,
                                 refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     REFS_TRY(print_key(message, &key, err));
@@ -462,8 +461,8 @@ static refs_status fail_differs(const tool_message *message, const refs_buf *dif
                      (const char *)difference->data, (unsigned long long)message->offset);
 }
 
-refs_status tool_message_compare(const tool_message *message, refs_error *err) {
-    tool_message copy = *message;
+refs_status refs_grib_message_compare(const refs_grib_message *message, refs_error *err) {
+    refs_grib_message copy = *message;
     const refs_vfs window = {.self = &copy,
                              .open = window_open,
                              .size = window_size,
