@@ -69,6 +69,15 @@ def write_master(name, files, *, length=1, variable="v", more=None):
     return name
 
 
+def write_values(name):
+    """A master without files: each fragment is one value."""
+    write_master(name, [None, None])
+    with netCDF4.Dataset(name, "a") as file:
+        file["v"].aggregated_data = "map: v_map unique_values: v_values"
+        file.createVariable("v_values", "i2", ("f_time", "f_one", "f_one"))[:] = ((1,), (2,))
+    return name
+
+
 def read(name, *, variable="v"):
     root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
     return root.OpenMDArray(variable).ReadAsArray()
@@ -208,6 +217,21 @@ class Masters(Property):
             np.testing.assert_array_equal(read(output, variable="area"), np.arange(80).reshape(2, 40))
             self.assertEqual([7, 8, 9], read(output, variable="note")[:3].tolist())
 
+    def test_what_files_of_others_have_too(self):
+        """The numbers of its steps are those of a master whose files have none, whatever other sources have."""
+        def add(file, values):
+            file.createVariable("note", "i4", ("time",))[:] = values
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        for name, value in ((files[2], 7), (files[3], 9)):
+            with netCDF4.Dataset(name, "a") as file:
+                add(file, value)
+        write_master("a.nca", files[:2], more=lambda master: add(master, (3, 5)))
+        for end, options in OUTPUTS.items():
+            with self.subTest(end):
+                output = self.combine(f"x.{end}", "a.nca", *files[2:], options=options)
+                self.check_values(output, files)
+                self.assertEqual([3, 5, 7, 9], read(output, variable="note").tolist())
+
     def test_masters_that_hold_all_values(self):
         """They are their files as long as these are there and as they were."""
         files = [write(f"f{i}.nc", [i], lon=LON[:3]) for i in range(4)]
@@ -222,7 +246,9 @@ class Masters(Property):
         files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]
         for problem, master in (("only whole variables", write_master("a.nca", files[:2])),
                                 ("expected variables of this name, found x", write_master("b.nca", files[:2], length=2, variable="x")),
-                                ("gone.nc", write_master("c.nca", ["f0.nc", "gone.nc"], length=2))):
+                                ("gone.nc", write_master("c.nca", ["f0.nc", "gone.nc"], length=2)),
+                               ("expected each file at one place, found f0.nc at several", write_master("d.nca", ["f0.nc", "f0.nc"], length=2)),
+                               ("fragments of one value each", write_values("e.nca"))):
             for options in ((), ("--format", "cfa")):
                 with self.subTest(problem=problem, options=options):
                     message = self.fail("combine", master, "f2.nc", "-o", "x.nca" if options else "x.json", *options)

@@ -256,6 +256,19 @@ static refs_status list_steps(listing *all, const listed_dim *dim, refs_error *e
                            err);
 }
 
+/* Each file is combined once. A master without files is a source itself. */
+static refs_status check_files(master *to, refs_error *err) {
+    uint32_t id;
+    if (to->files.repeated != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "cannot combine its fragments: expected each file at one place, found %s "
+                         "at several: leave out this master",
+                         to->files.repeated);
+    for (uint32_t i = 0; to->files.n == 0 && i < to->own.count; i++)
+        REFS_TRY(refs_intern_add(&to->rest, refs_intern_get(&to->own, i), &id, err));
+    return REFS_OK;
+}
+
 static refs_status list_all(listing *all, refs_error *err) {
     refs_part_reader *in = all->in;
     const refs_hierarchy *hierarchy = in->source.hierarchy;
@@ -269,6 +282,7 @@ static refs_status list_all(listing *all, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
         REFS_TRY(list_array(all, refs_hierarchy_array(hierarchy, i), err));
     REFS_TRY(refs_master_files_list(&files, &all->to->files, err));
+    REFS_TRY(check_files(all->to, err));
     for (size_t i = 0; i < all->dims.count; i++) REFS_TRY(list_steps(all, &all->listed[i], err));
     return add_items(all->to, err);
 }
@@ -529,13 +543,22 @@ static refs_status list_names(replacing *all, refs_error *err) {
     return REFS_OK;
 }
 
-static bool has_array(const refs_combine *combine, refs_str path) {
+static bool is_of(const refs_combine_masters *masters, const master *one, const char *name) {
+    const refs_combine_master_file *file = refs_combine__find_master_file(masters, name);
+    for (size_t i = 0; file != NULL && i < file->n; i++)
+        if (file->uses[i].by == one) return true;
+    return false;
+}
+
+/* Whether a file of a master has a variable; another source may have one of the same name. */
+static bool is_in_files(const refs_combine *combine, const master *one, refs_str path) {
     const uint32_t id = refs_intern_find(&combine->strings, path);
     size_t concat;
     if (combine->options.pattern != NULL && refs_combine__is_dim(combine, path, &concat))
         return true; /* compares by names of files, too */
     for (size_t i = 0; i < combine->n_members && id != REFS_INTERN_NONE; i++) {
         const refs_combine_member *member = &combine->members[i];
+        if (!is_of(combine->options.masters, one, member->name)) continue;
         if (refs_combine__find(member, id) != NULL) return true;
         for (size_t k = 0; k < member->n_left_out; k++)
             if (member->left_out[k].path == id) return true;
@@ -550,7 +573,7 @@ static refs_status find_rest(const refs_combine *combine, master *one, bool *are
     const size_t n = one->rest.count;
     for (uint32_t i = 0; !is_some && i < one->own.count; i++) {
         uint32_t id;
-        if (!has_array(combine, refs_intern_get(&one->own, i)))
+        if (!is_in_files(combine, one, refs_intern_get(&one->own, i)))
             REFS_TRY(refs_intern_add(&one->rest, refs_intern_get(&one->own, i), &id, err));
     }
     *are_more = *are_more || one->rest.count > n;
