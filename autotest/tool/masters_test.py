@@ -273,6 +273,17 @@ class Masters(Property):
                 self.run_refs("append", name, files[2])
                 self.check_values(name, files)
 
+    def test_options_that_select_or_name(self):
+        files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]
+        self.combine("x.nca", *files, options=("--format", "cfa", "--variables", "w"))
+        with netCDF4.Dataset("x.nca") as master:
+            self.assertIn("w", master.variables)
+            self.assertNotIn("v", master.variables)
+        for option in (("--group", "g"), ("--pattern", "f{run:d}.nc"), ("--rewrite", "f=>g")):
+            with self.subTest(option):
+                message = self.fail("combine", "--format", "cfa", *files, "-o", "y.nca", *option)
+                self.assertIn(f"{option[0]}: not supported with --format cfa", message)
+
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         os.mkdir("m")

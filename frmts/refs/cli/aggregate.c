@@ -369,9 +369,27 @@ static refs_status check_date(const char *date, refs_error *err) {
         date);
 }
 
+/* A master has each source whole, by its own name. */
+static refs_status check_unsupported(const tool_arguments *given, refs_error *err) {
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {{"--group", given->group != NULL},
+                   {"--pattern", given->pattern != NULL},
+                   {"--rewrite", given->rewrites.n > 0}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].is_given)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: not supported with --format cfa: write an aggregation with refs "
+                             "index SOURCE... -o NAME.nc, which supports it",
+                             options[i].name);
+    return REFS_OK;
+}
+
 static refs_status read_options(aggregation *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     const char *version = given->cfa_version, *format = given->format;
+    if (given->output != NULL) REFS_TRY(check_unsupported(given, err));
     if (given->common_date != NULL) REFS_TRY(check_date(given->common_date, err));
     if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
         return refs_fail(err, REFS_INVALID, "--format: expected cfa, found \"%s\"", format);
@@ -382,6 +400,7 @@ static refs_status read_options(aggregation *all, refs_error *err) {
 static void set_options(aggregation *all) {
     all->options.parts_are = REFS_COMBINE_OF_FIELDS;
     all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
+    if (all->arguments->output != NULL) all->options.variables = all->arguments->variables.items;
     all->options.time_units = all->arguments->common_date;
     all->options.vfs = all->target->session.vfs;
     all->options.http = all->target->session.http;
