@@ -1,5 +1,5 @@
-/* verbs.h -- the verbs of the program refs, their options, and how both are read: for the program
- * and for GDAL, which has them under the name of the driver.
+/* verbs.h -- the verbs of the program refs, their options, and functions that read both. The program
+ * uses them, and so does GDAL, as `gdal driver refs VERB`.
  *
  * Read before this: name_list.h.
  */
@@ -19,18 +19,18 @@ extern "C" {
 /** The exit status of a run. */
 typedef enum tool_exit {
     TOOL_OK = 0,
-    TOOL_FAILED = 1, /**< also: something was found, or left out */
+    TOOL_FAILED = 1, /**< also: a check found a problem, or a source was skipped */
     TOOL_USAGE = 2,
-    TOOL_SIGNALLED = 128 /**< plus the number of a signal that could not end it: that of process 1
-                            of a container */
+    TOOL_SIGNALLED = 128 /**< plus the number of a signal that could not end the program, which
+                            is process 1 of a container */
 } tool_exit;
 
 typedef struct tool_arguments {
     const char *verb;
-    refs_name_list names; /**< what is not an option */
+    refs_name_list names; /**< arguments that are not options */
     const char *output;
     refs_name_list along, variables, templates, rewrites;
-    char **mapped; /**< those of `rewrites` that a file said, n_mapped of them */
+    char **mapped; /**< those of `rewrites` that were read from a file, n_mapped of them */
     size_t n_mapped, mapped_capacity;
     const char *pattern, *group, *changed;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
@@ -44,14 +44,14 @@ typedef struct tool_verb {
     const char *name;
     const char *synopsis;
     const char *purpose;
-    const char *options; /**< their letters in the table of arguments.c */
-    const char *text;    /**< more, in paragraphs */
+    const char *options; /**< the letters that they have in tool_options */
+    const char *text;    /**< the rest of its help, in paragraphs */
     tool_exit (*run)(const tool_arguments *arguments);
 } tool_verb;
 
 typedef struct tool_option {
-    char letter;       /**< in the lists of verbs, and after one dash unless `is_long` */
-    bool is_long;      /**< has a name alone */
+    char letter;       /**< in tool_verb.options, and on the command line unless `is_long` */
+    bool is_long;      /**< has only a long name */
     const char *name;  /**< after two dashes */
     const char *value; /**< what its value is called; NULL: it has none */
     const char *text;
@@ -62,14 +62,16 @@ extern const tool_option tool_options[]; /**< likewise */
 
 const tool_verb *tool_find_verb(const char *name);
 
-/** Reads what follows the verb; false after a message. */
+/** Reads the arguments after the verb; prints a message and returns false if they are wrong. */
 bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments);
 
-/** Appends the prefixes in a JSON file to those that --rewrite gives; false after a message. */
+/** Appends the prefixes in a JSON file to those of --rewrite; prints a message and returns false if
+ * the file is wrong. */
 bool tool_read_uri_map(const char *file, tool_arguments *arguments);
 void tool_arguments_clear(tool_arguments *arguments);
 
-/** The number that tool_read_arguments has seen to be one; `otherwise` where it was not given. */
+/** The number in an option's text, which tool_read_arguments has checked; `otherwise` if the text is
+ * NULL. */
 uint64_t tool_number(const char *text, uint64_t otherwise);
 
 #ifdef __cplusplus

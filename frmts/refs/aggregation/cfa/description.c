@@ -46,8 +46,8 @@ static refs_cfa_dimension *find_dim(refs_cfa_description *made, const char *path
     return NULL;
 }
 
-/* The group, this one or one above it, whose dimension of this name is unlimited; "" is the root.
- * NULL: none. */
+/* Returns the path of the nearest group, from `group` upwards, in which the dimension `name` is
+ * unlimited: "" for the root, NULL if there is none. */
 static const char *unlimited_group(const refs_cfa_description *made, const char *group,
                                    const char *name) {
     for (refs_str path = refs_str_from(group);;
@@ -97,14 +97,16 @@ static refs_status add_unused(refs_cfa_description *made, const refs_cfa_group *
     return REFS_OK;
 }
 
-/* Whether the set may declare a fill value in metadata: files declare it in an attribute. */
+/* Whether the fill value in an array's metadata may be a declared missing value. That of a data
+ * file is not: files declare a missing value in an attribute. */
 static bool may_declare(const refs_cfa_description *made, const refs_array_meta *meta) {
     return refs_json_get(meta->attributes, "_FillValue") != NULL || meta->aggregation != NULL ||
            !refs_set_is_file(made->set);
 }
 
-/* The declared missing value, as opposed to the fill value of Zarr and HDF5 for gaps: a zero that
- * was not declared is a valid value (decision 12). NULL: none is declared. */
+/* Finds the declared missing value; NULL if there is none. The fill value of Zarr and HDF5, which
+ * stands for chunks that do not exist, is a different one: a zero that was not declared is a valid
+ * value (decision 12). */
 static refs_status find_fill(refs_cfa_description *made, const refs_array_meta *meta,
                              const uint8_t **fill, refs_error *err) {
     uint8_t declared[sizeof(double)];

@@ -65,8 +65,8 @@ static bool is_local(refs_str url) {
     return refs_str_starts(url, "/") && refs_file_name_is_local(url);
 }
 
-/* Appends a URL as locations have it, escaped. In sets, URLs of servers are escaped already; names
- * of objects and files are not. */
+/* Appends a URL in the form of Icechunk's locations, which are percent-encoded. URLs of servers
+ * already are; names of objects and files in sets are not. */
 static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
     refs_str scheme, rest;
     if (refs_url_is_http(url)) return refs_buf_append_str(text, url, err);
@@ -89,7 +89,7 @@ static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
         REFS_STR_ARG(url));
 }
 
-/* -- which container --------------------------------------------------------------------------- */
+/* -- containers of URLs --------------------------------------------------------------------------- */
 
 /* Finds the container with the longest prefix; if two are equal, the one with a name. */
 static const refs_container *find(const refs_containers *containers, refs_str url) {
@@ -240,7 +240,8 @@ static refs_status write_json(const refs_containers *containers, const refs_json
     return refs_buf_append(json, "}}", 2, err);
 }
 
-/* Containers must be an object, keyed by prefix: a list would be lost. */
+/* Fails if the configuration has containers that are not an object with prefixes as keys: they
+ * would be lost when the configuration is written again. */
 static refs_status check_member(const refs_json *was, refs_error *err) {
     const refs_json *member = refs_json_get(was, MEMBER);
     if (member == NULL || refs_json_kind_of(member) == REFS_JSON_KIND_NULL ||
