@@ -174,11 +174,10 @@ typedef struct comparing {
 
 static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
     comparing *at = user;
+    const refs_vfs_validators was = refs_source_validators(state);
     (void)err;
-    if (!refs_str_is(state->url, at->location)) return REFS_OK;
-    at->is_same = state->size == at->now.size && state->modified_s == at->now.modified_s &&
-                  state->modified_ns == at->now.modified_ns &&
-                  refs_str_is(state->etag, at->now.etag);
+    if (refs_str_is(state->url, at->location))
+        at->is_same = refs_validators_prove_same(&was, &at->now);
     return REFS_OK;
 }
 
