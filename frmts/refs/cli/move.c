@@ -75,77 +75,6 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
                    refs_file_name_relative_mark(refs_str_from(below)), below);
 }
 
-/* -- reading whole ----------------------------------------------------------------------------- */
-
-/* The approximate number of elements read at a time, and the limit for one array. */
-#define BLOCK_BYTES    (16 * REFS_MIB)
-#define MAX_TEXT_BYTES (256 * REFS_MIB)
-
-/* Limit for arrays that are not aggregations: coordinates, and arrays too small for fragments. */
-#define MAX_ARRAY_BYTES (4096 * (uint64_t)REFS_MIB)
-
-static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
-    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], row = meta->dtype.size;
-    REFS_SCOPED_BUF block = REFS_BUF_INIT;
-    memcpy(count, meta->shape, meta->rank * sizeof *count);
-    const uint64_t n = meta->rank > 0 ? meta->shape[0] : 1;
-    for (size_t d = 1; d < meta->rank; d++)
-        if (!refs_mul_u64(row, meta->shape[d], &row)) row = UINT64_MAX;
-    if (row > REFS_CFA_MAX_VALUE_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: its rows are larger than the limit of %llu bytes",
-                         meta->path, (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
-    uint64_t bytes;
-    if (!refs_mul_u64(row, n, &bytes) || bytes > MAX_ARRAY_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: larger than the limit of %llu bytes", meta->path,
-                         (unsigned long long)MAX_ARRAY_BYTES);
-    const uint64_t most = row > 0 && row < BLOCK_BYTES ? BLOCK_BYTES / row : 1;
-    refs_status status = REFS_OK;
-    for (uint64_t at = 0; at < n && row > 0 && status == REFS_OK; at += most) {
-        const uint64_t here = n - at < most ? n - at : most;
-        const refs_region region = {start, count, NULL};
-        status = tool_check_interrupted(err);
-        if (meta->rank > 0) start[0] = at;
-        if (meta->rank > 0) count[0] = here;
-        if (status == REFS_OK) status = refs_buf_resize(&block, (size_t)(here * row), err);
-        if (status == REFS_OK) status = refs_array_read(array, &region, block.data, NULL, err);
-    }
-    return status;
-}
-
-static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *meta,
-                              refs_error *err) {
-    refs_array *array;
-    REFS_SCOPED_BUF texts = REFS_BUF_INIT;
-    if (meta->status != REFS_OK)
-        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
-    if (meta->aggregation != NULL) return REFS_OK;
-    REFS_TRY(refs_array_open(&arrays->context, meta, &array, err));
-    refs_status status = meta->dtype.type == REFS_TYPE_OBJECT
-                             ? refs_array_read_strings(array, MAX_TEXT_BYTES, &texts, err)
-                             : read_rows(array, meta, err);
-    refs_array_free(array);
-    return status;
-}
-
-/* Reads a master completely. libnetcdf will read it, too, and does not expect hostile files; this
- * program's parsers detect them only in what they read. */
-static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_error *err) {
-    const refs_hierarchy *hierarchy = arrays->set.hierarchy;
-    refs_status status = REFS_OK;
-    const bool is_file = refs_set_is_file(arrays->set.set);
-    const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = read_array(arrays, refs_hierarchy_array(hierarchy, i), err);
-    if (status != REFS_OK)
-        refs_error_prefix(err, "%s: not changed, because it cannot be read", path);
-    if (is_file) return status;
-    return refs_fail(
-        err, REFS_INVALID,
-        "%s: cannot rename fragments: expected a master, which is a netCDF file, found "
-        "a reference set: use refs convert --rewrite",
-        path);
-}
-
 /* -- renamed files ----------------------------------------------------------------------------- */
 
 typedef struct selection {
@@ -176,18 +105,25 @@ static refs_status move_names(const tool_arguments *arguments, const tool_sendin
     tool_arrays arrays;
     REFS_TRY(read_selection(arguments, &of, err));
     resolve_prefix(arguments, &made);
-    const refs_cfa_moving moving = {.rewrites = arguments->rewrites.items,
-                                    .prefix = made.named,
-                                    .selects = selects,
-                                    .go_on = tool_go_on,
-                                    .user = &of,
-                                    .is_partial = of.rank > 0 || arguments->variables.n > 0 ||
-                                                  arguments->group != NULL};
+    refs_cfa_moving moving = {.rewrites = arguments->rewrites.items,
+                              .prefix = made.named,
+                              .selects = selects,
+                              .go_on = tool_go_on,
+                              .user = &of,
+                              .is_partial = of.rank > 0 || arguments->variables.n > 0 ||
+                                            arguments->group != NULL};
     REFS_TRY(tool_sending_fetch(master, err)); /* the object is changed in a local copy */
     REFS_TRY(tool_arrays_open(master->session, master->path, &arrays, err));
-    refs_status status = read_whole(&arrays, master->path, err);
-    if (status == REFS_OK)
-        status = refs_cfa_move(master->path, arrays.aggregations, &moving, n, err);
+    moving.hierarchy = arrays.set.hierarchy;
+    moving.arrays = &arrays.context;
+    const refs_status status =
+        refs_set_is_file(arrays.set.set)
+            ? refs_cfa_move(master->path, arrays.aggregations, &moving, n, err)
+            : refs_fail(
+                  err, REFS_INVALID,
+                  "%s: cannot rename fragments: expected a master, which is a netCDF file, found "
+                  "a reference set: use refs convert --rewrite",
+                  master->path);
     tool_arrays_close(&arrays);
     return status;
 }

@@ -19,6 +19,7 @@
 #ifndef REFS_AGGREGATION_CFA_CFA_H
 #define REFS_AGGREGATION_CFA_CFA_H
 
+#include "refs/array.h"
 #include "refs/bytes.h"
 #include "refs/json.h"
 #include "refs/refset.h"
@@ -336,12 +337,14 @@ typedef struct refs_cfa_moving {
     bool (*go_on)(void *user); /**< called regularly; false cancels (REFS_CANCELLED); or NULL */
     void *user;                /**< of both */
     bool is_partial;           /**< `selects` excludes some fragments */
+    const refs_hierarchy *hierarchy;  /**< of the master … */
+    const refs_array_context *arrays; /**< … and what its arrays are opened with */
 } refs_cfa_moving;
 
 /** Rewrites the names of fragments in the master at `path`, of any encoding, and nothing else; *n
  * is the number of changed names. `all` are its aggregations. Files are not moved. A netCDF-3
- * master without space for longer names is rewritten. libnetcdf changes the file, so the caller
- * must have read all of it before with parsers that expect hostile files. */
+ * master without space for longer names is rewritten. libnetcdf changes the file: all of it is read
+ * before, by parsers that expect hostile files. */
 refs_status refs_cfa_move(const char *path, const struct refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err);
 

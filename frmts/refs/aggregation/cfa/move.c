@@ -7,6 +7,7 @@
 
 #include "cfa/cfa_internal.h"
 #include "cfa/move_names.h"
+#include "cfa/move_read.h"
 #include "cfa/move_widen.h"
 #include "cfa/nc_library.h"
 #include "refs/aggregation.h"
@@ -327,7 +328,8 @@ refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
         .shown = path, .all = all, .moving = moving, .n = n, .wide = &wide, .first = REFS_BUF_INIT};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
-    refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);
+    refs_status status = refs_cfa__read_whole(path, moving, err);
+    if (status == REFS_OK) status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);
     if (status == REFS_OK) status = copy_file(&file, &copy, err);
     if (status == REFS_OK) status = refs_staged_open_again(&copy, &longer, err);
     if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
