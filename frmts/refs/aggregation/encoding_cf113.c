@@ -409,7 +409,7 @@ static refs_status name_all(const cfa_job *job, cf_names *names, refs_error *err
     for (size_t d = 0; d < rank; d++)
         REFS_TRY(append_name(job, "fragment_", job->variable->dims[d], &names->text, err));
     const char *text = (const char *)names->text.data;
-    for (size_t i = 0; i < 5; i++, text += strlen(text) + 1) *members[i] = text;
+    for (size_t i = 0; i < 5; i++) text = refs_texts_point(text, 1, members[i]);
     (void)refs_texts_point(text, rank, names->dims);
     return REFS_OK;
 }

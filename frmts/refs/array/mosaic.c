@@ -258,17 +258,17 @@ static refs_status check_size(const mosaic_strings *strings, size_t bytes, refs_
 static refs_status read_part(mosaic_strings *strings, refs_array *part, bool letters,
                              size_t **places, refs_error *err) {
     uint64_t n;
-    size_t at = strings->bytes.size;
+    const size_t begin = strings->bytes.size;
+    const char *text;
     if (!refs_array_meta_elements(part->meta, &n) || n > REFS_MAX_TEXT_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", part->meta->path);
     REFS_TRY(letters ? refs_array_read_letters(part, n, &strings->bytes, err)
                      : refs_array_read_strings(part, n, &strings->bytes, err));
     REFS_TRY(check_size(strings, strings->bytes.size, err));
     REFS_NEW(*places, (size_t)n + 1, err);
-    for (size_t i = 0; at < strings->bytes.size && i < n; i++) {
-        (*places)[i] = at;
-        at += strlen((const char *)strings->bytes.data + at) + 1;
-    }
+    refs_str rest = refs_str_part(refs_buf_text(&strings->bytes), begin, SIZE_MAX);
+    for (size_t i = 0; i < n && refs_str_next_text(&rest, &text); i++)
+        (*places)[i] = (size_t)(text - (const char *)strings->bytes.data);
     return REFS_OK;
 }
 

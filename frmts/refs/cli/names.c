@@ -41,12 +41,9 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
 /* -- object stores ----------------------------------------------------------------------------- */
 
 /* Adds NUL-terminated texts. */
-static refs_status add_each(tool_names *names, const refs_buf *texts, refs_error *err) {
-    for (size_t at = 0; at < texts->size;) {
-        const refs_str one = refs_str_from((const char *)texts->data + at);
-        REFS_TRY(tool_names_add(names, one, err));
-        at += one.size + 1;
-    }
+static refs_status add_each(tool_names *names, refs_str texts, refs_error *err) {
+    for (const char *text; refs_str_next_text(&texts, &text);)
+        REFS_TRY(tool_names_add(names, refs_str_from(text), err));
     return REFS_OK;
 }
 
@@ -54,7 +51,7 @@ static refs_status add_objects(const tool_session *session, tool_names *names, c
                                refs_error *err) {
     REFS_SCOPED_BUF urls = REFS_BUF_INIT;
     REFS_TRY(refs_objects_list(&session->lister, name, &urls, err));
-    return add_each(names, &urls, err);
+    return add_each(names, refs_buf_text(&urls), err);
 }
 
 static bool is_of_store(const char *name) {
@@ -88,7 +85,7 @@ static refs_status add_expanded(const tool_session *session, tool_names *names, 
     const refs_names_host host = refs_names_host_of(&session->lister, &notes);
     REFS_SCOPED_BUF found = REFS_BUF_INIT;
     REFS_TRY(refs_combine_expand(&host, name, &found, err));
-    return add_each(names, &found, err);
+    return add_each(names, refs_buf_text(&found), err);
 }
 
 /* Receives the names of sources, and a message for each one that is unavailable. If `skipped` is

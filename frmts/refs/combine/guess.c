@@ -85,16 +85,15 @@ static refs_status add_names(const refs_dim_search *all, const refs_combine_memb
                              uint32_t names, refs_dim_list *list, refs_error *err) {
     REFS_SCOPED_BUF texts = REFS_BUF_INIT; /* the strings move as they grow */
     REFS_TRY(refs_buf_append_str(&texts, refs_combine__text(all->combine, names), err));
-    const size_t size = texts.size;
+    refs_str rest = refs_buf_text(&texts);
     REFS_TRY(refs_buf_append(&texts, "", 1, err)); /* a single name may come without its NUL */
-    for (size_t at = 0; at < size;) {
-        const refs_str text = refs_str_from((const char *)texts.data + at);
+    rest.data = (const char *)texts.data;
+    for (const char *text; refs_str_next_text(&rest, &text);) {
         uint32_t name;
-        REFS_TRY(refs_intern_add(all->strings, text, &name, err));
+        REFS_TRY(refs_intern_add(all->strings, refs_str_from(text), &name, err));
         if ((member == NULL || has_known_axis(all->combine, member, name)) &&
             !refs_dims__has_name(&all->base, name))
             REFS_TRY(refs_dims__add(list, name, err));
-        at += text.size + 1;
     }
     return REFS_OK;
 }

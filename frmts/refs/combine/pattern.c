@@ -193,16 +193,12 @@ static refs_status check_codes(const char *pattern, refs_str format, refs_error 
  * lost. */
 static refs_status check_new(const char *pattern, const refs_buf *dims, size_t begin, refs_str name,
                              refs_error *err) {
-    while (begin < dims->size) {
-        const refs_str known = refs_str_from((const char *)dims->data + begin);
-        if (refs_str_equal(known, name))
-            return refs_fail(err, REFS_INVALID,
-                             "pattern \"%s\": %.*s is named twice: name it once, as "
-                             "{%.*s:%%Y%%m%%d}, and other parts of names by *",
-                             pattern, REFS_STR_ARG(name), REFS_STR_ARG(name));
-        begin += known.size + 1;
-    }
-    return REFS_OK;
+    if (!refs_str_has_text(refs_str_part(refs_buf_text(dims), begin, SIZE_MAX), name))
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "pattern \"%s\": %.*s is named twice: name it once, as "
+                     "{%.*s:%%Y%%m%%d}, and other parts of names by *",
+                     pattern, REFS_STR_ARG(name), REFS_STR_ARG(name));
 }
 
 refs_status refs_combine_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {

@@ -65,24 +65,22 @@ static refs_status fail_v3(const renaming *job, refs_error *err) {
 
 /* Writes strings of fixed length. */
 static refs_status pad(refs_bytes names, size_t size, refs_buf *padded, refs_error *err) {
-    for (size_t at = 0; at < names.size;) {
-        const refs_str one = refs_str_from((const char *)names.data + at);
+    refs_str rest = refs_bytes_text(names);
+    for (const char *name; refs_str_next_text(&rest, &name);) {
+        const refs_str one = refs_str_from(name);
         const size_t begin = padded->size;
         REFS_TRY(refs_buf_append_str(padded, one, err));
         REFS_TRY(refs_buf_resize(padded, begin + size, err));
         memset(padded->data + begin + one.size, 0, size - one.size);
-        at += one.size + 1;
     }
     return REFS_OK;
 }
 
 static size_t longest_of(refs_bytes names) {
     size_t longest = 1;
-    for (size_t at = 0; at < names.size;) {
-        const size_t size = strlen((const char *)names.data + at);
-        if (size > longest) longest = size;
-        at += size + 1;
-    }
+    refs_str rest = refs_bytes_text(names);
+    for (const char *name; refs_str_next_text(&rest, &name);)
+        if (strlen(name) > longest) longest = strlen(name);
     return longest;
 }
 

@@ -187,10 +187,9 @@ refs_status RefsReader::loadStrings(refs_error *error) const {
     REFS_TRY(elements_ == RefsElements::Characters
                  ? loadCharacters(bytes, error)
                  : archive_->readArray(meta_, readStrings, error));
-    const char *const begin = reinterpret_cast<const char *>(bytes.data);
     std::vector<const char *> strings;
-    for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
-        strings.push_back(text);
+    refs_str rest = refs_buf_text(&bytes);
+    for (const char *text = nullptr; refs_str_next_text(&rest, &text);) strings.push_back(text);
     RefsLocked guard(stringsLock_);
     if (!strings_.empty()) return REFS_OK; // another thread was faster
     std::swap<refs_buf>(textBytes_, bytes);

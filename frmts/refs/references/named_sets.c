@@ -14,9 +14,11 @@ void refs_references__named_clear(refs_named_sets *sets) {
 
 /* String number `i` of those in a buffer. */
 static const char *string_at(const refs_buf *strings, size_t i) {
-    const char *at = (const char *)strings->data;
-    while (i-- > 0) at += strlen(at) + 1;
-    return at;
+    refs_str rest = refs_buf_text(strings);
+    const char *text = "";
+    do (void)refs_str_next_text(&rest, &text);
+    while (i-- > 0);
+    return text;
 }
 
 static const refs_buf *titles_of(const refs_named_sets *sets) {
