@@ -238,10 +238,6 @@ static void address_clear(address *made) {
     refs_buf_clear(&made->query);
 }
 
-static refs_str text_of(const refs_buf *buf) {
-    return refs_str_view(buf->size > 0 ? (const char *)buf->data : "", buf->size);
-}
-
 static refs_status make_address(const server *at, const refs_object *object, address *made,
                                 refs_error *err) {
     if (at->is_virtual) {
@@ -282,19 +278,19 @@ static refs_status append_payer(const refs_object *object, bool is_signed, refs_
 
 static refs_status append_url(const server *at, const address *to, refs_buf *url, refs_error *err) {
     REFS_TRY(refs_buf_printf(url, err, refs_origin_is_tls(&at->origin) ? "https://" : "http://"));
-    REFS_TRY(refs_buf_append_str(url, text_of(&to->authority), err));
-    REFS_TRY(refs_buf_append_str(url, text_of(&to->path), err));
+    REFS_TRY(refs_buf_append_str(url, refs_buf_text(&to->authority), err));
+    REFS_TRY(refs_buf_append_str(url, refs_buf_text(&to->path), err));
     if (to->query.size == 0) return REFS_OK;
     REFS_TRY(refs_buf_append(url, "?", 1, err));
-    return refs_buf_append_str(url, text_of(&to->query), err);
+    return refs_buf_append_str(url, refs_buf_text(&to->query), err);
 }
 
 static refs_status sign(const server *at, const keys *with, const char *method, address *to,
                         refs_error *err) {
     const refs_signer signer = {with->access_key, with->secret_key, with->session_token,
                                 at->region,       time(NULL),       VALID_S};
-    const refs_signable asked = {text_of(&to->authority), text_of(&to->path), text_of(&to->query),
-                                 method};
+    const refs_signable asked = {refs_buf_text(&to->authority), refs_buf_text(&to->path),
+                                 refs_buf_text(&to->query), method};
     refs_buf query = REFS_BUF_INIT;
     refs_status status = refs_sigv4__sign(&signer, &asked, &query, err);
     refs_buf_clear(&to->query);

@@ -9,12 +9,8 @@ void refs_references__attribute_clear(refs_dmrpp_attribute *attribute) {
     refs_buf_clear(&attribute->first);
 }
 
-static refs_str text_of(const refs_buf *buf) {
-    return refs_buf_text(buf);
-}
-
 bool refs_references__attribute_is(const refs_dmrpp_attribute *attribute, const char *name) {
-    return refs_str_is(text_of(&attribute->name), name);
+    return refs_str_is(refs_buf_text(&attribute->name), name);
 }
 
 refs_status refs_references__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
@@ -36,7 +32,7 @@ refs_status refs_references__attribute_value(refs_dmrpp_attribute *attribute, re
 refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
                                            refs_error *err) {
     bool is_list = attribute->n > 1;
-    REFS_TRY(refs_json_write_name(text_of(&attribute->name), members, err));
+    REFS_TRY(refs_json_write_name(refs_buf_text(&attribute->name), members, err));
     if (attribute->n == 0) return refs_buf_append(members, "\"\"", 2, err);
     if (is_list) REFS_TRY(refs_buf_append(members, "[", 1, err));
     REFS_TRY(refs_buf_append(members, attribute->values.data, attribute->values.size, err));

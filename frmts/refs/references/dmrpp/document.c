@@ -53,10 +53,6 @@ typedef refs_status (*on_begin)(refs_dmrpp_document *document, const char *name,
                                 const char *const *attributes, refs_error *err);
 typedef refs_status (*on_end)(refs_dmrpp_document *document, refs_error *err);
 
-static refs_str text_of(const refs_buf *buf) {
-    return buf->size > 0 ? refs_buf_text(buf) : refs_str_from("");
-}
-
 static const char *get(const char *const *attributes, const char *name) {
     return refs_references__xml_attribute(attributes, name);
 }
@@ -86,7 +82,7 @@ static refs_status add_url(refs_dmrpp_document *document, const char *href, uint
                            refs_error *err) {
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
     REFS_TRY(refs_references__dmrpp_url(&document->names, href, &url, err));
-    return refs_references__builder_url(document->job->builder, text_of(&url), id, err);
+    return refs_references__builder_url(document->job->builder, refs_buf_text(&url), id, err);
 }
 
 static refs_status begin_root(refs_dmrpp_document *document, const char *const *attributes,
@@ -169,7 +165,7 @@ static refs_status end_variable(refs_dmrpp_document *document, refs_error *err) 
     group->has_children = true;
     if (document->is_elsewhere)
         REFS_TRY(refs_references__scope_list_above(
-            &document->scope, text_of(&document->variable.path), job->builder, err));
+            &document->scope, refs_buf_text(&document->variable.path), job->builder, err));
     else
         group->has_kept = true;
     return refs_references__dmrpp_variable_put(&document->variable, &set, err);
@@ -268,7 +264,8 @@ static refs_status end_container(refs_dmrpp_document *document, refs_error *err)
 }
 
 static refs_status end_value(refs_dmrpp_document *document, refs_error *err) {
-    return refs_references__attribute_value(&document->attribute, text_of(&document->text), err);
+    return refs_references__attribute_value(&document->attribute, refs_buf_text(&document->text),
+                                            err);
 }
 
 /* Whether the text is "/group/name" without empty parts. */
@@ -287,10 +284,10 @@ static bool is_path(refs_str path) {
 /* Servers flatten groups and rename variables; this attribute has the path in the file. */
 static refs_status restore_path(refs_dmrpp_document *document, refs_error *err) {
     refs_buf *path = &document->variable.path;
-    refs_str given = text_of(&document->attribute.first);
+    refs_str given = refs_buf_text(&document->attribute.first);
     if (!is_path(given)) return REFS_OK;
     given = refs_str_part(given, 1, given.size);
-    if (refs_str_equal(given, text_of(path))) return REFS_OK;
+    if (refs_str_equal(given, refs_buf_text(path))) return REFS_OK;
     document->is_elsewhere = true;
     path->size = 0;
     return refs_buf_append_str(path, given, err);
@@ -306,7 +303,8 @@ static refs_status end_attribute(refs_dmrpp_document *document, refs_error *err)
     if (refs_references__attribute_is(attribute, "origname")) return REFS_OK;
     if (refs_references__attribute_is(attribute, "coordinates")) variable->has_coordinates = true;
     if (refs_references__attribute_is(attribute, "_FillValue") && attribute->n == 1)
-        REFS_TRY(refs_buf_append_str(&variable->fill_attribute, text_of(&attribute->values), err));
+        REFS_TRY(
+            refs_buf_append_str(&variable->fill_attribute, refs_buf_text(&attribute->values), err));
     return refs_references__attribute_end(attribute, &variable->attributes, err);
 }
 
@@ -338,7 +336,7 @@ static refs_status begin_chunks(refs_dmrpp_document *document, const char *name,
 static refs_status end_chunk_sizes(refs_dmrpp_document *document, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     variable->chunk_rank = 0;
-    if (refs_references__dmrpp_numbers(text_of(&document->text), ' ', variable->chunk_shape,
+    if (refs_references__dmrpp_numbers(refs_buf_text(&document->text), ' ', variable->chunk_shape,
                                        REFS_CHUNK_MAX_RANK, &variable->chunk_rank))
         return REFS_OK;
     if (refs_buf_append(&document->text, "", 1, err) != REFS_OK) return REFS_NOMEM;
@@ -428,8 +426,8 @@ static refs_status decode(refs_dmrpp_document *document, refs_dmrpp_storage stor
     refs_buf *bytes = &document->variable.bytes;
     bytes->size = 0;
     set_storage(document, storage);
-    return blame(document, refs_base64_decode(text_of(&document->text), bytes, &problem), &problem,
-                 err);
+    return blame(document, refs_base64_decode(refs_buf_text(&document->text), bytes, &problem),
+                 &problem, err);
 }
 
 static refs_status end_compact(refs_dmrpp_document *document, refs_error *err) {
@@ -477,8 +475,8 @@ static refs_status end_string(refs_dmrpp_document *document, refs_error *err) {
     if (!refs_add_u64(variable->n_strings, document->string.count, &variable->n_strings))
         variable->n_strings = UINT64_MAX;
     return blame(document,
-                 refs_references__dmrpp_append_string(&document->string, text_of(&document->text),
-                                                      &variable->bytes, &problem),
+                 refs_references__dmrpp_append_string(
+                     &document->string, refs_buf_text(&document->text), &variable->bytes, &problem),
                  &problem, err);
 }
 

@@ -145,10 +145,10 @@ static refs_str with_all_digits(const refs_dmrpp_fill *fill) {
 /* Pads strings with NULs to the element's length. */
 static refs_status append_padded(const refs_dmrpp_fill *fill, refs_buf *json, refs_error *err) {
     REFS_SCOPED_BUF padded = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_append_str(&padded, refs_str_part(fill->text, 0, fill->size), err));
+    const size_t size = padded.size;
     REFS_TRY(refs_buf_resize(&padded, fill->size, err));
-    memset(padded.data, 0, padded.size);
-    memcpy(padded.data, fill->text.data,
-           fill->text.size < padded.size ? fill->text.size : padded.size);
+    memset(padded.data + size, 0, padded.size - size);
     REFS_TRY(refs_buf_append(json, "\"", 1, err));
     REFS_TRY(refs_base64_encode(refs_buf_view(&padded), json, err));
     return refs_buf_append(json, "\"", 1, err);

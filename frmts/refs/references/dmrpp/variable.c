@@ -14,10 +14,6 @@ void refs_references__dmrpp_variable_clear(refs_dmrpp_variable *variable) {
     memset(variable, 0, sizeof *variable);
 }
 
-static refs_str text_of(const refs_buf *buf) {
-    return buf->size > 0 ? refs_buf_text(buf) : refs_str_from("");
-}
-
 bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n) {
     *n = 1;
     for (size_t i = 0; i < variable->rank; i++)
@@ -42,7 +38,8 @@ static uint64_t scalar_string_size(const refs_dmrpp_variable *variable) {
 static bool may_be_heap_reference(const refs_dmrpp_variable *variable) {
     enum { REFERENCE = 16 };
     return variable->rank == 0 && variable->storage == REFS_DMRPP_CHUNKS &&
-           (!variable->has_fill || refs_str_is(text_of(&variable->fill), "unsupported-string")) &&
+           (!variable->has_fill ||
+            refs_str_is(refs_buf_text(&variable->fill), "unsupported-string")) &&
            scalar_string_size(variable) == REFERENCE;
 }
 
@@ -53,7 +50,7 @@ static refs_status find_element_size(const refs_dmrpp_variable *variable, uint64
     if (variable->type->kind == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "type %s is not supported", variable->type->name);
     if (variable->type->kind != 'S' || variable->storage == REFS_DMRPP_STRINGS) return REFS_OK;
-    if (refs_str_is(text_of(&variable->fill), "unsupported-variable-length-string"))
+    if (refs_str_is(refs_buf_text(&variable->fill), "unsupported-variable-length-string"))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "the DMR++ has no byte ranges for its strings of variable length");
     if (variable->is_fixed_string)
@@ -126,7 +123,7 @@ static refs_status append_filter(refs_str name, pipeline *filters, refs_error *e
 
 static refs_status append_filters(const refs_dmrpp_variable *variable, bool are_old,
                                   uint64_t element_size, refs_buf *json, refs_error *err) {
-    refs_str names = text_of(&variable->filters), name;
+    refs_str names = refs_buf_text(&variable->filters), name;
     pipeline filters = {element_size, 0, 0, json};
     while (next_word(&names, &name)) REFS_TRY(append_filter(name, &filters, err));
     if (!are_old || filters.n == 0) return REFS_OK;
@@ -135,7 +132,7 @@ static refs_status append_filters(const refs_dmrpp_variable *variable, bool are_
     json->size = 0;
     filters.n = filters.n_checksums = 0;
     for (size_t i = 0; i < 3; i++)
-        if (has_word(text_of(&variable->filters), order[i]))
+        if (has_word(refs_buf_text(&variable->filters), order[i]))
             REFS_TRY(append_filter(refs_str_from(order[i]), &filters, err));
     return REFS_OK;
 }
@@ -155,7 +152,7 @@ static refs_status append_codecs(const refs_dmrpp_variable *variable, bool are_o
     if (list.size == 0) REFS_TRY(refs_buf_append(json, "null", 4, err));
     if (list.size > 0) {
         REFS_TRY(refs_buf_append(json, "[", 1, err));
-        REFS_TRY(refs_buf_append_str(json, text_of(&list), err));
+        REFS_TRY(refs_buf_append_str(json, refs_buf_text(&list), err));
         REFS_TRY(refs_buf_append(json, "]", 1, err));
     }
     return REFS_OK;
@@ -175,7 +172,8 @@ static refs_status append_numbers(const char *name, const uint64_t *numbers, siz
 static refs_status append_fill(const refs_dmrpp_variable *variable, uint64_t element_size,
                                refs_buf *json, refs_error *err) {
     const refs_dmrpp_fill fill = {variable->type->kind, (size_t)element_size,
-                                  text_of(&variable->fill), text_of(&variable->fill_attribute)};
+                                  refs_buf_text(&variable->fill),
+                                  refs_buf_text(&variable->fill_attribute)};
     if (variable->storage == REFS_DMRPP_STRINGS) return refs_buf_append(json, "\"\"", 2, err);
     return refs_references__dmrpp_fill_value(&fill, json, err);
 }
@@ -214,11 +212,11 @@ static refs_status append_dims(const refs_dmrpp_variable *variable, refs_buf *js
 static refs_status write_zattrs(const refs_dmrpp_variable *variable, refs_buf *json,
                                 refs_error *err) {
     REFS_TRY(refs_buf_append(json, "{", 1, err));
-    REFS_TRY(refs_buf_append_str(json, text_of(&variable->attributes), err));
+    REFS_TRY(refs_buf_append_str(json, refs_buf_text(&variable->attributes), err));
     if (variable->rank > 0 && variable->has_named_dims) REFS_TRY(append_dims(variable, json, err));
     if (variable->maps.size > 0 && !variable->has_coordinates) {
         REFS_TRY(append_member("coordinates", json, err));
-        REFS_TRY(refs_json_write_string(text_of(&variable->maps), json, err));
+        REFS_TRY(refs_json_write_string(refs_buf_text(&variable->maps), json, err));
     }
     return refs_buf_append(json, "}", 1, err);
 }
@@ -234,9 +232,9 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
                                 const refs_dmrpp_set *set, refs_error *err) {
     refs_slot slot;
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_append_str(&key, text_of(&variable->path), err));
+    REFS_TRY(refs_buf_append_str(&key, refs_buf_text(&variable->path), err));
     REFS_TRY(refs_buf_printf(&key, err, "/%s", document.name));
-    REFS_TRY(refs_references__builder_slot(set->builder, text_of(&key), &slot, err));
+    REFS_TRY(refs_references__builder_slot(set->builder, refs_buf_text(&key), &slot, err));
     return document.problem != NULL
                ? refs_references__builder_put_broken(set->builder, &slot, document.problem, err)
                : refs_references__builder_put_inline(set->builder, &slot,
@@ -264,7 +262,7 @@ refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
     refs_status status = put_array(variable, set, &json, &problem);
     bool is_readable = !concerns_array(status);
     if (is_readable)
-        status = refs_fail(err, status, "%.*s: %s", REFS_STR_ARG(text_of(&variable->path)),
+        status = refs_fail(err, status, "%.*s: %s", REFS_STR_ARG(refs_buf_text(&variable->path)),
                            problem.message);
     else
         status = REFS_OK;
