@@ -177,7 +177,10 @@ bool refs_cf_fill_is_chosen(const refs_array_meta *array);
  * order; at most 8 bytes. False, and nothing written, for types that netCDF does not fill. */
 bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 
-/** The same as JSON text. NULL for bytes, too, as all of them are values. */
+/** Whether `element` is the default fill value of its type. */
+bool refs_cf_is_default_fill(const refs_dtype *dtype, const uint8_t *element);
+
+/** The default fill value as JSON text. NULL for bytes, too, as all of them are values. */
 const char *refs_cf_default_fill_text(const refs_dtype *dtype);
 
 /** The number of netCDF's type (netcdf.h) for elements of this one; 0 (NC_NAT) if there is none. */

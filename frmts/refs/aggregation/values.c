@@ -149,19 +149,17 @@ static bool is_wide_integer(const refs_dtype *dtype) {
     return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
 }
 
-static bool is_fill(const refs_agg_values *values, bool (*find)(const refs_dtype *, uint8_t *)) {
-    uint8_t fill[sizeof(double)];
-    return find(&values->to, fill) && memcmp(values->fill, fill, values->to.size) == 0;
-}
-
 /* Whether the container's fill value is a valid value in the fragment. 64-bit integers have no
  * wider type with a free value for missing elements, so such a fragment fits no container with that
  * fill value. */
 static bool holds_fill(const refs_aggregation *aggregation, const refs_array_meta *variable,
                        const refs_agg_values *values) {
+    uint8_t spare[sizeof(double)];
     const bool may_hold_it =
-        is_fill(values, refs_cf_spare_fill) ||
-        (is_fill(values, refs_cf_default_fill) && refs_cf_keeps_default_fill(variable));
+        (refs_cf_spare_fill(&values->to, spare) &&
+         memcmp(values->fill, spare, values->to.size) == 0) ||
+        (refs_cf_is_default_fill(&values->to, values->fill) &&
+         refs_cf_keeps_default_fill(variable));
     if (refs_aggregation__value(aggregation->container.attributes, "_FillValue") == NULL ||
         !is_wide_integer(&values->to) || !is_wide_integer(&values->from) || !may_hold_it)
         return false;

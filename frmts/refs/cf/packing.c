@@ -36,6 +36,11 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill) {
     }
 }
 
+bool refs_cf_is_default_fill(const refs_dtype *dtype, const uint8_t *element) {
+    uint8_t fill[sizeof(double)];
+    return refs_cf_default_fill(dtype, fill) && memcmp(element, fill, dtype->size) == 0;
+}
+
 const char *refs_cf_default_fill_text(const refs_dtype *dtype) {
     static const struct {
         refs_type type;
@@ -95,9 +100,7 @@ static bool is_wide(const refs_dtype *dtype, refs_type type) {
 }
 
 static bool fill_is_default(const refs_array_meta *array) {
-    uint8_t expected[sizeof(double)];
-    return refs_cf_default_fill(&array->dtype, expected) &&
-           memcmp(array->fill, expected, array->dtype.size) == 0;
+    return refs_cf_is_default_fill(&array->dtype, array->fill);
 }
 
 /* Whether the array cannot have a declared fill value: a coordinate of a dimension, a time, a

@@ -322,11 +322,9 @@ static bool has_undeclared_number(const refs_array_meta *meta) {
  * fill values, the set's writer has moved all of them into the metadata. */
 static bool infers_fill(const refs_part_reader *in, const refs_array_meta *meta) {
     static const uint8_t zero[sizeof(double)] = {0};
-    uint8_t usual[sizeof(double)];
     if (!has_undeclared_number(meta)) return false;
     const bool is_declared = refs_cf_fill_is_declared(in->source.hierarchy, meta),
-               is_usual = refs_cf_default_fill(&meta->dtype, usual) &&
-                          memcmp(meta->fill, usual, meta->dtype.size) == 0;
+               is_usual = refs_cf_is_default_fill(&meta->dtype, meta->fill);
     if (in->combine->options.fills == REFS_COMBINE_FILLS_DECLARED)
         return !refs_hierarchy_keeps_attributes(in->source.hierarchy) &&
                (is_declared || (is_usual && !refs_cf_keeps_default_fill(meta)));

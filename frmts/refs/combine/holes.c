@@ -188,10 +188,8 @@ static bool has_own_fill(const refs_combine_array *array) {
 
 /* NetCDF-4's may be a default, which does not mark missing values of coordinates and bounds. */
 static bool is_untold_default(const refs_combine_array *array) {
-    uint8_t fill[16];
     return array->dtype.size > 1 && array->has_fill && !array->declares_fill &&
-           refs_cf_default_fill(&array->dtype, fill) &&
-           memcmp(fill, array->fill, array->dtype.size) == 0;
+           refs_cf_is_default_fill(&array->dtype, array->fill);
 }
 
 /* Whether an array may contain an element; always true for large arrays, whose values are unknown.

@@ -315,11 +315,9 @@ static bool is_unsigned(const refs_combine_array *array) {
 /* Whether 32-bit integers hold all values and a free one for missing values; also of an aggregation
  * that was made before. */
 static bool fits_int(const refs_combine_array *array) {
-    uint8_t fill[sizeof array->declared];
     const bool is_int = array->dtype.type == REFS_TYPE_INT && array->dtype.size == 4;
-    return array->dtype.size < 4 ||
-           (is_int && array->declares_fill && refs_cf_default_fill(&array->dtype, fill) &&
-            memcmp(fill, array->declared, 4) == 0);
+    return array->dtype.size < 4 || (is_int && array->declares_fill &&
+                                     refs_cf_is_default_fill(&array->dtype, array->declared));
 }
 
 /* The type that holds all unpacked values: integers if all are, one size wider than needed, so that

@@ -115,11 +115,9 @@ static refs_status add_text_fill(listing *list, const refs_array_meta *meta, ref
 /* Whether the fill value is netCDF's default in a set whose writer moved attributes into the
  * metadata: the file may have declared it, and the value is missing in any case (NUG, "Fill
  * Values"), except for bytes. */
-static bool has_default_fill(const refs_hierarchy *hierarchy, const refs_array_meta *meta) {
-    uint8_t fill[sizeof(double)];
+static bool may_declare_default(const refs_hierarchy *hierarchy, const refs_array_meta *meta) {
     return !refs_hierarchy_keeps_attributes(hierarchy) && meta->has_fill && meta->dtype.size > 1 &&
-           refs_cf_default_fill(&meta->dtype, fill) &&
-           memcmp(fill, meta->fill, meta->dtype.size) == 0;
+           refs_cf_is_default_fill(&meta->dtype, meta->fill);
 }
 
 /* Only the attribute _FillValue declares missing values in version 3, not fill_value. */
@@ -128,7 +126,7 @@ static bool find_fill(const refs_hierarchy *hierarchy, const refs_array_meta *me
         refs_json_get(meta->attributes, FILL) == NULL)
         return false;
     if (refs_cf_declared_fill(hierarchy, meta, fill)) return true;
-    if (!has_default_fill(hierarchy, meta)) return false;
+    if (!may_declare_default(hierarchy, meta)) return false;
     memcpy(fill, meta->fill, meta->dtype.size);
     return true;
 }
