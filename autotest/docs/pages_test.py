@@ -33,7 +33,7 @@ def read(path):
 
 
 def names(pattern):
-    return sorted(os.path.relpath(path, ROOT) for path in glob(os.path.join(ROOT, pattern)))
+    return sorted(os.path.relpath(path, ROOT) for path in glob(os.path.join(ROOT, pattern), recursive=True))
 
 
 PAGES = [*names("*.md"), *names("docs/*.md"), *names("docs/decisions/*.md")]
@@ -415,7 +415,7 @@ class Names(unittest.TestCase):
              *names("docs/decisions/*.md")]
 
     def test_of_functions_and_types_are_in_the_code(self):
-        others = [path for pattern in ("cmake/*.cmake", "autotest/*/*.cc", "autotest/unit/*/*.cc",
+        others = [path for pattern in ("cmake/*.cmake", "autotest/*/*.cc", "autotest/unit/**/*.cc",
                                        "CMakeLists.txt", "frmts/refs/*/CMakeLists.txt", "qgis/*/*.py")
                   for path in names(pattern)]
         known = set(re.findall(r"\w+", CODE + "".join(map(read, others))))

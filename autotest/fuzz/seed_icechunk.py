@@ -1,4 +1,4 @@
-"""Writes corpus/icechunk from the repositories of autotest/unit/icechunk/data: the file that names a snapshot, the
+"""Writes corpus/icechunk from the repositories of autotest/unit/references/icechunk/data: the file that names a snapshot, the
 snapshot of each branch, and each of its manifests, not compressed. Needs the module zstandard.
 """
 import pathlib
@@ -7,7 +7,7 @@ import struct
 import zstandard
 
 HERE = pathlib.Path(__file__).resolve().parent
-DATA = HERE.parent / "unit" / "icechunk" / "data"
+DATA = HERE.parent / "unit" / "references" / "icechunk" / "data"
 OUT = HERE / "corpus" / "icechunk"
 HEADER, COMPRESSION = 39, 38
 

@@ -1,5 +1,5 @@
 """Icechunk repositories through GDAL: names and options, files that changed, requests, states that move
-on. The repositories are those of autotest/unit/icechunk/data; those of the folder shared/ beside the
+on. The repositories are those of autotest/unit/references/icechunk/data; those of the folder shared/ beside the
 repository are read too, where that is."""
 
 import json
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "../server"))
 import object_store  # noqa: E402
 from served import Folder, Server  # noqa: E402
 
-DATA = os.path.join(HERE, "../unit/icechunk/data")
+DATA = os.path.join(HERE, "../unit/references/icechunk/data")
 SHARED = os.environ.get("REFS_SHARED_DATA", os.path.join(HERE, "../../../shared/data"))
 
 gdal.UseExceptions()

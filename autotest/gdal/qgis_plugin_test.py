@@ -144,7 +144,7 @@ class Dialog(Shown):
         subprocess.run([PROGRAM, "convert", SAMPLE, "-o", self.path("sample.parq"), "-q"], check=True)
         self.assertEqual(self.list(self.path("sample.parq")), ["/t2m", "/z"])
         for version in "v1", "v2", "v2@v1.0":
-            self.assertEqual(self.list(os.path.join(ROOT, "autotest/unit/icechunk/data", version)), ["/g/split"])
+            self.assertEqual(self.list(os.path.join(ROOT, "autotest/unit/references/icechunk/data", version)), ["/g/split"])
             self.add()
         self.assertEqual([(len(raster.periods), raster.least, raster.most) for raster, _ in self.chosen], [(0, 2, 23)] * 3)
         self.assertTrue(layers.make_layer(self.chosen[0][0]).isValid())

@@ -1,6 +1,6 @@
 #!/bin/sh
 # usage: forgotten_files.sh ROOT
-# Every source and test is named in the CMakeLists.txt of its folder, every public header in that of
+# Every source and test is named in the CMakeLists.txt of its folder or module, every public header in that of
 # a module and in CHANGELOG.md, and every private header is included somewhere.
 set -eu
 cd "$1"
@@ -15,9 +15,9 @@ for file in $(find frmts autotest -name '*.c' -o -name '*.cc' -o -name '*.cpp');
     name=${file##*/}
     folder=${file%/*}
     case $folder in
-    frmts/refs/*/*)
-        module=${folder#frmts/refs/}
-        folder=frmts/refs/${module%%/*}
+    frmts/refs/*/* | autotest/unit/*/*)
+        module=${folder#*/*/}
+        folder=${folder%"$module"}${module%%/*}
         name=${file#"$folder"/}
         ;;
     esac

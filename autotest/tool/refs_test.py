@@ -265,7 +265,7 @@ class Index(Folder):
     def test_a_repository_is_a_source_by_its_name(self):
         self.write("a.nc", [0])
         for form in ("1", "2"):
-            data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/icechunk/data")
+            data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/references/icechunk/data")
             shutil.copytree(f"{data}/v{form}", f"repo{form}")
             run("convert", f"repo{form}#branch=main", "-o", "main.json")
             for verb in ("index", "convert", "combine"):

@@ -461,7 +461,7 @@ void encode(const std::string &path, refs_cfa_version version, Decoded &decoded)
     master.finish();
 }
 
-TEST(Encodings, AreDecodedToWhatTheOthersAreEncodedFrom) {
+TEST(MasterEncodings, AreDecodedToWhatTheOthersAreEncodedFrom) {
     const refs_cfa_version versions[] = {REFS_CFA_0_4, REFS_CFA_0_5, REFS_CFA_CF_1_13};
     for (const refs_cfa_version first : versions)
         for (const refs_cfa_version second : versions) {
@@ -482,7 +482,7 @@ TEST(Encodings, AreDecodedToWhatTheOthersAreEncodedFrom) {
         }
 }
 
-TEST(Encodings, RefuseWhatOnlyCfa04CanSay) {
+TEST(MasterEncodings, RefuseWhatOnlyCfa04CanSay) {
     const TemporaryFolder folder;
     const auto refuse = [&](const std::function<void(refs_fragment_grid &)> &change) {
         const char *dims[] = {"time"};
