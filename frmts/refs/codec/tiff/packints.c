@@ -1,4 +1,4 @@
-/* tiff_packints.c -- codec "imagecodecs_packints": integers of fewer bits than elements have, the
+/* packints.c -- codec "imagecodecs_packints": integers of fewer bits than elements have, the
  * highest bit first; each run begins at a byte, like rows of TIFF files. */
 #include "numbers.h"
 
@@ -65,10 +65,9 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_tiff_packints = {.name = "imagecodecs_packints",
-                                                  .reads =
-                                                      "integers of 1 to 32 bits in rows of bytes",
-                                                  .library = "REFS",
-                                                  .open = open_codec,
-                                                  .decode = decode,
-                                                  .close = refs_free};
+const refs_codec_type refs_codec_packints = {.name = "imagecodecs_packints",
+                                             .reads = "integers of 1 to 32 bits in rows of bytes",
+                                             .library = "REFS",
+                                             .open = open_codec,
+                                             .decode = decode,
+                                             .close = refs_free};

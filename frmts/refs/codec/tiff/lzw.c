@@ -1,4 +1,4 @@
-/* tiff_lzw.c -- codec "imagecodecs_lzw": TIFF's variant of LZW: codes of nine to twelve bits, the
+/* lzw.c -- codec "imagecodecs_lzw": TIFF's variant of LZW: codes of nine to twelve bits, the
  * highest bit first; the length increases one code early.
  *
  * Source: TIFF 6.0, section 13.
@@ -96,5 +96,5 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return decode_codes(state, output, err);
 }
 
-const refs_codec_type refs_codec_tiff_lzw = {
+const refs_codec_type refs_codec_lzw = {
     .name = "imagecodecs_lzw", .reads = "TIFF compression 5", .library = "REFS", .decode = decode};

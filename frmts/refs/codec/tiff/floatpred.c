@@ -1,4 +1,4 @@
-/* tiff_floatpred.c -- codec "imagecodecs_floatpred": TIFF's floating point predictor (predictor 3):
+/* floatpred.c -- codec "imagecodecs_floatpred": TIFF's floating point predictor (predictor 3):
  * the bytes of a row in planes, the highest first, each as the difference from an earlier one.
  *
  * Source: Adobe Photoshop TIFF Technical Note 3 (2005).
@@ -87,7 +87,7 @@ refs_status refs_codec__predictor_planes(const void *self, refs_bytes encoded,
     return status;
 }
 
-const refs_codec_type refs_codec_tiff_floatpred = {
+const refs_codec_type refs_codec_floatpred = {
     .name = "imagecodecs_floatpred",
     .reads = "TIFF predictor 3: floats in planes of differences",
     .library = "REFS",
