@@ -7,8 +7,8 @@
 
 #include "message.h"
 #include "numbers.h"
-#include "refs/grib_points.h"
-#include "refs/grib_rows.h"
+#include "points.h"
+#include "rows.h"
 
 /** Numbers that are computed as doubles and stored as another type. */
 typedef struct refs_grib_numbers {

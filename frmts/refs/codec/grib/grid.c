@@ -2,7 +2,7 @@
  * take no bits. */
 #include "message.h"
 
-#include "refs/grib_rows.h"
+#include "rows.h"
 
 /* Appends the grid section, with the scanning mode set to rows. */
 static refs_status append_grid(const refs_grib_message *message, refs_buf *alone, refs_error *err) {

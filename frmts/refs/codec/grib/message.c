@@ -2,7 +2,7 @@
 #include "message.h"
 
 #include "bits.h"
-#include "refs/grib_points.h"
+#include "points.h"
 
 #include <math.h>
 

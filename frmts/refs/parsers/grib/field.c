@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "refs/civil.h"
-#include "refs/grib_points.h"
-#include "refs/grib_rows.h"
+#include "refs/grib/points.h"
+#include "refs/grib/rows.h"
 
 /* Limits: bytes of a section of a message, and fields of a message. */
 #define MAX_SECTION_BYTES (256 * REFS_KIB)

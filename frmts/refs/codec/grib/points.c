@@ -1,9 +1,9 @@
-/* grib_points.c -- see grib_points.h. */
-#include "grib_points.h"
+/* points.c -- see points.h. */
+#include "points.h"
 
 #include <math.h>
 
-#include "grib_rows.h"
+#include "rows.h"
 
 /* Newton's method converges in fewer iterations. */
 #define MAX_ROUNDS 8

@@ -1,4 +1,4 @@
-/* grib_points.h -- the coordinates of the points of some GRIB grids: Mercator, Lambert, polar
+/* points.h -- the coordinates of the points of some GRIB grids: Mercator, Lambert, polar
  * stereographic, rotated Gaussian, reduced, and NCEP's rotated grid on Arakawa grids.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.10, 3.20, 3.30, 3.40 and 3.41, NCEP's

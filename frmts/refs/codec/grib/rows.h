@@ -1,4 +1,4 @@
-/* grib_rows.h -- the order of grid points in GRIB messages.
+/* rows.h -- the order of grid points in GRIB messages.
  *
  * WMO Manual on Codes, FM 92 GRIB edition 2, grid definition templates and flag table 3.4, and FM
  * 92-XI Ext. GRIB edition 1, code table 8.

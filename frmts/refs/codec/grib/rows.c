@@ -1,5 +1,5 @@
-/* grib_rows.c -- see grib_rows.h. */
-#include "grib_rows.h"
+/* rows.c -- see rows.h. */
+#include "rows.h"
 
 /* Templates of edition 2, which have nx and ny at 30 and 34. */
 typedef struct grid_kind {
