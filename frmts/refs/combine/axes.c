@@ -285,7 +285,7 @@ static bool is_coordinate(const refs_part_reader *in, size_t number) {
     return false;
 }
 
-static refs_status insert_all(refs_part_reader *in, refs_error *err) {
+static refs_status insert_added_dims(refs_part_reader *in, refs_error *err) {
     if (refs_combine__is_aggregated(in->combine) || in->how.added.n == 0) return REFS_OK;
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         refs_combine_array *array = &in->member->arrays[i];
@@ -308,6 +308,6 @@ refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
             refs_name_list_has(&in->how.added, in->combine->options.dims[concat]);
     }
     refs_combine__widen_steps(in->combine, in->strings, in->member);
-    REFS_TRY(insert_all(in, err));
+    REFS_TRY(insert_added_dims(in, err));
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);
 }

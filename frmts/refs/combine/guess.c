@@ -31,8 +31,8 @@ static bool stands_before(const refs_combine *combine, uint32_t one, uint32_t ot
 }
 
 /* Inserts names by this order, so that it does not depend on how parts were combined. */
-static refs_status insert(const refs_dim_search *all, const refs_dim_list *list, refs_dim_list *to,
-                          refs_error *err) {
+static refs_status add_in_order(const refs_dim_search *all, const refs_dim_list *list,
+                                refs_dim_list *to, refs_error *err) {
     for (size_t i = 0; i < list->n; i++) {
         const uint32_t name = list->names[i];
         const size_t n = to->n;
@@ -50,8 +50,8 @@ static refs_status insert(const refs_dim_search *all, const refs_dim_list *list,
 static refs_status append_names(const refs_dim_search *all, refs_buf *dims, refs_error *err) {
     refs_dim_list list = {.n = 0};
     if (all->is_recorded) list = all->base;
-    REFS_TRY(insert(all, &all->base, &list, err));
-    REFS_TRY(insert(all, &all->more, &list, err));
+    REFS_TRY(add_in_order(all, &all->base, &list, err));
+    REFS_TRY(add_in_order(all, &all->more, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const refs_str name = refs_combine__text(all->combine, list.names[i]);
         REFS_TRY(refs_buf_append(dims, name.data, name.size + 1, err));
