@@ -29,8 +29,8 @@ const refs_encoding *refs_encoding_of_version(refs_cfa_version version) {
 
 const char *const refs_aggregation_words[] = {"cfa_array", "cfa_group", "aggregated_data", NULL};
 
-/* Whether an attribute belongs to an encoding. cf_role may also have values of CF, and
- * aggregated_dimensions means nothing if CFA's attributes exist, too. */
+/* Whether an attribute belongs to an encoding: cf_role only with a value of CFA, since CF has other
+ * values, and aggregated_dimensions only with aggregated_data. */
 bool refs_aggregation_owns(const refs_json *attributes, refs_str name) {
     const bool is_cfa = refs_str_starts(refs_aggregation__text(attributes, "cf_role"), "cfa_");
     const bool is_cf = refs_json_get(attributes, "aggregated_data") != NULL;

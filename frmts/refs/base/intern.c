@@ -83,7 +83,10 @@ static refs_status grow_slots(refs_intern *table, refs_error *err) {
 
 refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, refs_error *err) {
     if (text.size > UINT32_MAX - 1 || table->count >= UINT32_MAX - 1)
-        return refs_fail(err, REFS_LIMIT, "the strings exceed their limit");
+        return refs_fail(
+            err, REFS_LIMIT,
+            "expected at most %u different strings, and no string of more bytes than that",
+            UINT32_MAX - 1);
     if ((table->count + 1) * 3 > table->n_slots * 2) REFS_TRY(grow_slots(table, err));
     const uint32_t hash = hash_of(table, text);
     struct refs_intern_slot *slot = &table->slots[slot_of(table, text, hash)];

@@ -191,8 +191,8 @@ static bool look_up(refs_str name, int depth, refs_cf__unit *unit) {
     return false;
 }
 
-/* An integer with a sign that stands at a number is its power, and any other number a factor:
- * "10-3" is a thousandth, "10 -3" and "10-3.0" are -30. */
+/* Reads the power of a number: an integer with a sign, directly after the number. Any other number
+ * there is a factor: "10-3" is a thousandth, but "10 -3" and "10-3.0" are -30. */
 static bool cut_power_of_number(refs_str *text, int *power) {
     refs_str rest = *text, behind;
     int exponent;
@@ -208,13 +208,13 @@ static bool cut_power_of_number(refs_str *text, int *power) {
 
 static bool read_power(refs_str *text, bool is_number, refs_cf__unit *unit) {
     int power = 1;
-    const bool is_told = cut(text, "^") || cut(text, "**");
-    const bool has_power = (is_told || !is_number ? cut_integer(text, cut_digit, &power)
-                                                  : cut_power_of_number(text, &power)) ||
+    const bool has_caret = cut(text, "^") || cut(text, "**");
+    const bool has_power = (has_caret || !is_number ? cut_integer(text, cut_digit, &power)
+                                                    : cut_power_of_number(text, &power)) ||
                            cut_integer(text, cut_superscript, &power);
     const bool is_fraction =
         has_power && text->size > 1 && text->data[0] == '.' && refs_is_digit(text->data[1]);
-    return (has_power || !is_told) && !is_fraction && raise(unit, has_power ? power : 1);
+    return (has_power || !has_caret) && !is_fraction && raise(unit, has_power ? power : 1);
 }
 
 static bool read_factor(refs_str *text, int depth, refs_cf__unit *unit) {
@@ -237,10 +237,11 @@ static bool cut_operator(refs_str *text, bool *divides) {
         *divides = true;
         *text = rest;
     }
-    const bool is_told = *divides || cut(text, "*") || (!begins_number(*text) && cut(text, ".")) ||
-                         cut(text, multiplication_dot) || (!begins_number(*text) && cut(text, "-"));
+    const bool has_operator =
+        *divides || cut(text, "*") || (!begins_number(*text) && cut(text, ".")) ||
+        cut(text, multiplication_dot) || (!begins_number(*text) && cut(text, "-"));
     skip_blanks(text);
-    return is_told;
+    return has_operator;
 }
 
 /* A dot between a letter and a digit multiplies: "kg.5" is five of them, "kg .5" and "m2.5" half
@@ -256,12 +257,12 @@ static bool read_product(refs_str *text, int depth, refs_cf__unit *unit) {
     skip_blanks(text);
     if (depth > MAX_DEPTH || !read_factor(text, depth, unit)) return false;
     for (;;) {
-        bool divides = false, is_told = cut_dot_of_name(text);
+        bool divides = false, has_operator = cut_dot_of_name(text);
         skip_blanks(text);
-        is_told = is_told || cut_operator(text, &divides);
+        has_operator = has_operator || cut_operator(text, &divides);
         const bool is_over =
             text->size == 0 || refs_str_starts(*text, ")") || refs_str_starts(*text, "@");
-        if (is_over) return !is_told;
+        if (is_over) return !has_operator;
         if (!read_factor(text, depth, &factor)) return false;
         if ((divides && !raise(&factor, -1)) || !multiply(unit, &factor)) return false;
     }

@@ -3,8 +3,8 @@
 #include "check.h"
 #include "refs/codec.h"
 
-/* Limits: reads that are performed together, and bytes, encoded and decoded, that several of them
- * hold. */
+/* Limits: reads in the queue, and bytes of memory, encoded and decoded, for the reads that run at
+ * the same time. */
 #define MAX_QUEUED     65536
 #define MAX_HELD_BYTES (1024 * REFS_MIB)
 
@@ -12,7 +12,7 @@ typedef struct tool_queued_read {
     const refs_array_meta *meta;
     refs_array *array;
     uint32_t target;
-    refs_grib_message message; /* without `messages`: there is none */
+    refs_grib_message message; /* none if its `messages` is NULL */
     atomic_bool *is_unsupported;
     uint64_t *region; /* start, then count */
     uint64_t bytes;   /* bytes of the values */

@@ -101,7 +101,7 @@ static refs_status varies(const refs_combine *combine, uint32_t path, bool *does
     return REFS_OK;
 }
 
-/* Concat dimensions of an array, as bits. */
+/* Below, sets of concat dimensions are the bits of a byte. */
 static_assert(REFS_COMBINE_MAX_DIMS <= 8, "each is a bit of a byte");
 
 static uint8_t new_axes(const refs_combine *combine, const refs_combine_member *member) {
@@ -141,9 +141,9 @@ static bool is_along_dims(const refs_combine *combine, const refs_combine_array 
            array->values != REFS_COMBINE_NONE;
 }
 
-/* Adds the dimensions of times. Scalars get the concat dimensions that they get in any part, and
- * all that count times: members have one time for all, and adding the next run repeats it for each.
- * Times along concat dimensions get those that they lack. */
+/* Sets the dimensions along which times are repeated. Scalars get each concat dimension that they
+ * get in some part, and all that count times: members share a time, which is repeated for each when
+ * the next run is added. Times along concat dimensions get those of the scalars that they lack. */
 static void repeat(const refs_combine *combine, uint32_t path) {
     const uint8_t others = gained(combine, path);
     uint8_t times = 0;

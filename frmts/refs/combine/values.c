@@ -51,7 +51,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
         return refs_fail(
             err, REFS_UNSUPPORTED,
-            "%s: expected values of a known size, found ones that do not fit into memory",
+            "%s: expected values that fit into memory, found an unknown or larger size",
             meta->path);
     REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;

@@ -227,33 +227,33 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
 
 static refs_status find_near(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                              refs_error *err) {
-    candidate beside = {.name = name->name};
-    beside.folder = folder_of(files->known[name->from].location, &beside.query);
+    candidate near_file = {.name = name->name};
+    near_file.folder = folder_of(files->known[name->from].location, &near_file.query);
     refs_status status = REFS_NOT_FOUND;
     if (refs_str_starts(name->name, "/")) {
         const candidate absolute = {{"", 0}, name->name, {"", 0}, NULL};
         status = try_in(files, &absolute, id, err);
-        beside.name = refs_path_last(name->name);
+        near_file.name = refs_path_last(name->name);
     } else {
-        status = try_listed(files, name, beside.folder, id, err);
+        status = try_listed(files, name, near_file.folder, id, err);
     }
     if (status != REFS_NOT_FOUND) return status;
     refs_error_clear(err);
-    return try_in(files, &beside, id, err);
+    return try_in(files, &near_file, id, err);
 }
 
 /* A file that may come from another machine only names files in its own folder: of an absolute
- * name, the last part is used, as in HDF5. If that does not exist, the named file may still exist,
- * since it was not searched for. */
+ * name, the last part is used, as in HDF5. If there is no such file, and the absolute name is
+ * forbidden, that is an error and not REFS_NOT_FOUND: the file was not searched for. */
 static refs_status find_confined(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                                  refs_error *err) {
     const char *from = files->known[name->from].location;
-    candidate beside = {.name = name->name, .confined_by = from};
-    (void)refs_url_take_file(&beside.name);
-    const refs_str path = beside.name;
-    beside.folder = folder_of(from, &beside.query);
-    if (refs_str_starts(path, "/")) beside.name = refs_path_last(path);
-    refs_status status = try_in(files, &beside, id, err);
+    candidate near_file = {.name = name->name, .confined_by = from};
+    (void)refs_url_take_file(&near_file.name);
+    const refs_str path = near_file.name;
+    near_file.folder = folder_of(from, &near_file.query);
+    if (refs_str_starts(path, "/")) near_file.name = refs_path_last(path);
+    refs_status status = try_in(files, &near_file, id, err);
     if (status != REFS_NOT_FOUND || !refs_str_starts(path, "/")) return status;
     refs_error_clear(err);
     REFS_TRY(refs_location_confine(refs_str_from(from), path, err));
@@ -271,9 +271,9 @@ refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *n
         return find_confined(files, name, id, err);
     if (may_be_remote || refs_vfs_is_local(vfs, from)) return find_near(files, name, id, err);
     if (refs_str_starts(base, "/")) base = refs_path_last(base);
-    candidate beside = {.name = base};
-    beside.folder = folder_of(from, &beside.query);
-    return try_in(files, &beside, id, err);
+    candidate near_file = {.name = base};
+    near_file.folder = folder_of(from, &near_file.query);
+    return try_in(files, &near_file, id, err);
 }
 
 /* -- scans ------------------------------------------------------------------------------------- */

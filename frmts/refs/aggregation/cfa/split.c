@@ -172,7 +172,7 @@ static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array 
         if ((refs_str_find(part, '=') != SIZE_MAX) != is_named)
             return fail_shape(writing, "only some sizes have names", err);
         if (!take_size(array, part, position++, wanted))
-            return fail_shape(writing, "a part of it is not a size", err);
+            return fail_shape(writing, "one of these sizes is not a number, or is 0", err);
     }
     *applies = is_named || position == array->variable.rank;
     return REFS_OK;

@@ -125,8 +125,10 @@ static refs_status set_up(unshuffling *job, refs_bytes encoded, refs_error *err)
     job->block = job->blocks.block_size / size;
     if (job->blocks.decoded_size % size != 0 || job->blocks.block_size % size != 0 ||
         job->block % REFS_BITSHUFFLE_MULTIPLE != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes in blocks of %zu are not elements of %zu",
-                         job->blocks.decoded_size, job->blocks.block_size, size);
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "expected blocks of whole elements of %zu bytes, found %zu bytes in blocks of %zu",
+            size, job->blocks.decoded_size, job->blocks.block_size);
     if (job->block == 0) job->block = refs_codec__bitshuffle_block(size);
     return REFS_OK;
 }

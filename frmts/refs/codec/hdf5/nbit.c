@@ -77,7 +77,10 @@ static refs_status measure(description *from, uint32_t *size, uint64_t *bits, re
     } else if (class == ATOMIC) {
         uint32_t order = next(from), n = next(from), offset = next(from);
         if (order > 1 || n == 0 || n > *bits || offset > *bits - n)
-            return refs_fail(err, REFS_INVALID, "%u bits from %u on of %u bytes", n, offset, *size);
+            return refs_fail(
+                err, REFS_INVALID,
+                "expected bits inside a number of %u bytes, found %u bits from bit %u on", *size, n,
+                offset);
         *bits = n;
     } else if (class != BYTES) {
         return refs_fail(err, REFS_INVALID, "class %u", class);

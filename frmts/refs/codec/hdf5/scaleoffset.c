@@ -34,8 +34,9 @@ static refs_status check(const uint32_t *parameters, refs_error *err) {
     uint32_t size = parameters[SIZE];
     bool is_float = parameters[CLASS] == 1;
     if (parameters[CLASS] > 1 || (is_float && parameters[TYPE] != 0))
-        return refs_fail(err, REFS_UNSUPPORTED, "class %u with scale type %u", parameters[CLASS],
-                         parameters[TYPE]);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "numbers of HDF5's class %u with scale type %u are not supported",
+                         parameters[CLASS], parameters[TYPE]);
     if (size == 4 || size == 8 || (!is_float && (size == 1 || size == 2))) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "elements of %u bytes", size);
 }

@@ -99,8 +99,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     size_t n_rows = encoded.size / table->row_size, size;
     uint8_t *at;
     if (encoded.size % table->row_size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of a row",
-                         encoded.size, table->row_size);
+        return refs_fail(err, REFS_CORRUPT, "expected whole rows of %zu bytes, found %zu bytes",
+                         table->row_size, encoded.size);
     if (!refs_mul_size(n_rows, table->record_size, &size))
         return refs_fail(err, REFS_LIMIT, "%zu rows are too many", n_rows);
     REFS_TRY(refs_codec__output_add(output, size, &at, err));

@@ -1,5 +1,5 @@
 /* tiff_delta.c -- codec "imagecodecs_delta", and virtual-tiff's "HorizontalDeltaCodec": TIFF's
- * horizontal differencing (predictor 2), for floats on their bits as integers.
+ * horizontal differencing (predictor 2). The bits of floats are treated as integers.
  *
  * Source: https://github.com/virtual-zarr/virtual-tiff, src/virtual_tiff/codecs.py.  */
 #include "predictor.h"

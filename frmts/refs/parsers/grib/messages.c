@@ -6,8 +6,8 @@
 /* Most bytes between messages that are searched. */
 #define MAX_GAP_BYTES (1 * REFS_MIB)
 
-/* Limits: walks in parallel, and roughly the messages in one stretch of the file, whose headers
- * must fit into the source's cache. */
+/* Limits: walks in parallel; roughly the messages in one stretch of the file, whose headers must
+ * fit into the source's cache; and the fewest messages for which a walk is begun. */
 #define MAX_WALKS            16
 #define MESSAGES_OF_STRETCH  2048
 #define MIN_MESSAGES_OF_WALK 4

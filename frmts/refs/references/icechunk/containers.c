@@ -89,7 +89,7 @@ static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
         REFS_STR_ARG(url));
 }
 
-/* -- containers of URLs --------------------------------------------------------------------------- */
+/* -- containers of URLs ------------------------------------------------------------------------ */
 
 /* Finds the container with the longest prefix; if two are equal, the one with a name. */
 static const refs_container *find(const refs_containers *containers, refs_str url) {

@@ -37,8 +37,8 @@ static refs_status grow(refs_flat_writer *writer, size_t size, refs_error *err) 
     if (size > MAX_BYTES - was)
         return refs_fail(
             err, REFS_LIMIT,
-            "a file of an Icechunk repository would have more than %zu bytes: expected "
-            "smaller manifests, or several repositories",
+            "a file of an Icechunk repository would have more than %zu bytes: write smaller "
+            "manifests, or several repositories",
             MAX_BYTES);
     REFS_TRY(refs_buf_resize(&writer->bytes, was + size, err));
     memset(writer->bytes.data + was, 0, size);

@@ -35,7 +35,8 @@ static bool take_date(refs_str *text, int64_t *days) {
     return true;
 }
 
-/* Reads a fraction; digits after the sixth are ignored. *length is the value of the last digit. */
+/* Reads the digits of a fraction of a second; those after the sixth are ignored. Sets *length to
+ * the unit of the last digit, in microseconds. */
 static bool take_fraction(refs_str *text, int64_t *microseconds, int64_t *length) {
     int64_t unit = SECOND;
     size_t n = 0;

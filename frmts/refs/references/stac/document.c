@@ -86,7 +86,7 @@ typedef struct owner {
     const refs_json *document;
     const refs_stac *found;
     refs_str id;  /* empty unless it is in a list */
-    size_t first; /* number of its first name */
+    size_t first; /* where its names begin in found->assets */
     size_t *n;    /* number of assets in the document */
 } owner;
 
