@@ -36,7 +36,6 @@ for variable in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "http_proxy", "https_proxy",
 
 REFS = os.path.abspath(sys.argv.pop(1))
 FAST = {"GDAL_HTTP_RETRY_DELAY": "0.01", "REFS_READ_AHEAD": "NO"}
-VERSION = int(gdal.VersionInfo())
 
 
 @contextmanager
@@ -1645,9 +1644,7 @@ class Options(Case):
         prefix = f"/vsicurl/{server.base}/@mine"
         rows = [("GDAL_HTTP_USERPWD", "user:pass", "authorization", "Basic dXNlcjpwYXNz"),
                 ("GDAL_HTTP_USERAGENT", "tester/2", "user-agent", "tester/2"),
-                ("GDAL_HTTP_COOKIE", "a=b", "cookie", "a=b")]
-        if VERSION >= 3100000:  # the first that has it
-            rows.append(("GDAL_HTTP_HEADERS", "X-One: 1", "x-one", "1"))
+                ("GDAL_HTTP_COOKIE", "a=b", "cookie", "a=b"), ("GDAL_HTTP_HEADERS", "X-One: 1", "x-one", "1")]
         for name, value, _, _ in rows:
             gdal.SetPathSpecificOption(prefix, name, value)
             self.addCleanup(gdal.SetPathSpecificOption, prefix, name, None)

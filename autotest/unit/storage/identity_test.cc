@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -62,6 +64,28 @@ TEST(Identity, IsAnotherWithTheServerOfABucket) {
         EXPECT_NE(refs_identity_bucket_number(&lookup), refs_identity_bucket_number(&nothing))
             << name;
     }
+}
+
+void writeFile(const std::string &path, const std::string &content) {
+    std::ofstream(path, std::ios::binary) << content;
+}
+
+TEST(Identity, IsAnotherWhenTheFileThatSaysItIsReplaced) {
+    const std::string path = testing::TempDir() + "refs_identity";
+    for (const char *name : {"GDAL_HTTP_HEADER_FILE", "GDAL_HTTP_NETRC_FILE", "NETRC",
+                             "GDAL_HTTP_COOKIEFILE", "GDAL_HTTP_USERAGENT"}) {
+        writeFile(path, "alice");
+        const uint64_t before = numberOf({{name, path}});
+        EXPECT_EQ(numberOf({{name, path}}), before) << name;
+        writeFile(path, "mallory");
+        EXPECT_EQ(numberOf({{name, path}}) == before, strcmp(name, "GDAL_HTTP_USERAGENT") == 0)
+            << name;
+    }
+    writeFile(path, "a cookie");
+    const Settings written = {{"GDAL_HTTP_COOKIEFILE", path}, {"GDAL_HTTP_COOKIEJAR", path}};
+    const uint64_t before = numberOf(written);
+    writeFile(path, "a cookie that a server has set");
+    EXPECT_EQ(numberOf(written), before);
 }
 
 TEST(Identity, IsTheSameWhateverElseIsSet) {

@@ -8,6 +8,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
+#include "gdal_compat.h"
 #include "guard.h"
 #include "logins.h"
 #include "options.h"
@@ -89,7 +90,13 @@ refs_status prepare(void *, const refs_http_object *object, void *easy, void **h
     RefsInGdal section;
     return RefsGuard(err, [&] {
         RefsQuietErrors quiet; // hides errors of unreadable header files
-        *headers = CPLHTTPSetOptions(easy, object->url, handleOptions(object->location).List());
+        const CPLStringList options = handleOptions(object->location);
+#if !REFS_GDAL_AT_LEAST(3, 10)
+        /* Before, GDAL takes headers from the configuration alone, not from options of a path. */
+        CPLConfigOptionSetter ownHeaders("GDAL_HTTP_HEADERS", options.FetchNameValue("HEADERS"),
+                                         false);
+#endif
+        *headers = CPLHTTPSetOptions(easy, object->url, options.List());
         return quiet.said().empty() ? REFS_OK : refs_fail(err, REFS_IO, "%s", quiet.said().c_str());
     });
 }

@@ -4,17 +4,27 @@
 #include <strings.h>
 
 #include "refs/lookup3.h"
+#include "refs/vfs.h"
 
-static const char *const names[] = {
-    "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
-    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
-    "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
+static const char *const names[] = {"GDAL_HTTP_USERPWD",
+                                    "GDAL_HTTP_BEARER",
+                                    "GDAL_HTTP_HEADERS",
+                                    "GDAL_HTTP_HEADER_FILE",
+                                    "GDAL_HTTP_NETRC",
+                                    "GDAL_HTTP_NETRC_FILE",
+                                    "NETRC",
+                                    "GDAL_HTTP_COOKIE",
+                                    "GDAL_HTTP_SSLCERT",
+                                    "GDAL_HTTP_COOKIEFILE",
+                                    "EARTHDATA_TOKEN",
+                                    "EARTHDATA_USERNAME",
+                                    "EARTHDATA_PASSWORD"};
 
 /* The other settings that decide who reads, and from which server: names are GDAL's, whose
  * documentation of its network file systems lists them. */
 static const char *const store_names[] = {
-    "GDAL_HTTP_AUTH", "GDAL_HTTP_COOKIEFILE", "GDAL_HTTP_SSLKEY", "GDAL_HTTP_PROXYUSERPWD",
-    "REFS_TOKEN_URL", "EARTHDATA_HOSTS", "EARTHDATA_LOGIN_HOST",
+    "GDAL_HTTP_AUTH", "GDAL_HTTP_SSLKEY", "GDAL_HTTP_PROXYUSERPWD", "REFS_TOKEN_URL",
+    "EARTHDATA_HOSTS", "EARTHDATA_LOGIN_HOST",
     /* S3 */
     "AWS_NO_SIGN_REQUEST", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
     "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",
@@ -40,12 +50,48 @@ static const char *const store_names[] = {
     "OS_USERNAME", "OS_PASSWORD", "OS_APPLICATION_CREDENTIAL_ID",
     "OS_APPLICATION_CREDENTIAL_SECRET", "WEBHDFS_USERNAME", "WEBHDFS_DELEGATION"};
 
+/* Names of files whose content says who asks. Tokens that a cluster renews (AWS_WEB_IDENTITY_…,
+ * AZURE_FEDERATED_TOKEN_FILE) say the same in each file. */
+static const char *const file_names[] = {
+    "GDAL_HTTP_HEADER_FILE",  "GDAL_HTTP_NETRC_FILE",        "NETRC",
+    "GDAL_HTTP_COOKIEFILE",   "AWS_SHARED_CREDENTIALS_FILE", "CPL_AWS_CREDENTIALS_FILE",
+    "AWS_CONFIG_FILE",        "GS_OAUTH2_PRIVATE_KEY_FILE",  "GOOGLE_APPLICATION_CREDENTIALS",
+    "CPL_GS_CREDENTIALS_FILE"};
+
+static uint64_t add_bytes(const void *data, size_t size, uint64_t number) {
+    return refs_lookup3_64(refs_bytes_view(data, size), number);
+}
+
+/* A file that requests write, too, says the same before and after. */
+static bool is_written(const refs_setting_lookup *settings, const char *name, const char *file) {
+    if (strcmp(name, "GDAL_HTTP_COOKIEFILE") != 0) return false;
+    const char *jar = settings->get(settings->user, "GDAL_HTTP_COOKIEJAR");
+    return jar != NULL && strcmp(jar, file) == 0;
+}
+
+/* Adds the state of the file, if the setting names one. */
+static uint64_t add_file(const refs_setting_lookup *settings, const char *name, const char *file,
+                         uint64_t number) {
+    const refs_vfs *local = refs_vfs_posix();
+    refs_vfs_validators is = {.has_size = false};
+    bool names_file = false;
+    for (size_t i = 0; i < sizeof file_names / sizeof *file_names && !names_file; i++)
+        names_file = strcmp(name, file_names[i]) == 0;
+    if (!names_file || *file == '\0' || is_written(settings, name, file) ||
+        local->validators(local->self, file, &is, NULL) != REFS_OK)
+        return number;
+    const int64_t state[] = {(int64_t)is.size,  is.modified_s, is.modified_ns, (int64_t)is.device,
+                             (int64_t)is.inode, is.changed_s,  is.changed_ns};
+    return add_bytes(state, sizeof state, number);
+}
+
 static uint64_t number_of(const refs_setting_lookup *settings, const char *const *list, size_t n,
                           uint64_t number) {
     for (size_t i = 0; i < n; i++) {
         const char *value = settings->get(settings->user, list[i]);
         if (value == NULL) value = "";
-        number = refs_lookup3_64(refs_bytes_view(value, strlen(value)), number);
+        number = add_bytes(value, strlen(value), number);
+        number = add_file(settings, list[i], value, number);
     }
     return number;
 }

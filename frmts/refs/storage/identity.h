@@ -14,7 +14,8 @@ typedef struct refs_setting_lookup {
     const void *user;
 } refs_setting_lookup;
 
-/** A number for each identity: another one when a setting changes that says who asks. */
+/** A number for each identity: another one when a setting changes that says who asks, or the file
+ * that it names. */
 uint64_t refs_identity_number(const refs_setting_lookup *settings);
 
 /** The same of all that decides who reads: keys, profiles and endpoints of object stores, too. Data
