@@ -30,7 +30,7 @@ LABELS = {"sets": (("file", "json", "parq"), SETS), "v3": (("v3",), SETS), "icec
           "masters": (("file", *MASTERS), MASTERS), "both": (("file", *SETS, *MASTERS), SETS), "any": (("file", *FORMS), FORMS)}
 
 # What a master cannot have as one fragment: a set whose steps lie between those of others, or that has fragments itself.
-REFUSALS = ("cannot be one fragment", "overlap along", "aggregations cannot be nested", "expected equal lengths at one start")
+REFUSALS = ("cannot be one fragment", "cannot be a fragment", "overlap along", "cover the same region", "aggregations cannot be nested", "expected equal lengths at one start")
 
 COMBINE = """
 import sys, numpy as np, xarray

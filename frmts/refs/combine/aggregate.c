@@ -459,7 +459,8 @@ static refs_status place_members(const aggregating *at, field *of, refs_error *e
         const refs_combine_member *owner = at->owners[place];
         if (owner != NULL && result->n_concat == combine->n_dims)
             return refs_fail(err, REFS_INVALID,
-                             "%.*s: %s and %s cover the same region: remove one of them",
+                             "%.*s: %s and %s cover the same region: leave one out, or combine "
+                             "them to a set if each has steps that the other lacks",
                              REFS_STR_ARG(refs_combine__text(combine, result->path)),
                              at->urls[owner - combine->members], at->urls[i]);
         if (owner == NULL) {
