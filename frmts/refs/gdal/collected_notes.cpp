@@ -17,7 +17,7 @@ struct Note {
     std::string text;
 };
 
-/** Limits of notes of one kind: for a call, and for the next call. */
+/** Limits of notes of one kind: of one call, and of tasks that outlived their call. */
 constexpr size_t maxNotes = 10000, maxLate = 1000;
 
 } // namespace

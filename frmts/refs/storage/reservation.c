@@ -9,8 +9,9 @@
  * connections. */
 #define FIRST_REQUESTS_BYTES (192 * (uint64_t)REFS_MIB)
 
-/* The turn ends when nothing has moved for so long: the queue's caller may be waiting for other
- * queues, as a progress callback does, or its server does not respond. */
+/* A queue loses its turn (below) after this time without bytes that arrive or are released: its
+ * caller may be waiting for other queues, as a progress callback does, or its server does not
+ * respond. */
 #define TURN_MS 2000
 
 /* The interval of attempts to reserve: a queue is not notified when another one releases memory. */

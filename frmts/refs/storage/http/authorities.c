@@ -15,10 +15,10 @@
 
 #include "refs/folder.h"
 
-/* The first characters of a certificate that tell it from others. */
+/* The number of first characters by which certificates are distinguished. */
 #define TELLING_BYTES 512
 
-/* Files of a folder that are told apart by their number. */
+/* The number of files of a folder that are distinguished by their inode. */
 #define MAX_FILES 4096
 
 /* When a file or folder was last changed. */
@@ -56,7 +56,7 @@ static bool is_change(change one, change other) {
 
 /* -- certificates ------------------------------------------------------------------------------ */
 
-/* Appends a file, with a line's end; its bytes alone where that fails. */
+/* Appends a file and a line feed. On failure, `all` may contain a part of the file. */
 static refs_status append_file(refs_buf *all, const char *name) {
     char part[16384];
     FILE *file = fopen(name, "rbe");
@@ -70,7 +70,7 @@ static refs_status append_file(refs_buf *all, const char *name) {
     return status == REFS_OK ? refs_buf_append(all, "\n", 1, NULL) : status;
 }
 
-/* Whether the file that is at the end of `all`, from `begin` on, is there before. */
+/* Whether the file at the end of `all`, from `begin` on, is also in `all` before that. */
 static bool is_known(const refs_buf *all, size_t begin) {
     static const char mark[] = "CERTIFICATE-----";
     refs_str added = refs_str_view((const char *)all->data + begin, all->size - begin);
@@ -113,7 +113,7 @@ static refs_status append_entry(void *user, int folder, const char *entry, refs_
     return appended;
 }
 
-/* A folder that cannot be listed gives fewer authorities, or none. */
+/* Appends the files of a folder. If it cannot be listed, there are fewer authorities, or none. */
 static refs_status append_folder(refs_buf *all, const char *folder) {
     authority_folder from = {all, folder, refs_calloc(MAX_FILES, sizeof *from.numbers), 0};
     const refs_folder_visitor visitor = {append_entry, &from};
@@ -146,7 +146,7 @@ static int in_memory(const refs_buf *all) {
 }
 #endif
 
-/* Handles that are made already have the name: its number stays. */
+/* Replaces the file without changing its number, since existing handles have its name. */
 static void take_over(refs_authorities *self, int descriptor) {
     if (self->descriptor < 0) {
         self->descriptor = descriptor;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Bytes after which the waiter is woken: often enough to keep decoders busy. */
+/* The waiter is woken each time this many bytes have arrived: often enough to keep decoders
+ * busy. */
 #define TELL_BYTES (256 * (uint64_t)REFS_KIB)
 
 long refs_transfer__status(const refs_transfer *transfer) {
@@ -302,8 +303,8 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
     return keep(transfer, rangeless ? cut_to_range(transfer, bytes) : bytes, err);
 }
 
-/* Keeps the beginning of a refusal, where object stores state an error code; without memory, none
- * is known. */
+/* Stores the beginning of a refusal's body, in which object stores put an error code. If memory
+ * runs out, no code is known. */
 static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
     uint64_t before = transfer->refusal_bytes;
     if (before >= REFS_REFUSAL_TEXT_BYTES) return;

@@ -46,8 +46,8 @@ void refs_cookies__use(refs_cookies *cookies, CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_SHARE, cookies->share);
 }
 
-/* The file of cookies is read with the first request. The jar is only named when there is something
- * to write: a handle that ends writes it. */
+/* The file of cookies is read with the first request. The jar is named only if there is something
+ * to write, because a handle writes it when it ends. */
 static void fill(refs_cookies *cookies) {
     CURL *keeper = cookies->keeper;
     curl_easy_setopt(keeper, CURLOPT_SHARE, cookies->share);
@@ -67,7 +67,7 @@ typedef struct store_key {
     const char *file, *jar; /* borrowed, or NULL */
 } store_key;
 
-/* The jar holds what came over https, so http has no part in it. */
+/* The jar contains cookies that came over https, so http may not use it. */
 static store_key key_of(const refs_http_rules *rules, const refs_origin *origin) {
     bool is_tls = refs_origin_is_tls(origin);
     bool reads = is_tls || rules->cookie_jar == NULL;

@@ -1,4 +1,5 @@
-/* engine.c -- the thread that moves bytes: one libcurl multi handle for all fetchers. */
+/* engine.c -- the thread that sends requests and receives answers: one libcurl multi handle for all
+ * fetchers. */
 #include "http/internal.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ struct refs_http {
     refs_refused refused; /* used by the thread alone; lives as long as the engine */
 };
 
-/* The state of the thread alone. */
+/* The state that only the thread uses. */
 typedef struct engine {
     refs_http *http;
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
@@ -40,26 +41,26 @@ typedef struct engine {
     refs_origins origins;
 } engine;
 
-/* The longest that the thread sleeps: it is woken when there is work. */
+/* The longest time that the thread sleeps. It is woken earlier if there is work. */
 #define IDLE_MS 1000
 
-/* ... where transfers share a connection: libcurl may have read bytes of one along with those of
- * another, and curl_multi_poll does not know of them (7.88; the connection stands still until the
- * next timer, a second later). */
+/* The longest time that it sleeps if transfers share a connection: libcurl may have read bytes of
+ * one transfer along with those of another, and curl_multi_poll does not know of them (7.88; the
+ * connection stands still until the next timer, a second later). */
 #define SHARED_MS 10
 
-/* Between two checks which transfers are awaited: a reader that starts waiting does not wake the
- * thread. */
+/* The time between two checks of which transfers are awaited: a reader that starts waiting does not
+ * wake the thread. */
 #define LOOK_MS 5
 
 /* A reader that reads continuously waits again within this time. */
 #define NEXT_READ_MS 10
 
-/* What a paused connection still transfers, until its buffers are full. */
+/* The bytes that a paused connection still transfers, until its buffers are full. */
 #define BUFFERED_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* Prefetch requests while no reader waits: one transfers while the next waits for its first byte.
- */
+/* The fewest prefetch requests at a time while no reader waits: one transfers while the next waits
+ * for its first byte. */
 #define MIN_AHEAD 2
 
 /* Shorter answers are not used to measure the rate. */
@@ -69,17 +70,17 @@ typedef struct engine {
 /* Below this time to first byte, more requests in flight do not help. */
 #define MIN_LATENCY_US 5000
 
-/* Up to this time to first byte the configured window suffices. Above, it grows in proportion, so
- * that as many answers come each second. It is longer for TLS, whose connections take processor
- * time. */
+/* Up to this time to first byte, the configured window suffices. Above, the window grows in
+ * proportion, so that the number of answers per second stays the same. The time is longer for TLS,
+ * whose connections take processor time. */
 #define USUAL_LATENCY_US     10000
 #define USUAL_TLS_LATENCY_US 30000
 #define SILENCE_PART         4
 
-/* For so long after a refusal the window stays at its configured size. */
+/* After a refusal, the window stays at its configured size for this time. */
 #define LIMITED_US 60000000
 
-/* The assumed rate of a connection as long as none was measured. */
+/* The assumed rate of a connection until one is measured. */
 #define USUAL_BYTES_PER_S (64 * (uint64_t)REFS_MIB)
 
 /* -- the thread -------------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ static bool ask_if_awaited(const refs_transfer *transfer) {
     return false;
 }
 
-/* Takes over what was submitted; false when the engine is to end. */
+/* Takes the transfers that were submitted; false if the engine is to end. */
 static bool take_new(engine *self) {
     refs_http *http = self->http;
     refs_lock(&http->lock);
@@ -126,7 +127,7 @@ static bool take_new(engine *self) {
     return !ending;
 }
 
-/* Redirects may have led to another origin. */
+/* Holds the state of the transfer's origin, which redirects may have changed. */
 static void hold_origin(engine *self, refs_transfer *transfer) {
     refs_origin_state *before = transfer->origin;
     transfer->origin = refs_origins__hold(&self->origins, &transfer->key_now);
@@ -135,15 +136,15 @@ static void hold_origin(engine *self, refs_transfer *transfer) {
 
 /* -- logins ------------------------------------------------------------------------------------ */
 
-/* A redirect to another origin may be to a login, that leads back with a cookie, or to where the
- * bytes are. Until that is known, one request follows it alone, and others wait: if it was a login,
- * they have the cookie then. */
+/* A redirect to another origin may lead to a login, which leads back with a cookie, or to where the
+ * bytes are. Until it is known which, only one request follows it, and others wait: if it was a
+ * login, they then have the cookie. */
 
 static bool follows_alone(const refs_transfer *transfer) {
     return transfer->first_origin != NULL && transfer->first_origin->login == transfer;
 }
 
-/* Its outcome is known, or never will be by this transfer. */
+/* Ends a transfer's login: its outcome is known, or this transfer will never tell. */
 static void end_login(refs_transfer *transfer) {
     refs_origin_state *first_origin = transfer->first_origin;
     if (!follows_alone(transfer)) return;
@@ -155,15 +156,15 @@ static void end_login(refs_transfer *transfer) {
         first_origin->is_mirrored = true;
 }
 
-/* Starts over with the cookie that another transfer got. */
+/* Starts a transfer over with the cookie that another one got. */
 static void start_over(engine *self, refs_transfer *transfer) {
     refs_transfer__start_over(transfer);
     hold_origin(self, transfer);
     transfer->is_off_origin = false;
 }
 
-/* After a redirect. An answer is out of date if its request was sent before another transfer logged
- * in. */
+/* Handles a redirect. An answer is out of date if its request was sent before another transfer
+ * logged in. */
 static void note_redirect(engine *self, refs_transfer *transfer) {
     refs_origin_state *first_origin = transfer->first_origin;
     if (first_origin == NULL || transfer->origin == first_origin || transfer->is_off_origin) return;
@@ -179,8 +180,8 @@ static void note_redirect(engine *self, refs_transfer *transfer) {
         transfer->awaits_login = true;
 }
 
-/* Whether a transfer must wait for the login of another. Afterwards it starts over if that logged
- * in, else it follows its own redirect. */
+/* Whether a transfer must wait for the login of another one. Afterwards it starts over if the other
+ * one logged in; otherwise it follows its own redirect. */
 static bool must_await_login(engine *self, refs_transfer *transfer) {
     refs_origin_state *first_origin = transfer->first_origin;
     if (first_origin == NULL || follows_alone(transfer)) return false;
@@ -255,7 +256,7 @@ static void look_who_is_awaited(engine *self) {
         each->is_awaited = follows_alone(each) || ask_if_awaited(each);
 }
 
-/* Requests that are to be retried later do not block others. */
+/* Checks whether a reader waits. Requests that are to be retried later do not block others. */
 static void look_if_any_is_awaited(engine *self) {
     uint64_t now = refs_now_ms();
     bool any = false;
@@ -275,9 +276,9 @@ static uint64_t latency_of(const refs_http *http) {
     return atomic_load(&http->latency_us);
 }
 
-/* Prefetch requests that may be sent while a reader waits: as many as transfer, before they are
- * paused, within the time to first byte. That is many where latency is long and bandwidth high, and
- * few where bandwidth is the limit. */
+/* The number of prefetch requests that may be sent while a reader waits: as many as are transferred
+ * within the time to first byte, before they are paused. These are many if latency is long and
+ * bandwidth high, and few if bandwidth is the limit. */
 static unsigned most_ahead(const engine *self) {
     unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
@@ -311,7 +312,7 @@ static bool takes_handshake(const refs_transfer *transfer) {
     return version < CURL_HTTP_VERSION_2_0;
 }
 
-/* The window at which as many answers a second come as at the usual latency. */
+/* Widens the window so that as many answers per second come as at the usual latency. */
 static void widen_for(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
     const refs_http_options *options = &self->http->options;
     uint64_t usual_us = takes_handshake(transfer) ? USUAL_TLS_LATENCY_US : USUAL_LATENCY_US;
@@ -342,7 +343,7 @@ static void note_latency(engine *self, const refs_transfer *transfer, uint64_t l
     if (may_widen(self)) widen_for(self, transfer, smooth);
 }
 
-/* The bytes that readers request themselves, which is never paused. */
+/* Measures the rate of bytes that readers request themselves, which are never paused. */
 static void measure(engine *self, const refs_transfer *transfer) {
     curl_off_t asked_us = 0, began_us = 0, ended_us = 0, n_bytes = 0;
     if (transfer->queue == NULL || transfer->queue->is_ahead) return;
@@ -369,8 +370,8 @@ static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     return n_active + 1 < most && self->n_ahead < most_ahead(self);
 }
 
-/* Whether a request waited so long in the queue that its caller has to sign it again before it is
- * sent. One that was sent before is signed again when its signature is refused. */
+/* Whether a request waited so long in the queue that its caller must sign it again before it is
+ * sent. A request that was sent before is signed again only if its signature is refused. */
 static bool is_stale(const refs_transfer *transfer, uint64_t now) {
     return transfer->rules.is_signed && transfer->n_requests == 0 && transfer->url_ms > 0 &&
            now >= transfer->url_ms + REFS_HTTP_FRESH_MS;
@@ -381,7 +382,7 @@ static void give_back(refs_transfer *transfer) {
     finish(transfer);
 }
 
-/* Starts what is due while there is room; the rest stays, in order. */
+/* Starts the transfers that are due while there is room. The others stay in the queue, in order. */
 static void start_due(engine *self) {
     uint64_t now = refs_now_ms();
     refs_transfer *transfer = self->waiting;
@@ -443,8 +444,8 @@ static void share_line(engine *self) {
     }
 }
 
-/* Transfers that are paused for memory do not count against the limits of requests, in all and of
- * an origin: the others must proceed to give memory back. */
+/* Excludes transfers that are paused for memory from the limits of requests, both in all and of an
+ * origin: other transfers must proceed so that memory is released. */
 static void set_aside_held_back(engine *self) {
     self->n_held_back = 0;
     for (refs_transfer *each = self->active; each != NULL; each = each->next) {
@@ -460,8 +461,8 @@ static void set_aside_held_back(engine *self) {
     }
 }
 
-/* When a queued transfer may become awaited: a reader that starts waiting does not wake the thread.
- */
+/* The time at which to check again whether a queued transfer is awaited: a reader that starts
+ * waiting does not wake the thread. */
 static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint64_t now) {
     if (!has_room_for(self, waiting)) return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
     uint64_t free_us = refs_origin__free_at(waiting->origin, 1000 * now);
@@ -483,7 +484,7 @@ static bool may_get_room(const engine *self) {
            self->window < self->http->options.grow_to && may_widen(self);
 }
 
-/* How long the thread may sleep when nothing moves on the network. */
+/* How long the thread may sleep if nothing happens on the network. */
 static int sleep_ms(const engine *self) {
     uint64_t now = refs_now_ms(), until = now + IDLE_MS;
     if (self->http->options.cancel.go_on != NULL && (self->n_active > 0 || self->waiting != NULL))
@@ -512,8 +513,8 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
-/* Before removing a transfer that may still resolve its host name: libcurl (from 7.87 on) then
- * detaches its resolver rather than wait for it. */
+/* Called before a transfer is removed that may still resolve its host name: libcurl (from 7.87 on)
+ * then detaches its resolver instead of waiting for it. */
 static void leave_resolver(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -532,7 +533,7 @@ static void drop_cancelled(engine *self) {
     }
 }
 
-/* The facts that an answer gives about its origin, and that of the transfer. */
+/* Records what an answer shows about its origin and about that of the transfer. */
 static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     refs_answer answer = {.began_us = transfer->began_us,
                           .n_active = transfer->n_beside,
@@ -556,7 +557,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     refs_origin__note(transfer->origin, &answer, self->window, now);
 }
 
-/* Judges an attempt: true where the transfer is done. */
+/* Judges an attempt; true if the transfer is done. */
 static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     uint64_t now = transfer->failed_us / 1000, delay_ms = 0;
     bool unreachable = refs_transfer__is_unreachable(transfer, code);
@@ -633,8 +634,8 @@ static void *run(void *argument) {
 
 /* -- from other threads ------------------------------------------------------------------------ */
 
-/* The child of a fork starts over: it must leave its parent's connections alone, even in closing
- * them, and nobody waits there for what was submitted. */
+/* The child of a fork starts over. It must not use its parent's connections, not even close them,
+ * and nobody in it waits for transfers that were submitted before. */
 static void in_child(void *self) {
     refs_http *http = self;
     http->running = false;
@@ -655,7 +656,8 @@ refs_status refs_http_open(const refs_http_provider *provider, const refs_http_o
     return REFS_OK;
 }
 
-/* Starts the thread where it does not run: at first, and in the child of a fork. Under the lock. */
+/* Starts the thread if it is not running: at first, and in the child of a fork. Requires the
+ * lock. */
 static refs_status start(refs_http *http, refs_error *err) {
     if (http->running) return REFS_OK;
     http->multi = curl_multi_init();

@@ -91,7 +91,7 @@ const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, con
 
 /* -- .netrc ------------------------------------------------------------------------------------ */
 
-/* Also a name with a point at its end. */
+/* Whether two origins have the same host. A dot at the end of a name is ignored. */
 static bool is_same_host(const refs_origin *one, const refs_origin *other) {
     return refs_str_equal(refs_str_trim(refs_str_from(one->host), "."),
                           refs_str_trim(refs_str_from(other->host), "."));

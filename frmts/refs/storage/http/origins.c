@@ -1,30 +1,30 @@
 /* origins.c -- see http/origins.h. */
 #include "http/origins.h"
 
-/* The window, and what may begin in a time, is multiplied by that: where all is refused, where most
- * is, and where the limit was just met. */
+/* The factors by which the window, and the number of requests that may begin in a time, are
+ * reduced: if all requests were refused, if most were, and if the limit was just met. */
 #define CUT_ALL  0.5
 #define CUT_MOST 0.7
 #define CUT_MET  0.9
-#define FEW      4 /* answers since the last cut, if most is refused */
+#define FEW      4 /* with fewer answers since the last cut, most were refused */
 
-/* ... and grows by that with each answer: as long as the limit is searched for, or was not met for
- * many answers, and else. A limit that stays is met by one request in eighteen. */
+/* The window grows by these numbers with each answer: while the limit is searched for, if it was
+ * not met for many answers, and otherwise. A limit that stays is met by one request in eighteen. */
 #define GROW_SEARCHING 0.05
 #define GROW_KNOWN     0.006
 #define MANY           64
 
-/* The least window: what is below is only a matter of time. */
+/* The smallest window: below it, only the time between requests matters. */
 #define MIN_WINDOW 0.5
 
-/* The part of one more request that makes one: a window of 4.7 was refused, and one of 4.2 is 4. */
+/* The fraction from which a window is rounded up: if a window of 4.7 was refused, 4.2 is 4. */
 #define ROUND_UP 0.3
 
-/* Requests that follow each other so soon are not told apart by timers. */
+/* Requests that follow each other within this time cannot be distinguished by timers. */
 #define TIMED_US  10000
 #define CREDIT_US 2000
 
-/* The place of an origin, or REFS_HTTP_MAX_ORIGINS. */
+/* The position of an origin, or REFS_HTTP_MAX_ORIGINS. */
 static size_t find_key(const refs_origins *origins, const refs_origin *key) {
     size_t i = 0;
     while (i < REFS_HTTP_MAX_ORIGINS && !refs_origin_is_same(&origins->known[i].key, key)) i++;
@@ -36,7 +36,8 @@ static const refs_origin_state *find(const refs_origins *origins, const refs_ori
     return i < REFS_HTTP_MAX_ORIGINS ? &origins->known[i] : NULL;
 }
 
-/* The same, in the place of another where it is new, of one that nobody holds. */
+/* Finds the state of an origin. The state of a new one replaces that of an origin that nobody
+ * holds. */
 static refs_origin_state *keep(refs_origins *origins, const refs_origin *key) {
     if (key->scheme[0] == '\0') return NULL;
     const size_t i = find_key(origins, key);
@@ -93,7 +94,8 @@ uint64_t refs_origin__free_at(const refs_origin_state *origin, uint64_t now_us) 
     return origin->next_us > now_us ? origin->next_us : now_us;
 }
 
-/* A late request, since timers are not exact, does not move those behind. */
+/* Begins a request. If it is late, because timers are not exact, those behind it are not
+ * delayed. */
 void refs_origin__begin(refs_origin_state *origin, uint64_t now_us) {
     if (origin == NULL) return;
     origin->n_active++;
@@ -116,8 +118,9 @@ bool refs_origin__is_refusal(long status) {
     return status == 429 || status == 503;
 }
 
-/* Nothing was answered since the last cut, and the request was alone and came when it was asked to:
- * more time between requests would not have helped it. */
+/* Whether a refusal is no limit of requests: nothing was answered since the last cut, and the
+ * request was the only one and began at its time, so more time between requests would not have
+ * helped. */
 static bool is_no_limit(const refs_origin_state *origin, const refs_answer *answer) {
     return answer->came_back && origin->n_answered == 0 && answer->n_active <= 1;
 }
@@ -140,17 +143,18 @@ static void cut(refs_origin_state *origin, const refs_answer *answer) {
     origin->interval_us = origin->interval_us > 0 ? origin->interval_us / factor
                                                   : origin->latency_us / origin->window;
     if (origin->interval_us > most) origin->interval_us = most;
-    /* One that is refused soon after another tells of the server's clock, not of a new limit. */
+    /* A refusal soon after another one shows the server's clock, not a new limit. */
     origin->is_searching = factor == CUT_ALL || (factor == CUT_MOST && origin->is_searching);
 }
 
-/* The time between requests is halved where it was refused before, and is answered now. */
+/* Returns the fraction by which the window grows. The time between requests is halved if requests
+ * at this interval were refused before and are answered now. */
 static double growth(const refs_origin_state *origin) {
     if (origin->is_searching && origin->interval_us <= origin->refused_us) return 1;
     return origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
 }
 
-/* An origin that has its limit no more forgets it. */
+/* Widens the window. An origin whose limit is gone forgets it. */
 static void grow(refs_origin_state *origin, unsigned most) {
     double by = growth(origin);
     origin->window *= 1 + by;

@@ -1,4 +1,4 @@
-/* transfer.c -- one request: how it is asked, where it is sent, and when it is tried again. */
+/* transfer.c -- one request: its headers, its URL, and its retries. */
 #include "http/internal.h"
 
 #include <errno.h>
@@ -10,22 +10,24 @@
 #include "http/redirect.h"
 #include "identity.h"
 
-/* An attempt that brought so many bytes resets the count of failures. */
+/* An attempt that brought this many bytes resets the count of failures. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
 /* Servers may send less than a range: the rest is requested again, unless parts are smaller than
  * this. */
 #define PART_BYTES REFS_KIB
 
-/* After so long a pause the server may close the connection: that is not counted as its failure. */
+/* After a pause of this length the server may close the connection, which does not count as its
+ * failure. */
 #define PAUSED_LONG_MS 1000
 
-/* A server that has answered before may be restarting. If none ever did, the address is mostly
- * wrong, which people want to know soon. */
+/* Retries of a refused connection. A server that has answered before may be restarting; if it never
+ * did, the address is probably wrong, which users should learn soon. */
 #define MAX_RETRIES_OF_REFUSED 1
 
-/* If an origin answers other requests, refusals come from its limit of requests and do not count;
- * but one object may be refused forever. */
+/* If an origin answers other requests, a refusal comes from its limit of requests and does not
+ * count as a failure, up to this many times the number of retries: one object may be refused
+ * forever. */
 #define REFUSALS_PER_RETRY 10
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
@@ -124,7 +126,7 @@ static bool may_use_netrc(const refs_transfer *transfer, const char *url) {
     return refs_login__may_use_netrc(&transfer->login.login, transfer->url, url);
 }
 
-/* The part of the login that a request of `url` carries. */
+/* Sets the part of the login that a request for `url` may carry. */
 static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
     const refs_http_login *login = &transfer->login.login;
     switch (refs_login__part(login, url)) {
@@ -198,7 +200,7 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, con
 
 /* -- targets of redirects ---------------------------------------------------------------------- */
 
-/* A provider's cookie is for the provider alone. */
+/* Whether `url` may get the cookie of a provider: only the provider itself may. */
 static bool is_trusted(const refs_transfer *transfer, const char *url) {
     const refs_http_login *login = &transfer->login.login;
     bool is_own = login->token != NULL || login->password != NULL;
@@ -235,7 +237,7 @@ static refs_status make_away(refs_transfer *transfer, const char *url, refs_erro
     return REFS_OK;
 }
 
-/* Takes over `url`. */
+/* Makes `url`, of which it takes ownership, the transfer's URL. */
 static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
     bool is_newly_signed =
         refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
@@ -292,8 +294,8 @@ void refs_transfer__start_over(refs_transfer *transfer) {
 /* -- attempts ---------------------------------------------------------------------------------- */
 
 /* Each attempt has a handle of its own: libcurl before 8 keeps a pointer to the last header of the
- * previous request, which is freed by then, and follows it where an answer begins with a folded
- * line. If memory for a new handle runs out, the old one is used. */
+ * previous request, which is freed by then, and uses it if an answer begins with a folded line. If
+ * memory for a new handle runs out, the old one is used. */
 static void renew(const refs_transfer *transfer, CURL **handle) {
     CURL *fresh = curl_easy_duphandle(*handle);
     if (fresh == NULL) return;
@@ -314,7 +316,7 @@ static void set_needs(refs_transfer *transfer, uint64_t needs) {
     transfer->needs = needs;
 }
 
-/* The bytes that are still missing. */
+/* Requests the bytes that are still missing. */
 static void set_range(const refs_transfer *transfer) {
     const bool is_whole = transfer->kind == REFS_TRANSFER_WHOLE;
     const unsigned long long begin = transfer->offset + transfer->got_before;
@@ -349,8 +351,8 @@ static bool is_listed(const char *codes, long status) {
     return strcasecmp(codes, "ALL") == 0 ? status >= 400 : strstr(codes, number) != NULL;
 }
 
-/* Too Early, Too Many Requests, and failures of servers and gateways; not those that a retry cannot
- * change (501, 505, 511). */
+/* Whether a retry may help: after Too Early, Too Many Requests, and failures of servers and
+ * gateways, except those that a retry cannot change (501, 505, 511). */
 static bool is_transient_status(const refs_transfer *transfer, long status) {
     if (transfer->rules.retry_codes != NULL) return is_listed(transfer->rules.retry_codes, status);
     return status == 408 || status == 425 || status == 429 ||
@@ -390,7 +392,8 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) 
            number == ECONNREFUSED;
 }
 
-/* The error code of an object store in a refusal. */
+/* Finds an element, such as the error code, in the body with which an object store refuses a
+ * request. */
 static void element_of(const refs_transfer *transfer, const char *name, char *text, size_t size) {
     uint64_t kept = transfer->refusal_bytes;
     if (kept > REFS_REFUSAL_TEXT_BYTES) kept = REFS_REFUSAL_TEXT_BYTES;
@@ -454,7 +457,7 @@ void refs_transfer__refuse_login(refs_transfer *transfer) {
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
                              refs_error *err) {
     const char *text = transfer->curl_text;
-    /* With this code, the text may tell how the connection ended instead of why the certificate was
+    /* With this code, the text may say how the connection ended instead of why the certificate was
      * refused. */
     bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
     if (*text == '\0' || is_other) text = curl_easy_strerror(code);
@@ -473,7 +476,7 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
                       : refs_fail(err, REFS_IO, "%.*s", size, text);
 }
 
-/* An answer that ended as announced: it can only be too short. */
+/* Judges an answer that ended as announced: the only possible fault is that it is too short. */
 static refs_status judge_end(refs_transfer *transfer, long status, refs_error *err) {
     if (!transfer->checked) { /* no byte came: report what its headers say */
         transfer->checked = true;
@@ -490,7 +493,7 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
 }
 
-/* Checks an attempt that ended: its failure in `error`, or none. */
+/* Judges an attempt that ended. Its failure, if any, is then in `error`. */
 static void judge(refs_transfer *transfer, CURLcode code, long status) {
     refs_error *err = &transfer->error;
     if (transfer->refused || refs_transfer__is_complete(transfer)) return;

@@ -9,22 +9,22 @@
 #include "refs/url.h"
 #include "refs/validators.h"
 
-/* Most bytes of an object that is looked at (peek) before it is opened. */
+/* Most bytes of an object that are read by peek, before it is opened. */
 #define LOOK_BYTES (4 * REFS_KIB)
 
 /* Bytes fetched when an object is opened: for many files, all of their metadata. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
-/* An object of which more is held before it is opened is shared by all threads. */
+/* If more bytes than this of an object are held before it is opened, all threads share it. */
 #define LARGE_BYTES (1 * REFS_MIB)
 
-/* Most bytes of all other objects that are held before they are opened. */
+/* Most bytes of all other objects together that are held before they are opened. */
 #define MAX_LOOKED_AT_BYTES (8 * REFS_MIB)
 
-/* An object that was looked at longer ago is fetched again: it may have changed. */
+/* An object whose beginning was read longer ago than this is fetched again: it may have changed. */
 #define LOOKED_AT_MS 5000
 
-/* An object that was fetched, or a handle of the other refs_vfs. */
+/* An open object: one that was fetched, or one that the other refs_vfs has open. */
 typedef struct opened {
     char *location;
     refs_block *block; /* NULL: of the other */
@@ -44,11 +44,11 @@ typedef struct pending {
     struct pending *next;
 } pending;
 
-/* Locations of which the validators are kept: those of files that are opened at once. */
+/* The number of locations whose validators are kept: enough for files that are opened at once. */
 enum { N_KEPT = 32 };
 
-/* Objects that were looked at and not opened yet: one for each of so many threads, and a large one.
- */
+/* The number of objects whose beginning was read and that are not open: one for each of 32 threads,
+ * and a large one. */
 enum { N_LOOKED_AT = 33 };
 
 struct refs_http_vfs {
@@ -198,7 +198,7 @@ static refs_vfs_validators distinguishing_validators(const refs_vfs_validators *
     return validators;
 }
 
-/* With the lock held: where a location is kept, or NULL. */
+/* Finds the entry of a location, or NULL. Requires the lock. */
 static struct kept *find_kept(refs_http_vfs *vfs, const char *location) {
     for (size_t i = 0; i < N_KEPT; i++)
         if (vfs->kept[i].location != NULL && strcmp(vfs->kept[i].location, location) == 0)
@@ -284,7 +284,7 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
-/* After a location that was not answered, nothing inside it is requested. */
+/* Notes a location whose server did not answer: names inside it are then not requested. */
 static void note_silent(refs_http_vfs *vfs, const char *location) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
@@ -294,7 +294,7 @@ static void note_silent(refs_http_vfs *vfs, const char *location) {
     refs_unlock(&vfs->lock);
 }
 
-/* Whether `location` begins with that, followed by `next`. */
+/* Whether `location` begins with the location that was not answered, followed by `next`. */
 static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
     REFS_LOCKED(&vfs->lock);
     size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
@@ -306,12 +306,12 @@ static bool is_silent(void *self, const char *location) {
     return begins_silent(self, location, '\0');
 }
 
-/* Whether other names of the location would fare no better. */
+/* Whether requests for other names of the location would fail in the same way. */
 static bool ends_search(const refs_transfer *transfer) {
     return transfer->status == 0 || transfer->is_led_astray;
 }
 
-/* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
+/* Fetches an object. On REFS_UNSUPPORTED and REFS_LIMIT, the caller tries the other refs_vfs. */
 static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
                               .kind = REFS_TRANSFER_WHOLE,
@@ -352,8 +352,8 @@ static bool may_be_whole(const refs_transfer *transfer, refs_status status) {
            (transfer->refused && transfer->status / 100 == 2);
 }
 
-/* Fetches the beginning of an object, or all of it where its server does not let it be read by
- * ranges, or does not say how large it is. */
+/* Fetches the beginning of an object, or all of it if its server does not support ranges or does
+ * not say how large it is. */
 static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
                               .kind = REFS_TRANSFER_RANGE,
@@ -394,8 +394,8 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
     return NULL;
 }
 
-/* An object that is larger than what is fetched whole: the other refs_vfs may stream it; else,
- * where its server says how large it is, ranges are fetched. */
+/* Opens an object that is too large to be fetched whole. The other refs_vfs may stream it;
+ * otherwise, if its server says how large it is, its ranges are fetched. */
 static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *err) {
     const refs_vfs *other = vfs->other;
     const uint64_t size = object->size;
@@ -566,7 +566,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     return REFS_OK;
 }
 
-/* With the lock held: the slot of an object that was looked at. */
+/* The slot for an object whose beginning was read. Requires the lock. */
 static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     size_t unused = 0;
     if (object->held > LARGE_BYTES) return 0;
@@ -579,8 +579,8 @@ static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
     return unused > 0 ? unused : 1 + vfs->next_looked_at++ % (N_LOOKED_AT - 1);
 }
 
-/* The slot of the oldest object, if all together with the one that takes `place` exceed the limit;
- * 0: none. With the lock held. */
+/* The slot of the oldest object, if all objects together with the one that takes `place` exceed the
+ * limit; 0 if they do not. Requires the lock. */
 static size_t find_excess(const refs_http_vfs *vfs, const opened *object, size_t place) {
     uint64_t bytes = object->held;
     size_t oldest = 0;
