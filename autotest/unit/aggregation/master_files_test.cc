@@ -1,4 +1,8 @@
 /* master_files_test.cc -- the files that a master is made of: of fragments, of records, fillers. */
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "aggregated_files.h"
 #include "refs/master_files.h"
 
@@ -163,4 +167,48 @@ TEST_F(MasterFiles, AreToBeRecordedWhereTheMasterHoldsValues) {
     EXPECT_NE(problem().find("has no record"), std::string::npos) << problem();
     ASSERT_EQ(list(variables, R"({"url":"a.nc","size":7})"), REFS_OK);
     EXPECT_EQ(problem(), "");
+}
+
+namespace {
+
+std::string nameIn(const std::string &master, const std::string &folder, refs_cfa_version version,
+                   const std::string &file) {
+    const refs_master_naming naming = {master.c_str(), folder.c_str(), version};
+    refs_error error = REFS_ERROR_INIT;
+    char *named = nullptr;
+    if (refs_master_name_file(&naming, file.c_str(), &named, &error) != REFS_OK)
+        return std::string("error: ") + error.message;
+    std::string name = named;
+    refs_free(named);
+    return name;
+}
+
+} // namespace
+
+TEST(NamesInMasters, AreRelativeToTheFolderOfTheMaster) {
+    char made[] = "/tmp/refs-names-XXXXXX";
+    ASSERT_NE(mkdtemp(made), nullptr);
+    const std::filesystem::path folder = std::filesystem::canonical(made);
+    const std::string master = folder / "m" / "m.nca", inside = folder / "m";
+    std::filesystem::create_directory(inside);
+    for (const char *name : {"m/a.nc", "m/b:c.nc", "d.nc"}) std::ofstream(folder / name) << "x";
+    const auto name = [&](const std::string &file) {
+        return nameIn(master, inside, REFS_CFA_0_5, file);
+    };
+    EXPECT_EQ(name(folder / "m/a.nc"), "a.nc");
+    EXPECT_EQ(name(folder / "m/../m/a.nc"), "a.nc");
+    EXPECT_EQ(name(folder / "m/b:c.nc"), "./b:c.nc") << "else it would be a URL";
+    EXPECT_EQ(name(folder / "d.nc"), folder / "d.nc");
+    EXPECT_EQ(name("absent.nc"), "absent.nc");
+    EXPECT_EQ(name("s3://store/m/a.nc"), "s3://store/m/a.nc");
+    std::filesystem::remove_all(folder);
+}
+
+TEST(NamesInMasters, OfStoresAreRelativeInCf113Alone) {
+    const std::string master = "s3://store/m/m.nca", file = "s3://store/m/m/a.nc";
+    EXPECT_EQ(nameIn(master, "", REFS_CFA_CF_1_13, file), "m/a.nc");
+    EXPECT_EQ(nameIn(master, "", REFS_CFA_0_5, file), file);
+    EXPECT_EQ(nameIn(master, "", REFS_CFA_CF_1_13, "s3://store/a.nc"), "s3://store/a.nc");
+    EXPECT_NE(nameIn(master, "", REFS_CFA_CF_1_13, "/dev/null").find("cannot refer to a local"),
+              std::string::npos);
 }

@@ -1,9 +1,13 @@
 /* master_files.c -- see master_files.h. */
 #include "master_files.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggregation_internal.h"
+#include "refs/file_name.h"
 #include "refs/index_again.h"
 #include "refs/own_attributes.h"
 
@@ -145,4 +149,41 @@ refs_status refs_master_files_check_growth(const refs_master_files *files,
         "cannot append: it holds values itself, and has no record (" REFS_SOURCES_ATTRIBUTE
         ") of their source files: %s",
         refs_index_again());
+}
+
+/* -- names in a new master --------------------------------------------------------------------- */
+
+static bool is_local(const char *name) {
+    return refs_file_name_is_local(refs_str_from(name));
+}
+
+refs_status refs_master_check_file(const char *master, const char *file, refs_error *err) {
+    if (is_local(master) || !is_local(file) || access(file, F_OK) != 0) return REFS_OK;
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: a remote master, %s, cannot refer to a local file: copy the fragments to a URL", file,
+        master);
+}
+
+/* The length of the folder of the master at the beginning of a name, 0 if the file is elsewhere. */
+static size_t size_of_folder(const refs_master_naming *naming, const char *name) {
+    const bool is_here = is_local(naming->master);
+    const size_t size =
+        is_here ? strlen(naming->folder) + 1 : refs_path_folder(refs_str_from(naming->master)).size;
+    const char *folder = is_here ? naming->folder : naming->master;
+    if (!is_here && naming->version != REFS_CFA_CF_1_13) return 0;
+    return size > 0 && strncmp(name, folder, size - 1) == 0 && name[size - 1] == '/' ? size : 0;
+}
+
+refs_status refs_master_name_file(const refs_master_naming *naming, const char *file, char **named,
+                                  refs_error *err) {
+    char real[PATH_MAX];
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_master_check_file(naming->master, file, err));
+    const bool is_found = is_local(file) && realpath(file, real) != NULL;
+    const char *whole = is_found ? real : file;
+    const size_t size = is_found == is_local(naming->master) ? size_of_folder(naming, whole) : 0;
+    const char *mark = size > 0 ? refs_file_name_relative_mark(refs_str_from(whole + size)) : "";
+    REFS_TRY(refs_buf_printf(&name, err, "%s%s", mark, whole + size));
+    return refs_buf_keep(&name, named, err);
 }

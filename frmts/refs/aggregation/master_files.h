@@ -59,6 +59,25 @@ bool refs_fragment_is_missing(const refs_array_meta *meta, const refs_partition 
 refs_status refs_master_files_check_growth(const refs_master_files *files,
                                            const refs_cfa_description *master, refs_error *err);
 
+/* -- names in a new master --------------------------------------------------------------------- */
+
+/** A master that is written. */
+typedef struct refs_master_naming {
+    const char *master; /**< its name */
+    const char *folder; /**< the real path of the folder that a local one is in */
+    refs_cfa_version version;
+} refs_master_naming;
+
+/** Fails for a master in an object store and a local file, which readers of the master would not
+ * find. */
+refs_status refs_master_check_file(const char *master, const char *file, refs_error *err);
+
+/** Sets *named to the name of a file in the master: relative to its folder if the file is in or
+ * below it, so that both can be moved together, else absolute. In object stores, only CF-1.13 has
+ * relative names: S3netCDF4 expects full ones. */
+refs_status refs_master_name_file(const refs_master_naming *naming, const char *file, char **named,
+                                  refs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

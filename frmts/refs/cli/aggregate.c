@@ -46,45 +46,13 @@ typedef struct aggregation {
     tool_skipped skipped;
 } aggregation;
 
-/* -- names ------------------------------------------------------------------------------------- */
+/* -- sources ----------------------------------------------------------------------------------- */
 
-/* Length of the master's folder in a name in a store. CF-1.13 names fragments relative to it,
- * S3netCDF4 by full names. */
-static size_t size_of_folder(const aggregation *all, const char *name) {
-    if (!tool_is_remote(all->output)) return 0;
-    const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
-    const bool is_relative =
-        all->writing.version == REFS_CFA_CF_1_13 && strncmp(name, all->output, size) == 0;
-    return is_relative ? size : 0;
-}
-
-static refs_status name_relative(const char *path, char **named, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_printf(&name, err, "%s%s", refs_file_name_relative_mark(refs_str_from(path)),
-                             path));
-    return refs_buf_keep(&name, named, err);
-}
-
-/* Sets *named to the name relative to the folder of the master if it is below that, else to the
- * full name. */
 static refs_status name_source(const aggregation *all, const char *name, char **named,
                                refs_error *err) {
-    char real[PATH_MAX];
-    const size_t size = strlen(all->folder);
-    REFS_TRY(tool_check_named(all->output, name, err));
-    if (tool_is_remote(name) || realpath(name, real) == NULL) {
-        const size_t above = size_of_folder(all, name);
-        if (above > 0) return name_relative(name + above, named, err);
-        *named = refs_str_copy(refs_str_from(name));
-    } else {
-        const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
-        if (is_inside) return name_relative(real + size + 1, named, err);
-        *named = refs_str_copy(refs_str_from(real));
-    }
-    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+    const refs_master_naming naming = {all->output, all->folder, all->writing.version};
+    return refs_master_name_file(&naming, name, named, err);
 }
-
-/* -- sources ----------------------------------------------------------------------------------- */
 
 /* A placeholder fragment is no source: the new master has its own. */
 static refs_status note_filler(aggregation *all, const char *name, refs_error *err) {

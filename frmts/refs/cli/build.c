@@ -1060,7 +1060,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
      * written */
     for (size_t i = all->n_own;
          i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
-        status = tool_check_named(all->output, all->names.items[i], err);
+        status = refs_master_check_file(all->output, all->names.items[i], err);
     REFS_TRY(status);
     const refs_name_list added = {given->items + n_sets, given->n - n_sets, 0};
     REFS_TRY(leave_out_output(all, &added, err));

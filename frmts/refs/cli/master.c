@@ -2,7 +2,6 @@
 #include "master.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 /* Users call an object by its URL. */
 static refs_status add_name(tool_names *names, const char *location, refs_error *err) {
@@ -71,12 +70,4 @@ void tool_target_close(tool_target *target) {
     tool_sending_close(&target->sending);
     refs_buf_clear(&target->shown);
     tool_session_close(&target->session);
-}
-
-refs_status tool_check_named(const char *master, const char *name, refs_error *err) {
-    if (!tool_is_remote(master) || tool_is_remote(name) || access(name, F_OK) != 0) return REFS_OK;
-    return refs_fail(
-        err, REFS_INVALID,
-        "%s: a remote master, %s, cannot refer to a local file: copy the fragments to a URL", name,
-        master);
 }

@@ -43,7 +43,4 @@ typedef enum tool_target_kind {
 /** Reads it; of a set, nothing more than what it is. */
 refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_error *err);
 
-/** Fails where a master in an object store would name a file of this machine. */
-refs_status tool_check_named(const char *master, const char *name, refs_error *err);
-
 #endif
