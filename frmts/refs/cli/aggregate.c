@@ -9,7 +9,6 @@
 
 #include "arrays.h"
 #include "master.h"
-#include "outline.h"
 #include "refs/cf.h"
 #include "refs/combine_aggregate.h"
 #include "refs/file_name.h"
@@ -100,7 +99,7 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     const char *name = all->names.items[number];
     source *of = &all->sources[number];
     if (opened->is_filler) return note_filler(all, name, err);
-    const bool is_outline = tool_is_outline(name);
+    const bool is_outline = refs_combine_is_outline(name);
     const refs_combine_part part = {number, name, opened->arrays.set.set, REFS_COMBINE_FROM_NAME};
     const refs_combine_fragment fragment = {
         is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format};
@@ -191,7 +190,8 @@ static refs_status find_repeated(aggregation *all, refs_error *err) {
         const bool is_new = i >= all->n_own;
         const size_t n_known = known.count;
         uint32_t id;
-        if ((i >= all->target->master.files.n && !is_new) || tool_is_outline(all->names.items[i]))
+        if ((i >= all->target->master.files.n && !is_new) ||
+            refs_combine_is_outline(all->names.items[i]))
             continue;
         if (is_new && name_source(all, all->names.items[i], &of->named, NULL) != REFS_OK) continue;
         status = refs_intern_add(&known, refs_str_from(of->named), &id, err);
@@ -236,14 +236,19 @@ static void forget_sources(aggregation *all) {
     all->n_fragments = 0;
 }
 
-/* Replaces the names of all sources, which are then read again. */
-static refs_status take_names(aggregation *all, const refs_buf *names, refs_error *err) {
-    forget_sources(all);
-    tool_skipped_forget(&all->skipped);
+/* Adds texts, each with a NUL behind it. */
+static refs_status add_names(aggregation *all, const refs_buf *names, refs_error *err) {
     const char *name;
     for (refs_str rest = refs_buf_text(names); refs_str_next_text(&rest, &name);)
         REFS_TRY(tool_names_add(&all->names, refs_str_from(name), err));
     return REFS_OK;
+}
+
+/* Replaces the names of all sources, which are then read again. */
+static refs_status take_names(aggregation *all, const refs_buf *names, refs_error *err) {
+    forget_sources(all);
+    tool_skipped_forget(&all->skipped);
+    return add_names(all, names, err);
 }
 
 /* Masters among the sources are read once as they are, and then their files. */
@@ -276,6 +281,22 @@ static refs_status add_own(aggregation *all, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_status look(void *user, const char *name, bool *is_there, refs_error *err) {
+    *is_there = tool_is_there(user, name);
+    return tool_check_interrupted(err);
+}
+
+static refs_status add_outlines(aggregation *all, refs_error *err) {
+    tool_names *names = &all->names;
+    REFS_SCOPED_BUF ordered = REFS_BUF_INIT;
+    if (names->n == all->n_own) return REFS_OK;
+    const refs_combine_outline_search search = {(const char *const *)names->items + all->n_own,
+                                                names->n - all->n_own, look, &all->target->session};
+    REFS_TRY(refs_combine_outlines_first(&search, &ordered, err));
+    while (names->n > all->n_own) refs_free(names->items[--names->n]);
+    return add_names(all, &ordered, err);
+}
+
 static refs_status list_sources(aggregation *all, refs_error *err) {
     const refs_name_list *given = &all->arguments->names;
     const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
@@ -283,8 +304,7 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
     all->n_own = before;
     refs_status status =
         tool_skipped_expand(&all->skipped, &all->target->session, &list, &all->names, err);
-    if (status == REFS_OK)
-        status = tool_add_outlines(&all->target->session, &all->names, before, err);
+    if (status == REFS_OK) status = add_outlines(all, err);
     if (status != REFS_OK || all->arguments->output == NULL) return status;
     return tool_check_output(all->output, &all->names, err);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "refs/file_name.h"
-#include "refs/intern.h"
 #include "refs/url.h"
 #include "tool.h"
 
@@ -14,7 +13,6 @@
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
     refs_free(names->items);
-    refs_intern_clear(&names->known);
     memset(names, 0, sizeof *names);
 }
 
@@ -25,16 +23,6 @@ refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
         (names->items[names->n] = refs_str_copy(name)) == NULL)
         return refs_fail_nomem(err);
     names->n++;
-    return REFS_OK;
-}
-
-refs_status tool_names_find(tool_names *names, const char *name, size_t *number, refs_error *err) {
-    uint32_t id;
-    for (; names->n_known < names->n; names->n_known++)
-        REFS_TRY(
-            refs_intern_add(&names->known, refs_str_from(names->items[names->n_known]), &id, err));
-    id = refs_intern_find(&names->known, refs_str_from(refs_url_file_path(name)));
-    *number = id != REFS_INTERN_NONE ? id : SIZE_MAX;
     return REFS_OK;
 }
 

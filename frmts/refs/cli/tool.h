@@ -83,8 +83,8 @@ refs_set_options tool_set_options(const tool_session *session);
 /** Appends the location that the session opens for a name that a user gave, with a NUL. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
 
-/** Whether there is a file of this name, and it is not empty. Its beginning is read: an object store
- * that may not be listed answers "forbidden" for an absent name too. */
+/** Whether there is a file of this name, and it is not empty. Its beginning is read: an object
+ * store that may not be listed answers "forbidden" for an absent name too. */
 bool tool_is_there(const tool_session *session, const char *name);
 
 /** Works like refs_location_confine for a name that `document` contains, unless the session allows
@@ -138,8 +138,8 @@ refs_status tool_joined_read(const refs_set *set, refs_buf *how, refs_error *err
 /** Prints a JSON string. */
 void tool_print_json_text(refs_str text);
 
-/** Prints the history that a set records: one line per entry or, as JSON, members of the object that
- * is open. Prints nothing for a set without history. */
+/** Prints the history that a set records: one line per entry or, as JSON, members of the object
+ * that is open. Prints nothing for a set without history. */
 refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
 
 /* -- names.c --------------------------------------------------------------------------------------
@@ -149,8 +149,6 @@ refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
 typedef struct tool_names {
     char **items;
     size_t n, capacity;
-    refs_intern known; /**< the distinct names of the first n_known items, for tool_names_find */
-    size_t n_known;
 } tool_names;
 
 /** Lists the sources that arguments name: files, URLs, matches of patterns, files in folders (also
@@ -162,9 +160,6 @@ void tool_names_clear(tool_names *names);
 
 /** Adds a copy of a name. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
-/** Sets *number to the position of a name among names that are distinct, or to SIZE_MAX if it is not
- * one of them. */
-refs_status tool_names_find(tool_names *names, const char *name, size_t *number, refs_error *err);
 
 /* -- output.c -------------------------------------------------------------------------------------
  */
@@ -228,8 +223,8 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
 void tool_sending_close(tool_sending *sending);
 
-/** An Icechunk repository in an object store, for verbs that change it. All zeros: none. `store` has
- * a pointer to this struct, which must not move while it is used. */
+/** An Icechunk repository in an object store, for verbs that change it. All zeros: none. `store`
+ * has a pointer to this struct, which must not move while it is used. */
 typedef struct tool_stored_repository {
     tool_sending sending;
     refs_write_store store;
@@ -249,9 +244,10 @@ typedef struct tool_work {
     const tool_arguments *arguments;
     const char *items; /**< what the terminal calls them: "sources" */
     size_t n;
-    size_t n_before, n_all; /**< items that earlier runs did, and of all runs; n_all 0: only this run */
-    unsigned n_threads;     /**< if --threads is not given */
-    uint64_t n_max;         /**< items at a time, even if --threads is more; 0: any number */
+    size_t n_before,
+        n_all;          /**< items that earlier runs did, and of all runs; n_all 0: only this run */
+    unsigned n_threads; /**< if --threads is not given */
+    uint64_t n_max;     /**< items at a time, even if --threads is more; 0: any number */
     refs_status (*run)(void *user, size_t number, refs_error *err); /**< on any thread */
     void *user;
 } tool_work;
@@ -306,8 +302,8 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
 /** Whether `wanted` is an element of an aggregation, which the set stores or describes. */
 bool tool_is_in_fragment(const tool_set *set, const char *wanted);
 
-/** Finds the partition with an element of an aggregation, whose aggregations are open. The partition
- * has no fragment if no file has the element. */
+/** Finds the partition with an element of an aggregation, whose aggregations are open. The
+ * partition has no fragment if no file has the element. */
 refs_status tool_find_fragment(const tool_set *set, const char *wanted,
                                struct refs_partition *partition, refs_error *err);
 

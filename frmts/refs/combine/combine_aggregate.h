@@ -38,6 +38,22 @@ typedef struct refs_combine_fragment {
 refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err);
 
+/** Whether a name is that of an outline. */
+bool refs_combine_is_outline(const char *name);
+
+/** Names of sources, next to which outlines are looked for. */
+typedef struct refs_combine_outline_search {
+    const char *const *names;
+    size_t n;
+    refs_status (*look)(void *user, const char *name, bool *is_there, refs_error *err);
+    void *user;
+} refs_combine_outline_search;
+
+/** Appends the names, each with a NUL: outlines first, with those of fragments among the names,
+ * each once. */
+refs_status refs_combine_outlines_first(const refs_combine_outline_search *search, refs_buf *names,
+                                        refs_error *err);
+
 /** A master that grows, with its files, whose numbers as parts are those in `files`. */
 typedef struct refs_combine_grown_master {
     const refs_combine_part *part; /**< the master */
