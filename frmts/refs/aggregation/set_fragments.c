@@ -43,8 +43,8 @@ static bool have_own_names(const refs_set_fragments *fragments) {
     return has_any;
 }
 
-/* Whether names of fragments may be in the set itself; otherwise the aggregation is not loaded,
- * because it may have many. */
+/* Whether the fragments may be arrays of the set itself. If not, the names of the fragments, which
+ * may be many, are not loaded. */
 static bool may_have_own_names(const refs_set_fragments *fragments) {
     const refs_array_meta *names = fragments->terms.files;
     return fragments->meta.status == REFS_OK &&

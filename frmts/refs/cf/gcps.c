@@ -1,5 +1,5 @@
 /* gcps.c -- ground control points of radar images: those of EOPF's Sentinel-1 products, in the
- * group "conditions/gcp" beside "measurements".
+ * group "conditions/gcp" next to "measurements".
  *
  * Source: https://github.com/EOPF-Explorer/data-model, whose samples have latitude, longitude and
  * height along the axes of "line" and "pixel".

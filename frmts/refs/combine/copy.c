@@ -23,7 +23,7 @@ static refs_status put_documents(const refs_combine *combine, const refs_combine
     return REFS_OK;
 }
 
-/* Finds a document of an array. */
+/* A document of an array: the name of its file, and its text. */
 typedef struct under {
     const char *name;
     uint32_t text;
@@ -40,7 +40,7 @@ static refs_status put_under(const refs_combine *combine, const refs_combine_arr
                           refs_bytes_view(document.data, document.size), err);
 }
 
-/* The parts to copy. */
+/* The state of copying a part. */
 typedef struct copying {
     refs_packer packer;
     refs_intern urls;

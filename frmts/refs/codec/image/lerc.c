@@ -73,8 +73,9 @@ static refs_status decode_image(image_state *p, refs_codec_output *output, refs_
     size_t n_pixels = (size_t)info[INFO_WIDTH] * info[INFO_HEIGHT];
     REFS_TRY(refs_codec__image_add(&p->image, output, &p->samples, err));
     if (info[INFO_MASKS] > 1 && info[INFO_MASKS] != info[INFO_BANDS])
-        return refs_fail(err, REFS_CORRUPT, "%u masks for %u bands", info[INFO_MASKS],
-                         info[INFO_BANDS]);
+        return refs_fail(err, REFS_CORRUPT,
+                         "expected one mask, or one for each of %u bands, found %u",
+                         info[INFO_BANDS], info[INFO_MASKS]);
     memset(p->samples, 0, n_pixels * p->image.n_samples * p->image.sample_size);
     p->masks = refs_calloc(n_pixels, info[INFO_MASKS]);
     if (p->masks == NULL) return refs_fail_nomem(err);
