@@ -56,13 +56,12 @@ static refs_status check_stored(refs_part_reader *in, const refs_array_meta *met
     REFS_TRY(count_bytes(in, meta, bytes, &is_empty, err));
     if (!is_empty || add_empty_bytes(in->combine, bytes[0]) <= REFS_COMBINE_MAX_EMPTY_BYTES)
         return REFS_OK;
-    return refs_fail(
-        err, REFS_LIMIT,
-        "declares %llu bytes of values and stores %llu: such variables, with less than one "
-        "byte in %d stored, may declare at most %llu bytes in all sources together: "
-        "leave it out (--variables)",
-        (unsigned long long)bytes[0], (unsigned long long)bytes[1], REFS_COMBINE_EMPTY_FOR_EACH,
-        (unsigned long long)REFS_COMBINE_MAX_EMPTY_BYTES);
+    return refs_fail(err, REFS_LIMIT,
+                     "declares %llu bytes of values and holds %llu: expected at most %llu in all "
+                     "sources together, for variables of which less than one byte in %d is "
+                     "stored: leave it out (--variables)",
+                     (unsigned long long)bytes[0], (unsigned long long)bytes[1],
+                     (unsigned long long)REFS_COMBINE_MAX_EMPTY_BYTES, REFS_COMBINE_EMPTY_FOR_EACH);
 }
 
 refs_status refs_part__want_values(refs_part_reader *in, const refs_array_meta *meta,
