@@ -45,13 +45,13 @@ def write(name, times, *, variables=("v",), lon=LON, group=None, scale=None, mor
     return name
 
 
-def write_master(name, files, *, length=1, variable="v", more=None):
-    """A master of CF-1.13 as others write it: one fragment of `length` steps in each file, or None for none."""
+def write_master(name, files, *, first=0, length=1, variable="v", more=None):
+    """A master of CF-1.13 as others write it: one fragment of `length` steps in each file, or None for none; times count from `first`."""
     with netCDF4.Dataset(name, "w") as file:
         file.Conventions = "CF-1.13"
         for dim, size in (("time", len(files) * length), ("lat", 2), ("lon", len(LON)), ("f_time", len(files)), ("f_one", 1), ("map", 3)):
             file.createDimension(dim, size)
-        for dim, values, units in (("time", np.arange(len(files) * length), "hours since 2000-01-01"), ("lat", (10, 20), "degrees_north"),
+        for dim, values, units in (("time", first + np.arange(len(files) * length), "hours since 2000-01-01"), ("lat", (10, 20), "degrees_north"),
                                    ("lon", LON, "degrees_east")):
             axis = file.createVariable(dim, "f8", (dim,))
             axis.units, axis[:] = units, values
@@ -161,7 +161,7 @@ class Masters(Property):
     def test_names_are_relative_to_each_master(self):
         os.makedirs("made/files")
         files = [write(f"made/files/f{i}.nc", [i]) for i in range(4)]
-        masters = [write_master(f"made/{name}.nca", [f"files/f{i}.nc" for i in numbers]) for name, numbers in (("a", (0, 1)), ("b", (2, 3)))]
+        masters = [write_master(f"made/{name}.nca", [f"files/f{i}.nc" for i in numbers], first=numbers[0]) for name, numbers in (("a", (0, 1)), ("b", (2, 3)))]
         os.mkdir("new")
         self.combine("new/x.json", *masters, options=("--relative",))
         self.combine("new/x.nca", *masters, options=("--format", "cfa"))
@@ -177,7 +177,7 @@ class Masters(Property):
     def test_masters_of_masters_are_their_files(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         write_master("a.nca", files[:2])
-        write_master("b.nca", files[2:])
+        write_master("b.nca", files[2:], first=2)
         write_master("top.nca", ["a.nca", "b.nca"], length=2)
         self.combine("all.json", *files)
         self.combine("x.json", "top.nca", options=("--along", "time"))
@@ -242,6 +242,30 @@ class Masters(Property):
         os.remove("f0.nc")
         np.testing.assert_array_equal(read(self.combine("y.json", *masters)), expected)
 
+    def test_coordinates_of_masters_are_compared_with_those_of_their_files(self):
+        """As those of sources are, in their units."""
+        *files, later = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(4)]
+
+        def change(coordinate, values, units=None):
+            def more(file):
+                file[coordinate][:] = values
+                if units:
+                    file[coordinate].units = units
+            return write_master("m.nca", files, length=2, more=more)
+
+        for coordinate, values, said in (("time", [0, 1, 2, 4, 5, 6], 'element 3 of time is 4 and 3'), ("lat", [10, 30], "element 1 of lat is 30 and 20"),
+                                         ("lon", LON[::-1], "element 0 of lon is 39 and 0")):
+            master = change(coordinate, values)
+            for options in ((), ("--format", "cfa"), ("--variables", "v")):
+                output = "out.nca" if "cfa" in options else "out.json"
+                self.assertIn(f"m.nca and its file {files[1] if coordinate == 'time' else files[0]} differ: {said}: expected the coordinates of the files",
+                              self.fail("combine", master, "-o", output, "--along", "time", *options))
+            self.run_refs("index", later, "-o", "grows.json")
+            self.assertIn("differ: element", self.fail("append", "grows.json", master))
+        for coordinate, values, units in (("time", np.arange(6) / 24, "days since 2000-01-01"), ("lat", np.radians([10, 20]), "radians"),
+                                          ("time", np.arange(6) - 24, "hours since 2000-01-02")):
+            self.check_values(self.combine("same.json", change(coordinate, values, units), options=("--along", "time")), files)
+
     def test_what_cannot_be_said_is_an_error(self):
         files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]
         for problem, master in (("only whole variables", write_master("a.nca", files[:2])),
@@ -287,8 +311,8 @@ class Masters(Property):
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         os.mkdir("m")
-        for name, some in (("a", files[:2]), ("b", files[2:])):
-            write_master(f"m/{name}.nca", [f"../{file}" for file in some])
+        for name, first in (("a", 0), ("b", 2)):
+            write_master(f"m/{name}.nca", [f"../{file}" for file in files[first:first + 2]], first=first)
         self.check_values("m/*.nca", files)
 
 

@@ -752,6 +752,10 @@ refs_status refs_combine__check_scalars(const refs_combine *combine, refs_error 
  * member or level that does not follow from these dimensions. */
 bool refs_combine__places_fields(const refs_combine *combine, const refs_combine_place *at);
 
+/** Converts values between units; false if no conversion is known. Times need none. */
+bool refs_combine__convert_values(const refs_cf_units *from, const refs_cf_units *to,
+                                  refs_values *values);
+
 /** Whether values of two arrays are equal in the units of the first one. */
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,
                                   const refs_combine_array *theirs);

@@ -13,7 +13,8 @@
 typedef struct fragment_size {
     uint32_t path; /* in `arrays` of the master */
     size_t rank;
-    uint64_t size[REFS_MAX_RANK];
+    uint32_t dim[REFS_MAX_RANK]; /* in `dims` of the master */
+    uint64_t begin[REFS_MAX_RANK], size[REFS_MAX_RANK];
 } fragment_size;
 
 /* A file of a master. */
@@ -28,10 +29,12 @@ typedef struct master {
     refs_master_files files;
     master_file *items; /* one for each of these */
     size_t n_items, capacity;
-    refs_intern arrays; /* paths of all variables, without leading slash */
-    refs_intern own;    /* variables without fragments */
-    refs_intern rest;   /* those of them that are taken of the master itself: that no file has, and
-                           coordinates of steps without a fragment */
+    refs_intern dims;                    /* of aggregations */
+    refs_master_coordinate *coordinates; /* one for each of these */
+    refs_intern arrays;                  /* paths of all variables, without leading slash */
+    refs_intern own;                     /* variables without fragments */
+    refs_intern rest; /* those of them that are taken of the master itself: that no file has, and
+                         coordinates of steps without a fragment */
 } master;
 
 /* A file as one of the masters describes it. */
@@ -75,8 +78,12 @@ static void free_master(master *one) {
         refs_free(one->items[i].group);
         refs_buf_clear(&one->items[i].sizes);
     }
+    for (size_t i = 0; one->coordinates != NULL && i < one->dims.count; i++)
+        refs_combine__coordinate_clear(&one->coordinates[i]);
+    refs_free(one->coordinates);
     refs_free(one->items);
     refs_free(one->name);
+    refs_intern_clear(&one->dims);
     refs_master_files_clear(&one->files);
     refs_intern_clear(&one->arrays);
     refs_intern_clear(&one->own);
@@ -115,8 +122,7 @@ typedef struct listed_dim {
 typedef struct listing {
     refs_part_reader *in;
     master *to;
-    refs_intern dims;
-    listed_dim *listed; /* for each of these */
+    listed_dim *listed; /* for each of its dimensions */
     size_t capacity;
 } listing;
 
@@ -128,7 +134,7 @@ static refs_status note_covered(listing *all, const refs_array_meta *meta, const
                                 refs_error *err) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
         const covered steps = {at->begin[dim], at->end[dim]};
-        const uint32_t id = refs_intern_find(&all->dims, refs_str_from(meta->dims[dim]));
+        const uint32_t id = refs_intern_find(&all->to->dims, refs_str_from(meta->dims[dim]));
         refs_buf *known = &all->listed[id].covered;
         const covered *all_known = (const covered *)(const void *)known->data;
         const size_t n = known->size / sizeof *all_known;
@@ -140,11 +146,11 @@ static refs_status note_covered(listing *all, const refs_array_meta *meta, const
 }
 
 static refs_status add_dim(listing *all, const refs_array_meta *meta, size_t dim, refs_error *err) {
-    const size_t n = all->dims.count;
+    const size_t n = all->to->dims.count;
     uint32_t id;
     REFS_GROW(all->listed, all->capacity, n, err);
-    REFS_TRY(refs_intern_add(&all->dims, refs_str_from(meta->dims[dim]), &id, err));
-    if (all->dims.count == n) return REFS_OK;
+    REFS_TRY(refs_intern_add(&all->to->dims, refs_str_from(meta->dims[dim]), &id, err));
+    if (all->to->dims.count == n) return REFS_OK;
     all->listed[n] =
         (listed_dim){.coordinate = refs_dimension_named(all->in->source.hierarchy, meta, dim),
                      .size = meta->shape[dim]};
@@ -204,7 +210,11 @@ static refs_status add_fragment(master *to, const refs_array_meta *meta, const r
     fragment_size size = {.rank = meta->rank};
     REFS_SCOPED char *group = NULL;
     size.path = refs_intern_find(&to->arrays, without_slash(refs_str_from(meta->path)));
-    for (size_t dim = 0; dim < size.rank; dim++) size.size[dim] = at->end[dim] - at->begin[dim];
+    for (size_t dim = 0; dim < size.rank; dim++) {
+        size.dim[dim] = refs_intern_find(&to->dims, refs_str_from(meta->dims[dim]));
+        size.begin[dim] = at->begin[dim];
+        size.size[dim] = at->end[dim] - at->begin[dim];
+    }
     REFS_TRY(add_items(to, err));
     master_file *file = &to->items[number];
     REFS_TRY(find_group(meta, at->variable, &group, err));
@@ -283,7 +293,13 @@ static refs_status list_all(listing *all, refs_error *err) {
         REFS_TRY(list_array(all, refs_hierarchy_array(hierarchy, i), err));
     REFS_TRY(refs_master_files_list(&files, &all->to->files, err));
     REFS_TRY(check_files(all->to, err));
-    for (size_t i = 0; i < all->dims.count; i++) REFS_TRY(list_steps(all, &all->listed[i], err));
+    REFS_NEW(all->to->coordinates, all->to->dims.count + 1, err);
+    for (size_t i = 0; i < all->to->dims.count; i++) {
+        all->to->coordinates[i].master = all->to->name;
+        REFS_TRY(list_steps(all, &all->listed[i], err));
+        REFS_TRY(refs_part__keep_coordinate(in, all->listed[i].coordinate, &all->to->coordinates[i],
+                                            err));
+    }
     return add_items(all->to, err);
 }
 
@@ -331,9 +347,8 @@ refs_status refs_part__list_files(refs_part_reader *in, refs_error *err) {
     if (all.to == NULL) return refs_fail_nomem(err);
     all.to->number = in->part->number;
     const refs_status status = list_all(&all, err);
-    for (size_t i = 0; i < all.dims.count; i++) refs_buf_clear(&all.listed[i].covered);
+    for (size_t i = 0; i < all.to->dims.count; i++) refs_buf_clear(&all.listed[i].covered);
     refs_free(all.listed);
-    refs_intern_clear(&all.dims);
     if (status == REFS_OK) return keep(in->combine->options.masters, all.to, err);
     free_master(all.to);
     return status;
@@ -590,6 +605,51 @@ static refs_status find_more(refs_combine_masters *masters, const refs_combine *
     return REFS_OK;
 }
 
+/* -- coordinates ------------------------------------------------------------------------------- */
+
+static bool have_one_box(const fragment_size *one, const fragment_size *other) {
+    return one->rank == other->rank && memcmp(one->dim, other->dim, sizeof one->dim) == 0 &&
+           memcmp(one->begin, other->begin, sizeof one->begin) == 0 &&
+           memcmp(one->size, other->size, sizeof one->size) == 0;
+}
+
+static refs_status compare_use(const refs_combine *combine, const file_use *use,
+                               const refs_combine_member *file, refs_error *err) {
+    const refs_buf *sizes = &use->file->sizes;
+    const fragment_size *size = (const fragment_size *)(const void *)sizes->data;
+    for (size_t k = 0; k < sizes->size / sizeof *size; k++) {
+        if (k > 0 && have_one_box(&size[k], &size[k - 1])) continue;
+        for (size_t dim = 0; dim < size[k].rank; dim++) {
+            const refs_combine_steps steps = {size[k].begin[dim],
+                                              size[k].begin[dim] + size[k].size[dim]};
+            REFS_TRY(refs_combine__compare_coordinate(
+                combine, &use->by->coordinates[size[k].dim[dim]], steps, file, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status compare_member(const refs_combine_masters *masters, const refs_combine *combine,
+                                  const refs_combine_member *member, refs_error *err) {
+    const refs_combine_master_file *file = refs_combine__find_master_file(masters, member->name);
+    for (size_t k = 0; file != NULL && k < file->n; k++)
+        REFS_TRY(compare_use(combine, &file->uses[k], member, err));
+    return REFS_OK;
+}
+
+/* Names the first source that differs, whichever was read first. */
+static refs_status compare_coordinates(const refs_combine_masters *masters,
+                                       const refs_combine *combine, refs_error *err) {
+    const refs_combine_member *first = NULL;
+    for (size_t i = 0; masters->n > 0 && i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        if ((first == NULL || member->number < first->number) &&
+            compare_member(masters, combine, member, NULL) != REFS_OK)
+            first = member;
+    }
+    return first != NULL ? compare_member(masters, combine, first, err) : REFS_OK;
+}
+
 refs_status refs_combine_replace_masters(refs_combine_masters *masters, const refs_combine *combine,
                                          const refs_combine_named *names, refs_buf *replaced,
                                          refs_error *err) {
@@ -597,7 +657,7 @@ refs_status refs_combine_replace_masters(refs_combine_masters *masters, const re
     replaced->size = 0;
     bool are_more;
     REFS_TRY(find_more(masters, combine, &are_more, err));
-    if (!are_more) return REFS_OK;
+    if (!are_more) return combine != NULL ? compare_coordinates(masters, combine, err) : REFS_OK;
     const refs_status status = list_names(&all, err);
     refs_intern_clear(&all.given);
     refs_intern_clear(&all.listed);

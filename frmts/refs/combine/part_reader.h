@@ -211,6 +211,31 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
 refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
                                    refs_error *err);
 
+/* -- master_coordinates.c -----------------------------------------------------------------------
+ */
+
+/** The coordinate that a master has for a dimension of its aggregations. */
+typedef struct refs_master_coordinate {
+    const char *master; /**< its name, borrowed */
+    char *path;         /**< without a slash before it; or NULL: there is none to compare */
+    char *units, *calendar;
+    refs_dtype dtype;
+    refs_combine_unpacking unpacking;
+    refs_buf values;
+} refs_master_coordinate;
+
+/** Reads a coordinate, or NULL, into `to`, which is zeroed. */
+refs_status refs_part__keep_coordinate(refs_part_reader *in, const refs_array_meta *meta,
+                                       refs_master_coordinate *to, refs_error *err);
+
+void refs_combine__coordinate_clear(refs_master_coordinate *coordinate);
+
+/** REFS_UNSUPPORTED if a file has other values than the master at the steps of its fragment. */
+refs_status refs_combine__compare_coordinate(const refs_combine *combine,
+                                             const refs_master_coordinate *own,
+                                             refs_combine_steps steps,
+                                             const refs_combine_member *file, refs_error *err);
+
 /* -- axes.c -------------------------------------------------------------------------------------
  */
 

@@ -405,18 +405,22 @@ static refs_values readable_of(const refs_combine *combine, const refs_combine_r
     return values;
 }
 
-/* Converts values to the unit of `mine`; false if that is unknown. Times need no conversion. */
-static bool convert_units(const refs_combine *combine, const refs_combine_array *mine,
-                          const refs_combine_array *theirs, refs_values *values) {
-    const refs_cf_units from = refs_combine__count_of(combine, theirs),
-                        to = refs_combine__count_of(combine, mine);
+bool refs_combine__convert_values(const refs_cf_units *from, const refs_cf_units *to,
+                                  refs_values *values) {
     refs_cf_conversion by;
-    if (refs_cf_convert_units(&from, &to, REFS_CF_ROUND, &by, NULL) != REFS_OK)
-        return mine->is_grid && theirs->is_grid;
+    if (refs_cf_convert_units(from, to, REFS_CF_ROUND, &by, NULL) != REFS_OK) return false;
     if (values->are_times) return true;
     values->unpacking.scale *= by.scale;
     values->unpacking.offset = values->unpacking.offset * by.scale + by.offset;
     return true;
+}
+
+/* Converts values to the unit of `mine`; false if that is unknown. */
+static bool convert_units(const refs_combine *combine, const refs_combine_array *mine,
+                          const refs_combine_array *theirs, refs_values *values) {
+    const refs_cf_units from = refs_combine__count_of(combine, theirs),
+                        to = refs_combine__count_of(combine, mine);
+    return refs_combine__convert_values(&from, &to, values) || (mine->is_grid && theirs->is_grid);
 }
 
 bool refs_combine__have_one_value(const refs_combine *combine, const refs_combine_array *mine,

@@ -1,0 +1,87 @@
+/* master_coordinates.c -- compares the coordinates that a master has itself with those of its
+ * files: results have the latter, and readers of the master saw the former. */
+#include "part_reader.h"
+#include "refs/cf.h"
+
+static refs_status keep_values(void *user, size_t i, refs_bytes values, refs_error *err) {
+    refs_master_coordinate *to = user;
+    (void)i;
+    return refs_buf_append(&to->values, values.data, values.size, err);
+}
+
+static bool skips(void *user, size_t i, refs_status status, const refs_error *problem) {
+    (void)user, (void)i, (void)problem;
+    return status == REFS_UNSUPPORTED;
+}
+
+refs_status refs_part__keep_coordinate(refs_part_reader *in, const refs_array_meta *meta,
+                                       refs_master_coordinate *to, refs_error *err) {
+    const refs_value_sink sink = {keep_values, skips, to};
+    uint64_t bytes;
+    if (meta == NULL || meta->rank != 1 || meta->aggregation != NULL ||
+        meta->dtype.type == REFS_TYPE_OBJECT || !refs_combine__value_bytes(meta, &bytes) ||
+        bytes == 0 || bytes > REFS_COMBINE_MAX_THIN_BYTES)
+        return REFS_OK;
+    const refs_cf_units units = refs_cf_units_of(meta->attributes);
+    to->dtype = meta->dtype;
+    to->unpacking = refs_combine__unpacking_of(meta);
+    REFS_TRY(refs_str_keep(refs_part__relative(in, meta->path), &to->path, err));
+    REFS_TRY(refs_str_keep(units.units, &to->units, err));
+    REFS_TRY(refs_str_keep(units.calendar, &to->calendar, err));
+    return refs_combine__load(&in->source, &meta, 1, &sink, err);
+}
+
+void refs_combine__coordinate_clear(refs_master_coordinate *coordinate) {
+    refs_free(coordinate->path);
+    refs_free(coordinate->units);
+    refs_free(coordinate->calendar);
+    refs_buf_clear(&coordinate->values);
+}
+
+/* The array of a file that has the values of a coordinate; NULL if it has none, or names of files
+ * do. */
+static const refs_combine_array *find_array(const refs_combine *combine,
+                                            const refs_combine_member *file, const char *path) {
+    const uint32_t id = refs_intern_find(&combine->strings, refs_str_from(path));
+    size_t concat;
+    if (id == REFS_INTERN_NONE ||
+        (combine->options.pattern != NULL &&
+         refs_combine__is_dim(combine, refs_path_last(refs_str_from(path)), &concat)))
+        return NULL;
+    const refs_combine_array *array = refs_combine__find(file, id);
+    const bool has_values = array != NULL && array->values != REFS_COMBINE_NONE &&
+                            !array->are_texts && array->dtype.size > 0;
+    return has_values ? array : NULL;
+}
+
+refs_status refs_combine__compare_coordinate(const refs_combine *combine,
+                                             const refs_master_coordinate *own,
+                                             refs_combine_steps steps,
+                                             const refs_combine_member *file, refs_error *err) {
+    const refs_combine_array *array =
+        own->path != NULL ? find_array(combine, file, own->path) : NULL;
+    if (array == NULL) return REFS_OK;
+    const refs_cf_units units = {refs_str_from(own->units), refs_str_from(own->calendar)},
+                        theirs = refs_combine__count_of(combine, array);
+    const size_t size = own->dtype.size;
+    refs_values values = {.dtype = &own->dtype,
+                          .unpacking = own->unpacking,
+                          .bytes =
+                              refs_str_part(refs_buf_text(&own->values), (size_t)steps.begin * size,
+                                            (size_t)steps.end * size)},
+                found = refs_combine__coordinates_of(combine, array);
+    refs_combine__set_clock(&values, &units);
+    (void)refs_combine__convert_values(&theirs, &units, &found);
+    if (values.bytes.size / size != found.bytes.size / array->dtype.size) return REFS_OK;
+    const uint64_t i = refs_combine__first_difference(&values, &found);
+    if (i == UINT64_MAX) return REFS_OK;
+    char shown[2][REFS_VALUE_TEXT];
+    const refs_value one = refs_combine__unpacked_at(&values, i),
+                     other = refs_combine__unpacked_at(&found, i);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and its file %s differ: element %llu of %s is %s and %s: expected the "
+                     "coordinates of the files: combine the files, or make the master again",
+                     own->master, file->name, (unsigned long long)(steps.begin + i), own->path,
+                     refs_combine__print_value(&one, shown[0]),
+                     refs_combine__print_value(&other, shown[1]));
+}
