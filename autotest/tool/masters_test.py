@@ -232,6 +232,23 @@ class Masters(Property):
                 self.check_values(output, files)
                 self.assertEqual([3, 5, 7, 9], read(output, variable="note").tolist())
 
+    def test_fragments_without_the_concat_dimension(self):
+        """A file for each fragment of each variable, as split and S3netCDF4 write them."""
+        with netCDF4.Dataset(write("all.nc", range(4)), "a") as file:
+            file.createDimension("run", 2)
+            run = file.createVariable("run", "f8", ("run",))
+            run[:] = (1, 2)
+            file.createVariable("w", "f4", ("run", "lat"))[:] = ((1, 2), (3, 4))
+            file.createVariable("area", "f8", ("lat", "lon"))[:] = np.arange(80).reshape(2, 40)
+        self.run_refs("split", "all.nc", "-o", "m.nca", "--subarray-shape", "time=2")
+        for end, options in OUTPUTS.items():
+            with self.subTest(end):
+                output = self.combine(f"x.{end}", "m.nca", options=(*options, "--along", "time"))
+                for name in ("v", "w", "area"):
+                    with netCDF4.Dataset("all.nc") as file:
+                        file[name].set_auto_maskandscale(False)
+                        np.testing.assert_array_equal(read(output, variable=name), file[name][:], name)
+
     def test_masters_that_hold_all_values(self):
         """They are their files as long as these are there and as they were."""
         files = [write(f"f{i}.nc", [i], lon=LON[:3]) for i in range(4)]
@@ -265,6 +282,15 @@ class Masters(Property):
         for coordinate, values, units in (("time", np.arange(6) / 24, "days since 2000-01-01"), ("lat", np.radians([10, 20]), "radians"),
                                           ("time", np.arange(6) - 24, "hours since 2000-01-02")):
             self.check_values(self.combine("same.json", change(coordinate, values, units), options=("--along", "time")), files)
+
+    def test_coordinates_that_files_lack_are_missed_in_a_selection_too(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(2)]
+        for name in files:
+            with netCDF4.Dataset(name, "a") as file:
+                file.renameVariable("time", "hour")
+        write_master("a.nca", files)
+        for selection in ((), ("--variables", "v")):
+            self.assertIn("cannot be ordered along time", self.fail("combine", "a.nca", "--along", "time", "-o", "x.json", *selection))
 
     def test_what_cannot_be_said_is_an_error(self):
         files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]

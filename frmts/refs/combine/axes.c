@@ -295,6 +295,19 @@ static refs_status insert_added_dims(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
+/* A file of masters is no step of a dimension that none of its arrays has there. */
+static void leave_out_dims(refs_part_reader *in) {
+    for (size_t concat = 0; in->file != NULL && concat < in->combine->n_dims; concat++) {
+        refs_combine_axis *axis = &in->member->axes[concat];
+        const refs_str dim = refs_str_from(in->combine->options.dims[concat]);
+        if (!axis->is_new || axis->array != REFS_COMBINE_NONE ||
+            !refs_part__file_lacks_dim(in->file, dim))
+            continue;
+        axis->is_new = false;
+        axis->n = 0;
+    }
+}
+
 refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
     refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
     if (in->combine->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
@@ -307,6 +320,7 @@ refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
         in->member->axes[concat].is_added =
             refs_name_list_has(&in->how.added, in->combine->options.dims[concat]);
     }
+    leave_out_dims(in);
     refs_combine__widen_steps(in->combine, in->strings, in->member);
     REFS_TRY(insert_added_dims(in, err));
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);

@@ -19,8 +19,9 @@ typedef struct fragment_size {
 
 /* A file of a master. */
 typedef struct master_file {
-    char *group;    /* of the variables: "/g", or "" */
-    refs_buf sizes; /* fragment_size */
+    char *group;      /* of the variables: "/g", or "" */
+    refs_buf sizes;   /* fragment_size */
+    refs_intern dims; /* of the arrays that it has fragments of */
 } master_file;
 
 typedef struct master {
@@ -77,6 +78,7 @@ static void free_master(master *one) {
     for (size_t i = 0; i < one->n_items; i++) {
         refs_free(one->items[i].group);
         refs_buf_clear(&one->items[i].sizes);
+        refs_intern_clear(&one->items[i].dims);
     }
     for (size_t i = 0; one->coordinates != NULL && i < one->dims.count; i++)
         refs_combine__coordinate_clear(&one->coordinates[i]);
@@ -224,6 +226,11 @@ static refs_status add_fragment(master *to, const refs_array_meta *meta, const r
                          "%s: cannot combine its fragments: expected variables of one group in "
                          "%s, found \"%s\" and \"%s\"",
                          meta->path, to->files.items[number].location, file->group, group);
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint32_t id;
+        REFS_TRY(
+            refs_intern_add(&file->dims, refs_path_last(refs_str_from(meta->dims[dim])), &id, err));
+    }
     return refs_buf_append(&file->sizes, &size, sizeof size, err);
 }
 
@@ -408,6 +415,14 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) 
     return is_of;
 }
 
+bool refs_part__file_lacks_dim(const refs_combine_master_file *file, refs_str dim) {
+    bool lacks = !file->is_whole;
+    for (size_t i = 0; i < file->n && lacks; i++)
+        lacks = file->uses[i].file->sizes.size > 0 &&
+                refs_intern_find(&file->uses[i].file->dims, dim) == REFS_INTERN_NONE;
+    return lacks;
+}
+
 refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_error *err) {
     if (refs_intern_find(in->rest, without_slash(refs_str_from(meta->path))) == REFS_INTERN_NONE)
@@ -584,7 +599,7 @@ static bool is_in_files(const refs_combine *combine, const master *one, refs_str
 /* Adds the variables that no file has to those that are read from a master. */
 static refs_status find_rest(const refs_combine *combine, master *one, bool *are_more,
                              refs_error *err) {
-    const bool is_some = combine->options.variables != NULL || combine->options.group != NULL;
+    const bool is_some = combine->options.group != NULL;
     const size_t n = one->rest.count;
     for (uint32_t i = 0; !is_some && i < one->own.count; i++) {
         uint32_t id;
