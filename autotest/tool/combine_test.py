@@ -215,6 +215,9 @@ class StringsAlongTime(InFolder):
                 run("index", *names[:2], "-o", output)
                 run("append", output, *names[2:])
                 self.assertEqual(read_texts(output, "label"), ["a", "", "none", "none", "e", "f", "none", "none"])
+        for name in "all.nc", "0.nc":
+            with netCDF4.Dataset(name) as file:
+                self.assertEqual(file["label"]._FillValue, "none")
         run("index", *names, "-o", "once.json")
         self.assertEqual(run("diff", "once.json", "all.json"), "")
 

@@ -230,11 +230,27 @@ static refs_status put(nc_file *file, nc_place place, const char *name, const re
     return put_document(file, place, name, value, err);
 }
 
+/* Fill values of numbers are their elements (refs_cfa__file_fill), those of strings are text. */
+static bool is_fill_of_strings(nc_place place, refs_str name, const refs_json *value) {
+    nc_type type;
+    return place.id != NC_GLOBAL && refs_str_is(name, "_FillValue") && refs_json_is_string(value) &&
+           NC(nc_inq_vartype(place.group, place.id, &type)) == NC_NOERR && type == NC_STRING;
+}
+
+static refs_status put_fill_of_strings(nc_file *file, nc_place place, const refs_json *value,
+                                       refs_error *err) {
+    const char *fill = refs_json_text(value).data;
+    return check(file, NC(nc_put_att_string(place.group, place.id, "_FillValue", 1, &fill)),
+                 "_FillValue", err);
+}
+
 refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_json *attributes,
                                       refs_error *err) {
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         refs_str name = refs_json_name_at(attributes, i);
         const refs_json *value = refs_json_at(attributes, i);
+        if (is_fill_of_strings(place, name, value))
+            REFS_TRY(put_fill_of_strings(file, place, value, err));
         if (is_told_elsewhere(place, name) || refs_aggregation_owns(attributes, name) ||
             name.size == 0)
             continue;
