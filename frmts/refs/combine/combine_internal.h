@@ -295,6 +295,10 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
 /** A file as masters have it. */
 typedef struct refs_combine_master_file refs_combine_master_file;
 
+/** Fails if a master has fragments along a dimension that is not a concat dimension: their files
+ * would not be told apart. */
+refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
+
 /** The file of this location; NULL where no master that was replaced has it. */
 const refs_combine_master_file *refs_combine__find_master_file(const refs_combine_masters *masters,
                                                                const char *name);

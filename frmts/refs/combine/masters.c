@@ -21,7 +21,8 @@ typedef struct fragment_size {
 typedef struct master_file {
     char *group;      /* of the variables: "/g", or "" */
     refs_buf sizes;   /* fragment_size */
-    refs_intern dims; /* of the arrays that it has fragments of */
+    refs_intern dims; /* of the arrays that it has fragments of … */
+    refs_intern cut;  /* … and those along which these are in several files */
 } master_file;
 
 typedef struct master {
@@ -79,6 +80,7 @@ static void free_master(master *one) {
         refs_free(one->items[i].group);
         refs_buf_clear(&one->items[i].sizes);
         refs_intern_clear(&one->items[i].dims);
+        refs_intern_clear(&one->items[i].cut);
     }
     for (size_t i = 0; one->coordinates != NULL && i < one->dims.count; i++)
         refs_combine__coordinate_clear(&one->coordinates[i]);
@@ -227,9 +229,11 @@ static refs_status add_fragment(master *to, const refs_array_meta *meta, const r
                          "%s, found \"%s\" and \"%s\"",
                          meta->path, to->files.items[number].location, file->group, group);
     for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_str name = refs_path_last(refs_str_from(meta->dims[dim]));
         uint32_t id;
-        REFS_TRY(
-            refs_intern_add(&file->dims, refs_path_last(refs_str_from(meta->dims[dim])), &id, err));
+        REFS_TRY(refs_intern_add(&file->dims, name, &id, err));
+        if (size.size[dim] < meta->shape[dim])
+            REFS_TRY(refs_intern_add(&file->cut, name, &id, err));
     }
     return refs_buf_append(&file->sizes, &size, sizeof size, err);
 }
@@ -421,6 +425,30 @@ bool refs_part__file_lacks_dim(const refs_combine_master_file *file, refs_str di
         lacks = file->uses[i].file->sizes.size > 0 &&
                 refs_intern_find(&file->uses[i].file->dims, dim) == REFS_INTERN_NONE;
     return lacks;
+}
+
+static refs_status check_cut(const refs_combine *combine, const file_use *use, refs_error *err) {
+    for (uint32_t i = 0; i < use->file->cut.count; i++) {
+        const refs_str dim = refs_intern_get(&use->file->cut, i);
+        size_t concat;
+        if (!refs_combine__is_dim(combine, dim, &concat))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: %.*s is not a concat dimension, but this master has fragments "
+                             "along it: name it, too (--along %.*s)",
+                             use->by->name, REFS_STR_ARG(dim), REFS_STR_ARG(dim));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err) {
+    const refs_combine_masters *masters = combine->options.masters;
+    for (size_t i = 0; masters != NULL && i < combine->n_members; i++) {
+        const refs_combine_master_file *file =
+            refs_combine__find_master_file(masters, combine->members[i].name);
+        for (size_t k = 0; file != NULL && k < file->n; k++)
+            REFS_TRY(check_cut(combine, &file->uses[k], err));
+    }
+    return REFS_OK;
 }
 
 refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,

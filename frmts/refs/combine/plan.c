@@ -1001,6 +1001,7 @@ static refs_status list_paths(const refs_combine *combine, refs_combine_plan *pl
 refs_status refs_combine__plan(refs_combine *combine, refs_combine_plan *plan, refs_error *err) {
     combine->missing.n_concat = 0;
     REFS_TRY(refs_combine__check_dims(combine, err));
+    REFS_TRY(refs_combine__check_master_dims(combine, err));
     for (size_t concat = 0; concat < combine->n_dims; concat++)
         REFS_TRY(plan_concat_dim(combine, concat, &plan->concat_dims[concat], err));
     if (combine->options.dims_are == REFS_COMBINE_GUESSED)
