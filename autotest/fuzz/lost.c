@@ -116,9 +116,9 @@ static refs_array *open_array(const contents *of, const refs_array_meta *meta) {
  * values are the same is seen by reading them. And those that each writer has its own of. */
 static bool is_of_storage(const char *name) {
     static const char *const names[] = {
-        "scale_factor",  "add_offset", "_FillValue", "missing_value",     "valid_range",
-        "valid_min",     "valid_max",  "_Unsigned",  "_ARRAY_DIMENSIONS", "units",
-        "refs_combined", "calendar",   "Conventions"};
+        "scale_factor",  "add_offset", "_FillValue",  "missing_value",     "valid_range",
+        "valid_min",     "valid_max",  "_Unsigned",   "_ARRAY_DIMENSIONS", "units",
+        "refs_combined", "calendar",   "Conventions", REFS_DIMENSION_SIZES};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0) return true;
     return false;
