@@ -283,6 +283,28 @@ class Masters(Property):
                                           ("time", np.arange(6) - 24, "hours since 2000-01-02")):
             self.check_values(self.combine("same.json", change(coordinate, values, units), options=("--along", "time")), files)
 
+    def test_files_that_programs_make_of_masters_are_their_own(self):
+        """They have the master's attributes, which name its source files."""
+        files = [write(f"f{i}.nc", [i], lon=LON[:3]) for i in range(4)]
+        masters = [self.combine(f"m{i}.nc", *files[2 * i:2 * i + 2]) for i in range(2)]
+        for name, attribute in (("v", None), ("time", "units")):
+            with self.subTest(name):
+                for number, master in enumerate(masters):
+                    shutil.copy(master, f"n{number}.nc")
+                    with netCDF4.Dataset(f"n{number}.nc", "a") as file:
+                        file.set_auto_mask(False)
+                        if attribute:
+                            file[name].setncattr(attribute, "hours since 2001-01-01")
+                        else:
+                            file[name][:] = file[name][:] + 1
+                self.combine("x.json", "n0.nc", "n1.nc")
+                if attribute:
+                    root = gdal.OpenEx('REFS:"x.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                    self.assertEqual("hours since 2001-01-01", root.OpenMDArray(name).GetUnit())
+                else:
+                    expected = [netCDF4.Dataset(file)["v"][:].filled() for file in files]
+                    np.testing.assert_array_equal(read("x.json"), np.concatenate(expected) + 1)
+
     def test_coordinates_that_files_lack_are_missed_in_a_selection_too(self):
         files = [write(f"f{i}.nc", [i]) for i in range(2)]
         for name in files:

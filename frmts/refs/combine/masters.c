@@ -324,8 +324,10 @@ static bool is_as_recorded(const refs_vfs *vfs, const refs_master_file *file) {
 
 bool refs_part__has_known_files(const refs_part_reader *in) {
     const refs_group_meta *root = refs_hierarchy_group(in->source.hierarchy, 0);
-    if (in->combine->options.masters == NULL || root == NULL ||
-        refs_json_get(root->attributes, REFS_CFA_COMBINED) == NULL)
+    const refs_json *mark =
+        root != NULL ? refs_json_get(root->attributes, REFS_CFA_COMBINED) : NULL;
+    if (in->combine->options.masters == NULL || mark == NULL || !refs_set_is_file(in->part->set) ||
+        !refs_cfa_is_as_written(in->part->name, refs_json_text(mark)))
         return false;
     const refs_master_listing listed = listing_of(in);
     REFS_SCOPED_BY(refs_master_files_clear) refs_master_files files = {.items = NULL};

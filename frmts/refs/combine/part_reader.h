@@ -190,7 +190,7 @@ void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat)
 /** Lists the files of a part that is a master, for refs_combine_replace_masters. */
 refs_status refs_part__list_files(refs_part_reader *in, refs_error *err);
 
-/** Whether a part has all values of its source files, and these exist unchanged. */
+/** Whether a part is a local file with all values of its source files, and both are unchanged. */
 bool refs_part__has_known_files(const refs_part_reader *in);
 
 /** Fails for an aggregation without files, whose fragments are single values. */

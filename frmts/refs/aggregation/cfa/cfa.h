@@ -85,8 +85,12 @@ void refs_master_options_of(const refs_vfs *vfs, const char *location, const ref
                             refs_master_options *options);
 
 /** Global attribute of a master without aggregations, which has all values itself: a later result
- * may replace it. */
+ * may replace it. It ends with a digest of the values and the other attributes. */
 #define REFS_CFA_COMBINED "refs_combined"
+
+/** Whether the local file at `path`, which has that attribute, is as it was written: programs that
+ * change it, or make other files of it, copy its attributes. */
+bool refs_cfa_is_as_written(const char *path, refs_str mark);
 
 typedef struct refs_master refs_master;
 

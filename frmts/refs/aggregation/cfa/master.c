@@ -557,16 +557,6 @@ static refs_status put_sources(const refs_master *master, refs_error *err) {
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
-/* Marks a master without aggregations, which would otherwise look like a data file that must not be
- * overwritten. */
-static refs_status put_mark(const refs_master *master, refs_error *err) {
-    nc_place place = {.id = -1};
-    if (master->has_aggregations) return REFS_OK;
-    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
-    return refs_cfa__file_text(master->file, place, REFS_CFA_COMBINED,
-                               refs_str_from("all values are in this file"), err);
-}
-
 static refs_status commit(refs_master *master, refs_staged *parts, refs_error *err) {
     const size_t n = master->fillers.n;
     REFS_SCOPED refs_staged **places = refs_calloc(n + 2, sizeof(refs_staged *));
@@ -582,9 +572,10 @@ static refs_status commit(refs_master *master, refs_staged *parts, refs_error *e
 }
 
 static refs_status finish(refs_master *master, refs_staged *parts, refs_error *err) {
-    REFS_TRY(put_mark(master, err));
     REFS_TRY(put_sources(master, err));
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
+    /* A master without aggregations would look like a data file that must not be overwritten. */
+    if (!master->has_aggregations) REFS_TRY(refs_cfa__file_mark(master->file, err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
     return commit(master, parts, err);
 }

@@ -27,11 +27,16 @@ ABSENT(refs_cfa__file_keep, nc_file *file, nc_place place, const refs_dtype *dty
        refs_bytes values)
 ABSENT(refs_cfa__file_ready, nc_file *file)
 ABSENT(refs_cfa__file_put, nc_file *file, nc_place place, const nc_box *box, const void *values)
+ABSENT(refs_cfa__file_mark, nc_file *file)
 ABSENT(refs_cfa__file_close, nc_file *file)
 ABSENT(refs_cfa_move, const char *path, const struct refs_aggregations *all,
        const refs_cfa_moving *moving, uint64_t *n)
 
 void refs_cfa__file_free(nc_file *file) {}
+
+bool refs_cfa_is_as_written(const char *path, refs_str mark) {
+    return false;
+}
 
 bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *name,
                                     uint64_t size) {

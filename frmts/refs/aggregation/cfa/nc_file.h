@@ -105,6 +105,10 @@ typedef struct nc_box {
 refs_status refs_cfa__file_put(nc_file *file, nc_place place, const nc_box *box, const void *values,
                                refs_error *err);
 
+/** Ends the definitions, writes the kept values, and marks the file as one that has all values
+ * itself (REFS_CFA_COMBINED). Nothing is to be written after it. */
+refs_status refs_cfa__file_mark(nc_file *file, refs_error *err);
+
 /** Completes the file and syncs it to disk. */
 refs_status refs_cfa__file_close(nc_file *file, refs_error *err);
 
