@@ -137,7 +137,7 @@ void refs_cloud__forget_grant(refs_cloud *cloud, const refs_object *object);
  * days. */
 unsigned refs_cloud__ms(double seconds);
 
-/** Work like refs_identity_access_number, and refs_identity_bucket_number. */
+/** Work like refs_identity_setting_number, and refs_identity_bucket_number. */
 uint64_t refs_cloud__access_number(const refs_settings *settings);
 uint64_t refs_cloud__bucket_number(const refs_settings *settings);
 

@@ -63,7 +63,7 @@ const char *refs_cloud__login_advice(const refs_settings *settings, const char *
 
 uint64_t refs_cloud__access_number(const refs_settings *settings) {
     const refs_setting_lookup lookup = lookup_in(settings);
-    return refs_identity_access_number(&lookup);
+    return refs_identity_setting_number(&lookup);
 }
 
 uint64_t refs_cloud__bucket_number(const refs_settings *settings) {

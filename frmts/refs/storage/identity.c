@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "refs/lookup3.h"
+#include "refs/same_file.h"
 #include "refs/vfs.h"
 
 static const char *const names[] = {"GDAL_HTTP_USERPWD",
@@ -52,57 +53,68 @@ static const char *const store_names[] = {
 
 /* Names of files whose content says who asks. Tokens that a cluster renews (AWS_WEB_IDENTITY_…,
  * AZURE_FEDERATED_TOKEN_FILE) say the same in each file. */
-static const char *const file_names[] = {
-    "GDAL_HTTP_HEADER_FILE",  "GDAL_HTTP_NETRC_FILE",        "NETRC",
-    "GDAL_HTTP_COOKIEFILE",   "AWS_SHARED_CREDENTIALS_FILE", "CPL_AWS_CREDENTIALS_FILE",
-    "AWS_CONFIG_FILE",        "GS_OAUTH2_PRIVATE_KEY_FILE",  "GOOGLE_APPLICATION_CREDENTIALS",
-    "CPL_GS_CREDENTIALS_FILE"};
+static const char *const http_files[] = {"GDAL_HTTP_HEADER_FILE", "GDAL_HTTP_NETRC_FILE", "NETRC",
+                                         "GDAL_HTTP_COOKIEFILE"};
+static const char *const store_files[] = {
+    "AWS_SHARED_CREDENTIALS_FILE", "CPL_AWS_CREDENTIALS_FILE",       "AWS_CONFIG_FILE",
+    "GS_OAUTH2_PRIVATE_KEY_FILE",  "GOOGLE_APPLICATION_CREDENTIALS", "CPL_GS_CREDENTIALS_FILE"};
+
+static const char *text_of(const refs_setting_lookup *settings, const char *name) {
+    const char *value = settings->get(settings->user, name);
+    return value != NULL ? value : "";
+}
 
 static uint64_t add_bytes(const void *data, size_t size, uint64_t number) {
     return refs_lookup3_64(refs_bytes_view(data, size), number);
 }
 
-/* A file that requests write, too, says the same before and after. */
-static bool is_written(const refs_setting_lookup *settings, const char *name, const char *file) {
-    if (strcmp(name, "GDAL_HTTP_COOKIEFILE") != 0) return false;
-    const char *jar = settings->get(settings->user, "GDAL_HTTP_COOKIEJAR");
-    return jar != NULL && strcmp(jar, file) == 0;
-}
-
-/* Adds the state of the file, if the setting names one. */
-static uint64_t add_file(const refs_setting_lookup *settings, const char *name, const char *file,
-                         uint64_t number) {
-    const refs_vfs *local = refs_vfs_posix();
-    refs_vfs_validators is = {.has_size = false};
-    bool names_file = false;
-    for (size_t i = 0; i < sizeof file_names / sizeof *file_names && !names_file; i++)
-        names_file = strcmp(name, file_names[i]) == 0;
-    if (!names_file || *file == '\0' || is_written(settings, name, file) ||
-        local->validators(local->self, file, &is, NULL) != REFS_OK)
-        return number;
-    const int64_t state[] = {(int64_t)is.size,  is.modified_s, is.modified_ns, (int64_t)is.device,
-                             (int64_t)is.inode, is.changed_s,  is.changed_ns};
-    return add_bytes(state, sizeof state, number);
-}
-
-static uint64_t number_of(const refs_setting_lookup *settings, const char *const *list, size_t n,
+static uint64_t add_texts(const refs_setting_lookup *settings, const char *const *list, size_t n,
                           uint64_t number) {
     for (size_t i = 0; i < n; i++) {
-        const char *value = settings->get(settings->user, list[i]);
-        if (value == NULL) value = "";
+        const char *value = text_of(settings, list[i]);
         number = add_bytes(value, strlen(value), number);
-        number = add_file(settings, list[i], value, number);
     }
     return number;
 }
 
+/* Whether requests write the file, too, which then says the same before and after. */
+static bool is_jar(const refs_setting_lookup *settings, const char *name, const char *file) {
+    const char *jar = text_of(settings, "GDAL_HTTP_COOKIEJAR");
+    return strcmp(name, "GDAL_HTTP_COOKIEFILE") == 0 && *jar != '\0' &&
+           (strcmp(jar, file) == 0 || refs_is_same_file(jar, file));
+}
+
+/* Adds the states of the files that settings name. */
+static uint64_t add_files(const refs_setting_lookup *settings, const char *const *list, size_t n,
+                          uint64_t number) {
+    const refs_vfs *local = refs_vfs_posix();
+    for (size_t i = 0; i < n; i++) {
+        const char *file = text_of(settings, list[i]);
+        refs_vfs_validators is;
+        if (*file == '\0' || is_jar(settings, list[i], file) ||
+            local->validators(local->self, file, &is, NULL) != REFS_OK)
+            continue;
+        const int64_t state[] = {(int64_t)is.size,   is.modified_s,     is.modified_ns,
+                                 (int64_t)is.device, (int64_t)is.inode, is.changed_s,
+                                 is.changed_ns};
+        number = add_bytes(state, sizeof state, number);
+    }
+    return number;
+}
+
+#define ALL(list) list, sizeof(list) / sizeof *(list)
+
 uint64_t refs_identity_number(const refs_setting_lookup *settings) {
-    return number_of(settings, names, sizeof names / sizeof *names, 0);
+    return add_files(settings, ALL(http_files), add_texts(settings, ALL(names), 0));
+}
+
+uint64_t refs_identity_setting_number(const refs_setting_lookup *settings) {
+    return add_texts(settings, ALL(store_names), add_texts(settings, ALL(names), 0));
 }
 
 uint64_t refs_identity_access_number(const refs_setting_lookup *settings) {
-    return number_of(settings, store_names, sizeof store_names / sizeof *store_names,
-                     refs_identity_number(settings));
+    const uint64_t number = refs_identity_setting_number(settings);
+    return add_files(settings, ALL(store_files), add_files(settings, ALL(http_files), number));
 }
 
 static const char *const bucket_names[] = {"AWS_REGION",
@@ -128,7 +140,7 @@ static const char *const bucket_names[] = {"AWS_REGION",
                                            "OSS_ENDPOINT"};
 
 uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings) {
-    return number_of(settings, bucket_names, sizeof bucket_names / sizeof *bucket_names, 0);
+    return add_texts(settings, ALL(bucket_names), 0);
 }
 
 /* -- settings that requests contain ------------------------------------------------------------ */

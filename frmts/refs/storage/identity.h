@@ -14,13 +14,16 @@ typedef struct refs_setting_lookup {
     const void *user;
 } refs_setting_lookup;
 
-/** A number for each identity: another one when a setting changes that says who asks, or the file
- * that it names. */
+/** A number for each identity: another one when a setting changes that says who asks, or when a file
+ * of headers, cookies or logins that a setting names is replaced. Looks at these files. */
 uint64_t refs_identity_number(const refs_setting_lookup *settings);
 
-/** The same of all that decides who reads: keys, profiles and endpoints of object stores, too. Data
- * that were read with one number must not be given to a reader with another. */
+/** The same of all that decides who reads: keys, profiles, endpoints and credential files of object
+ * stores, too. Data that were read with one number must not be given to a reader with another. */
 uint64_t refs_identity_access_number(const refs_setting_lookup *settings);
+
+/** The same of the settings alone, without looking at files: for callers that hold a lock. */
+uint64_t refs_identity_setting_number(const refs_setting_lookup *settings);
 
 /** The same of what decides where a bucket is and who asks it: what was learned of a bucket holds
  * for one number. */
