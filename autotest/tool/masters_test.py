@@ -240,14 +240,27 @@ class Masters(Property):
             run[:] = (1, 2)
             file.createVariable("w", "f4", ("run", "lat"))[:] = ((1, 2), (3, 4))
             file.createVariable("area", "f8", ("lat", "lon"))[:] = np.arange(80).reshape(2, 40)
+            file.createVariable("scalar", "f4", ())[...] = 3.5
         self.run_refs("split", "all.nc", "-o", "m.nca", "--subarray-shape", "time=2")
         for end, options in OUTPUTS.items():
             with self.subTest(end):
                 output = self.combine(f"x.{end}", "m.nca", options=(*options, "--along", "time"))
-                for name in ("v", "w", "area"):
+                for name in ("v", "w", "area", "scalar"):
                     with netCDF4.Dataset("all.nc") as file:
                         file[name].set_auto_maskandscale(False)
                         np.testing.assert_array_equal(read(output, variable=name), file[name][:], name)
+
+    def test_files_without_a_dimension_that_no_master_has(self):
+        """They are its steps, as they are without masters; or an error beside files that have it."""
+        for number in range(2):
+            with netCDF4.Dataset(write(f"f{number}.nc", [number]), "a") as file:
+                file.renameVariable("time", "hour")
+            self.combine(f"m{number}.nca", f"f{number}.nc", options=("--format", "cfa", "--along", "time"))
+        later = write("later.nc", [5], variables=("w",))
+        for options in ((), ("--strict",)):
+            self.assertIn("cannot be ordered along time", self.fail("combine", "m0.nca", "m1.nca", later, "--along", "time", "-o", "x.json", *options))
+        self.combine("x.json", "m0.nca", "m1.nca", options=("--along", "run"))
+        self.assertEqual((2, 1, 2, 40), read("x.json").shape)
 
     def test_masters_that_hold_all_values(self):
         """They are their files as long as these are there and as they were."""

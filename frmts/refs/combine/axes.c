@@ -295,13 +295,12 @@ static refs_status insert_added_dims(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* A file of masters is no step of a dimension that none of its arrays has there. */
+/* What is of a master is no step of a dimension that others of its arrays have. */
 static void leave_out_dims(refs_part_reader *in) {
-    for (size_t concat = 0; in->file != NULL && concat < in->combine->n_dims; concat++) {
+    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
         refs_combine_axis *axis = &in->member->axes[concat];
         const refs_str dim = refs_str_from(in->combine->options.dims[concat]);
-        if (!axis->is_new || axis->array != REFS_COMBINE_NONE ||
-            !refs_part__file_lacks_dim(in->file, dim))
+        if (!axis->is_new || axis->array != REFS_COMBINE_NONE || !refs_part__lacks_dim(in, dim))
             continue;
         axis->is_new = false;
         axis->n = 0;

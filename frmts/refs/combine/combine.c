@@ -262,7 +262,8 @@ static refs_status add(refs_combine *combine, const refs_combine_part *part,
 
 refs_status refs_combine_add(refs_combine *combine, const refs_combine_part *part,
                              refs_error *err) {
-    refs_combine_member member = {.number = part->number, .along = REFS_COMBINE_NONE};
+    refs_combine_member member = {
+        .number = part->number, .along = REFS_COMBINE_NONE, .master_file = REFS_COMBINE_NONE};
     return add(combine, part, &member, err);
 }
 
@@ -273,8 +274,10 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
 
 refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_part *part,
                                       const refs_combine_fragment *fragment, refs_error *err) {
-    refs_combine_member member = {
-        .number = part->number, .role = fragment->role, .along = REFS_COMBINE_NONE};
+    refs_combine_member member = {.number = part->number,
+                                  .role = fragment->role,
+                                  .along = REFS_COMBINE_NONE,
+                                  .master_file = REFS_COMBINE_NONE};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(combine, part, &member, err);

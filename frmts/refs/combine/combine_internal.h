@@ -199,10 +199,14 @@ typedef struct refs_combine_entry {
     size_t number; /**< among all arrays and aggregations of the part */
 } refs_combine_entry;
 
+/** A file as masters have it. */
+typedef struct refs_combine_master_file refs_combine_master_file;
+
 typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
     bool is_replaced; /**< it is a master, and nothing of it is kept */
+    uint32_t master_file; /**< the number of the file of masters that it is; or NONE */
     char *group;      /**< of a file of a master: the selected one; or NULL, that of the options */
     char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
     refs_combine_entry *entries; /**< of a master or an outline */
@@ -292,16 +296,17 @@ typedef struct refs_pattern_value {
 refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
-/** A file as masters have it. */
-typedef struct refs_combine_master_file refs_combine_master_file;
-
 /** Fails if a master has fragments along a dimension that is not a concat dimension: their files
  * would not be told apart. */
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
 
-/** The file of this location; NULL where no master that was replaced has it. */
-const refs_combine_master_file *refs_combine__find_master_file(const refs_combine_masters *masters,
-                                                               const char *name);
+/** The number of the file of this location; REFS_COMBINE_NONE where no master that was replaced has
+ * it. */
+uint32_t refs_combine__find_master_file(const refs_combine_masters *masters, const char *name);
+
+/** The file of this number; NULL for NONE. */
+const refs_combine_master_file *refs_combine__master_file(const refs_combine_masters *masters,
+                                                          uint32_t number);
 
 /** Whether masters were found whose files are not sources yet. */
 bool refs_combine__has_masters(const refs_combine_masters *masters);

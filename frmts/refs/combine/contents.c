@@ -475,7 +475,8 @@ static refs_status take_how(refs_part_reader *in, refs_error *err) {
 refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *part,
                                refs_combine_member *member, refs_intern *strings, refs_error *err) {
     refs_part_reader in = {.combine = combine, .part = part, .member = member, .strings = strings};
-    in.file = refs_combine__find_master_file(combine->options.masters, part->name);
+    member->master_file = refs_combine__find_master_file(combine->options.masters, part->name);
+    in.file = refs_combine__master_file(combine->options.masters, member->master_file);
     in.rest = refs_combine__find_rest(combine->options.masters, part->name);
     refs_status status = take_how(&in, err);
     if (status == REFS_OK)

@@ -393,10 +393,14 @@ static refs_status add_key(refs_intern *names, const char *name, uint32_t *id, r
     return refs_intern_add(names, refs_str_from((const char *)key.data), id, err);
 }
 
-const refs_combine_master_file *refs_combine__find_master_file(const refs_combine_masters *masters,
-                                                               const char *name) {
+uint32_t refs_combine__find_master_file(const refs_combine_masters *masters, const char *name) {
     const uint32_t id = masters != NULL ? find_key(&masters->files, name) : REFS_INTERN_NONE;
-    return id != REFS_INTERN_NONE ? &masters->items[id] : NULL;
+    return id != REFS_INTERN_NONE ? id : REFS_COMBINE_NONE;
+}
+
+const refs_combine_master_file *refs_combine__master_file(const refs_combine_masters *masters,
+                                                          uint32_t number) {
+    return number != REFS_COMBINE_NONE ? &masters->items[number] : NULL;
 }
 
 bool refs_combine__has_masters(const refs_combine_masters *masters) {
@@ -421,10 +425,21 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) 
     return is_of;
 }
 
-bool refs_part__file_lacks_dim(const refs_combine_master_file *file, refs_str dim) {
-    bool lacks = !file->is_whole;
-    for (size_t i = 0; i < file->n && lacks; i++)
-        lacks = file->uses[i].file->sizes.size > 0 &&
+/* Whether an aggregation of a master has a dimension of this name. */
+static bool has_dim(const master *one, refs_str dim) {
+    for (uint32_t i = 0; i < one->dims.count; i++)
+        if (refs_str_equal(refs_path_last(refs_intern_get(&one->dims, i)), dim)) return true;
+    return false;
+}
+
+bool refs_part__lacks_dim(const refs_part_reader *in, refs_str dim) {
+    const refs_combine_masters *masters = in->combine->options.masters;
+    const refs_combine_master_file *file = in->file;
+    if (in->rest != NULL)
+        return has_dim(masters->by_name[find_key(&masters->replaced, in->part->name)], dim);
+    bool lacks = file != NULL && !file->is_whole;
+    for (size_t i = 0; lacks && i < file->n; i++)
+        lacks = file->uses[i].file->sizes.size > 0 && has_dim(file->uses[i].by, dim) &&
                 refs_intern_find(&file->uses[i].file->dims, dim) == REFS_INTERN_NONE;
     return lacks;
 }
@@ -446,7 +461,7 @@ refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_er
     const refs_combine_masters *masters = combine->options.masters;
     for (size_t i = 0; masters != NULL && i < combine->n_members; i++) {
         const refs_combine_master_file *file =
-            refs_combine__find_master_file(masters, combine->members[i].name);
+            refs_combine__master_file(masters, combine->members[i].master_file);
         for (size_t k = 0; file != NULL && k < file->n; k++)
             REFS_TRY(check_cut(combine, &file->uses[k], err));
     }
@@ -603,8 +618,9 @@ static refs_status list_names(replacing *all, refs_error *err) {
     return REFS_OK;
 }
 
-static bool is_of(const refs_combine_masters *masters, const master *one, const char *name) {
-    const refs_combine_master_file *file = refs_combine__find_master_file(masters, name);
+static bool is_of(const refs_combine_masters *masters, const master *one,
+                  const refs_combine_member *member) {
+    const refs_combine_master_file *file = refs_combine__master_file(masters, member->master_file);
     for (size_t i = 0; file != NULL && i < file->n; i++)
         if (file->uses[i].by == one) return true;
     return false;
@@ -615,13 +631,13 @@ static bool is_in_files(const refs_combine *combine, const master *one, refs_str
     const uint32_t id = refs_intern_find(&combine->strings, path);
     size_t concat;
     if (combine->options.pattern != NULL && refs_combine__is_dim(combine, path, &concat))
-        return true; /* compares by names of files, too */
+        return true; /* names of files have it */
     for (size_t i = 0; i < combine->n_members && id != REFS_INTERN_NONE; i++) {
         const refs_combine_member *member = &combine->members[i];
-        if (!is_of(combine->options.masters, one, member->name)) continue;
-        if (refs_combine__find(member, id) != NULL) return true;
-        for (size_t k = 0; k < member->n_left_out; k++)
-            if (member->left_out[k].path == id) return true;
+        bool has_it = refs_combine__find(member, id) != NULL;
+        for (size_t k = 0; k < member->n_left_out && !has_it; k++)
+            has_it = member->left_out[k].path == id;
+        if (has_it && is_of(combine->options.masters, one, member)) return true;
     }
     return false;
 }
@@ -676,7 +692,7 @@ static refs_status compare_use(const refs_combine *combine, const file_use *use,
 
 static refs_status compare_member(const refs_combine_masters *masters, const refs_combine *combine,
                                   const refs_combine_member *member, refs_error *err) {
-    const refs_combine_master_file *file = refs_combine__find_master_file(masters, member->name);
+    const refs_combine_master_file *file = refs_combine__master_file(masters, member->master_file);
     for (size_t k = 0; file != NULL && k < file->n; k++)
         REFS_TRY(compare_use(combine, &file->uses[k], member, err));
     return REFS_OK;

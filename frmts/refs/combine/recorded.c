@@ -428,7 +428,8 @@ static refs_status keep_members(table *all, refs_error *err) {
     for (size_t i = 0; i < all->n_files; i++) {
         if (!all->grown->is_added[i]) continue;
         members[n++] = all->entries[i].member;
-        all->entries[i].member = (refs_combine_member){.along = REFS_COMBINE_NONE};
+        all->entries[i].member =
+            (refs_combine_member){.along = REFS_COMBINE_NONE, .master_file = REFS_COMBINE_NONE};
     }
     return refs_combine__keep(all->combine, all->strings, members, n, err);
 }
