@@ -361,9 +361,11 @@ class Masters(Property):
     def test_options_that_select_or_name(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]
         self.combine("x.nca", *files, options=("--format", "cfa", "--variables", "w"))
+        self.run_refs("append", "x.nca", write("f2.nc", [2], variables=("v", "w")), "--variables", "w")
         with netCDF4.Dataset("x.nca") as master:
             self.assertIn("w", master.variables)
             self.assertNotIn("v", master.variables)
+            self.assertEqual(3, len(master.dimensions["time"]))
         for option in (("--group", "g"), ("--pattern", "f{run:d}.nc"), ("--rewrite", "f=>g")):
             with self.subTest(option):
                 message = self.fail("combine", "--format", "cfa", *files, "-o", "y.nca", *option)

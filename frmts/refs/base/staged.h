@@ -99,7 +99,8 @@ refs_status refs_staged_move(refs_staged *staged, refs_error *err);
 /** The same, to a new name or an empty folder: REFS_IO if the name is taken. */
 refs_status refs_staged_move_new(refs_staged *staged, refs_error *err);
 
-/** Gives a settled file another name, which another file may have had, and syncs the folder. */
+/** Gives a settled file another name, which another file may have had, and syncs the folder. That the
+ * folder cannot be synced is no failure: the file has its name. */
 refs_status refs_staged_rename(const char *from, const char *to, refs_error *err);
 
 /** Settles `n` results and moves them, in this order. All but the last need new names; if one of

@@ -389,7 +389,7 @@ static refs_status read_options(aggregation *all, refs_error *err) {
 static void set_options(aggregation *all) {
     all->options.parts_are = REFS_COMBINE_OF_FIELDS;
     all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
-    if (all->arguments->output != NULL) all->options.variables = all->arguments->variables.items;
+    all->options.variables = all->arguments->variables.items;
     all->options.time_units = all->arguments->common_date;
     all->options.vfs = all->target->session.vfs;
     all->options.http = all->target->session.http;

@@ -71,8 +71,9 @@ refs_status tool_part_name(const char *path, const char *folder, refs_error *err
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     REFS_TRY(append_name(path, folder, &name, err));
     const char *to = (const char *)name.data;
-    if (refs_staged_rename(path, to, NULL) != REFS_OK && access(to, F_OK) != 0)
-        return refs_staged_fail(to, err);
+    refs_error problem = REFS_ERROR_INIT;
+    if (refs_staged_rename(path, to, &problem) != REFS_OK && access(to, F_OK) != 0)
+        return refs_fail(err, problem.status, "%s", problem.message);
     printf("%s\n", to);
     return REFS_OK;
 }
