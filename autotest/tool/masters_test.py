@@ -199,6 +199,7 @@ class Masters(Property):
         masters = [self.combine(f"m{i}.nc", *files[2 * i:2 * i + 2], options=("--group", "g")) for i in range(2)]
         for end in ("json", "nc"):
             self.check_same(self.combine(f"x.{end}", *masters), f"all.{end}")
+        self.assertIn("f0.nc is a source itself and, by its group /g, a fragment of m0.nc", self.fail("combine", "f0.nc", masters[0], "-o", "y.json"))
 
     def test_what_a_master_alone_has_is_kept(self):
         files = [write(f"f{i}.nc", [i], more=True) for i in range(6)]

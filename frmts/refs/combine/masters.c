@@ -574,8 +574,14 @@ static refs_status list_files(replacing *all, const master *one, refs_error *err
     for (size_t k = 0; k < one->files.n; k++) {
         const char *file = one->files.items[k].location;
         REFS_TRY(use_file(masters, one, k, err));
-        if (find_key(&all->given, file) != REFS_INTERN_NONE)
-            masters->items[find_key(&masters->files, file)].is_whole = true;
+        const char *group = one->items[k].group;
+        const bool is_given = find_key(&all->given, file) != REFS_INTERN_NONE;
+        if (is_given && group != NULL && *group != '\0')
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s is a source itself and, by its group %s, a fragment of %s: leave "
+                             "out one of them",
+                             file, group, one->name);
+        if (is_given) masters->items[find_key(&masters->files, file)].is_whole = true;
         if (find_key(&masters->replaced, file) == REFS_INTERN_NONE)
             REFS_TRY(list_name(all, file, err));
     }
