@@ -209,7 +209,6 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
                             .run = run_source,
                             .user = all};
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "expected at least one source");
-    REFS_TRY(refs_combine_check_names((const char *const *)all->names.items, all->names.n, err));
     REFS_NEW(all->sources, all->names.n, err);
     REFS_TRY(add_master(all, err));
     REFS_TRY(find_repeated(all, err));

@@ -645,9 +645,6 @@ static refs_status choose_dims(build *all, refs_error *err) {
 
 static refs_status read_all(build *all, refs_error *err) {
     REFS_TRY(check_master(all, err));
-    if (is_aggregation(all->output))
-        REFS_TRY(
-            refs_combine_check_names((const char *const *)all->names.items, all->names.n, err));
     REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     REFS_TRY(refs_combine_common_how_open(&all->parts, err));
     REFS_TRY(refs_combine_open(&all->options, &all->combine, err));

@@ -510,7 +510,8 @@ refs_status refs_master_source(refs_master *master, const refs_source_state *sta
     refs_free(file);
     named.url = refs_buf_text(&name);
     if (status == REFS_OK) status = refs_intern_add(&master->recorded, named.url, &id, err);
-    if (status == REFS_OK && id == n) status = add_source(master, &named, err);
+    if (status == REFS_OK && id == n) return add_source(master, &named, err);
+    master->repeats_sources = master->repeats_sources || status == REFS_OK;
     return status;
 }
 
@@ -557,6 +558,17 @@ static refs_status put_sources(const refs_master *master, refs_error *err) {
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
+/* Marks a master without aggregations, which would otherwise look like a data file that must not be
+ * overwritten. Without a digest it is never replaced by its sources: here, because they do not tell
+ * how often each is in it. */
+static refs_status put_mark(const refs_master *master, refs_error *err) {
+    nc_place place = {.id = -1};
+    if (!master->repeats_sources) return refs_cfa__file_mark(master->file, err);
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
+    return refs_cfa__file_text(master->file, place, REFS_CFA_COMBINED,
+                               refs_str_from("all values are in this file"), err);
+}
+
 static refs_status commit(refs_master *master, refs_staged *parts, refs_error *err) {
     const size_t n = master->fillers.n;
     REFS_SCOPED refs_staged **places = refs_calloc(n + 2, sizeof(refs_staged *));
@@ -574,8 +586,7 @@ static refs_status commit(refs_master *master, refs_staged *parts, refs_error *e
 static refs_status finish(refs_master *master, refs_staged *parts, refs_error *err) {
     REFS_TRY(put_sources(master, err));
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
-    /* A master without aggregations would look like a data file that must not be overwritten. */
-    if (!master->has_aggregations) REFS_TRY(refs_cfa__file_mark(master->file, err));
+    if (!master->has_aggregations) REFS_TRY(put_mark(master, err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
     return commit(master, parts, err);
 }
