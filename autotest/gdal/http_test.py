@@ -1534,11 +1534,11 @@ class Options(Case):
         path = self.folder.file("cookies")
         with open(path, "w", encoding="utf-8") as file:
             file.write("127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n")
-        with options(GDAL_HTTP_COOKIEFILE=path):
-            server = self.serve(name="file")
-            read(server.url("refs.json"))
-            self.assertEqual([sent.get("cookie") for sent in self.headers(server)],
-                             ["name=value"] * 2)
+        for name, others in ("file", {}), ("jar", {"GDAL_HTTP_COOKIEJAR": path + ".jar"}):
+            with options(GDAL_HTTP_COOKIEFILE=path, **others):
+                server = self.serve(name=name)
+                read(server.url("refs.json"))
+                self.assertEqual([sent.get("cookie") for sent in self.headers(server)], ["name=value"] * 2, name)
 
     def test_proxy(self):
         server = self.serve()

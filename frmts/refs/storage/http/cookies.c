@@ -70,7 +70,8 @@ typedef struct store_key {
 /* The jar contains cookies that came over https, so http may not use it. */
 static store_key key_of(const refs_http_rules *rules, const refs_origin *origin) {
     bool is_tls = refs_origin_is_tls(origin);
-    bool reads = is_tls || rules->cookie_jar == NULL;
+    bool reads = is_tls || rules->cookie_jar == NULL ||
+                 !refs_is_same_text(rules->cookie_jar, rules->cookie_file);
     return (store_key){rules->credentials, is_tls, reads ? rules->cookie_file : NULL,
                        is_tls ? rules->cookie_jar : NULL};
 }
