@@ -1,5 +1,5 @@
 """Icechunk repositories through GDAL: names and options, files that changed, requests, states that move
-on. The repositories are those of autotest/unit/references/icechunk/data; those of the folder shared/ beside the
+on. The repositories are those of autotest/unit/references/icechunk/data; those of the folder shared/ next to the
 repository are read too, where that is."""
 
 import json

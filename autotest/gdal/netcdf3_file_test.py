@@ -1,5 +1,5 @@
 """NetCDF-3 files as sets: what the driver reads of them against the netCDF library, for files that
-this writes, and against sets that kerchunk made of the files in the folder shared/ beside the
+this writes, and against sets that kerchunk made of the files in the folder shared/ next to the
 repository, where that is. Skips without the module netCDF4.
 """
 

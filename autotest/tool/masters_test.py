@@ -252,7 +252,7 @@ class Masters(Property):
                         np.testing.assert_array_equal(read(output, variable=name), file[name][:], name)
 
     def test_files_without_a_dimension_that_no_master_has(self):
-        """They are its steps, as they are without masters; or an error beside files that have it."""
+        """Each file is a step of a new dimension; with files that have the dimension, it is an error."""
         for number in range(2):
             with netCDF4.Dataset(write(f"f{number}.nc", [number]), "a") as file:
                 file.renameVariable("time", "hour")

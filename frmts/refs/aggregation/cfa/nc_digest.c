@@ -1,6 +1,5 @@
-/* nc_digest.c -- a number of all that a netCDF file says, by which a file is recognised that
- * another program has changed since it was written: its attributes do not tell, because programs
- * copy them.
+/* nc_digest.c -- a digest of all values and attributes of a netCDF file. It shows whether another
+ * program has changed the file, or made it of another: programs copy attributes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +24,13 @@ static void add(digest *to, const void *data, size_t size) {
     to->number = refs_lookup3_64(refs_bytes_view(data, size), to->number);
 }
 
-static void add_texts(digest *to, char **texts, size_t n) {
+/* Adds what was read: `n` elements, of which texts are released. */
+static void add_elements(digest *to, nc_type type, size_t n) {
+    char **texts = (char **)(void *)to->values.data;
+    if (type != NC_STRING) {
+        add(to, to->values.data, to->values.size);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         add(to, texts[i] != NULL ? texts[i] : "", texts[i] != NULL ? strlen(texts[i]) + 1 : 1);
     (void)NC(nc_free_string(n, texts));
@@ -57,10 +62,7 @@ static refs_status add_attribute(digest *to, int group, int variable, const char
         REFS_TRY_NC(nc_get_att_string(group, variable, name, texts));
     else
         REFS_TRY_NC(nc_get_att(group, variable, name, to->values.data));
-    if (type == NC_STRING)
-        add_texts(to, texts, n);
-    else
-        add(to, to->values.data, to->values.size);
+    add_elements(to, type, n);
     return REFS_OK;
 }
 
@@ -96,10 +98,7 @@ static refs_status add_variable(digest *to, int group, int variable) {
         REFS_TRY_NC(nc_get_var_string(group, variable, texts));
     else
         REFS_TRY_NC(nc_get_var(group, variable, to->values.data));
-    if (type == NC_STRING)
-        add_texts(to, texts, n);
-    else
-        add(to, to->values.data, to->values.size);
+    add_elements(to, type, n);
     return REFS_OK;
 }
 
