@@ -52,11 +52,10 @@ static const sign time_signs[] = {{"axis", "T"}, {"standard_name", "time"}};
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static bool fits(refs_str text, const sign *wanted) {
-    const bool is_unit = strcmp(wanted->attribute, "units") == 0;
-    const refs_cf_unit_kind kind =
-        is_unit ? refs_cf_unit_kind_of(refs_str_from(wanted->value)) : REFS_CF_UNIT_OTHER;
-    return kind != REFS_CF_UNIT_OTHER ? refs_cf_unit_kind_of(text) == kind
-                                      : refs_cf__same_word(text, wanted->value);
+    if (refs_cf__same_word(text, wanted->value)) return true;
+    if (strcmp(wanted->attribute, "units") != 0) return false;
+    const refs_cf_unit_kind kind = refs_cf_unit_kind_of(text);
+    return kind != REFS_CF_UNIT_OTHER && kind == refs_cf_unit_kind_of(refs_str_from(wanted->value));
 }
 
 static bool shows(const refs_array_meta *variable, const sign *signs, size_t n) {

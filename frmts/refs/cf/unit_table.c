@@ -201,6 +201,8 @@ static bool has_symbol(const char *symbols, refs_str text) {
 }
 
 refs_cf_unit_kind refs_cf_unit_kind_of(refs_str unit) {
+    /* Most units are none of these names, which all begin so. */
+    if (!refs_cf__begins(unit, "degree")) return REFS_CF_UNIT_OTHER;
     if (has_name(DEGREES_NORTH, unit)) return REFS_CF_UNIT_LATITUDE;
     return has_name(DEGREES_EAST, unit) ? REFS_CF_UNIT_LONGITUDE : REFS_CF_UNIT_OTHER;
 }
