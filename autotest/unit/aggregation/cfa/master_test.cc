@@ -1,9 +1,11 @@
 /* master_test.cc -- masters, read back by the modules that read them. */
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "refs/aggregation.h"
@@ -412,6 +414,34 @@ TEST(Master, HoldsStrings) {
         const Opened opened(folder / "m.nca");
         EXPECT_EQ(opened.array("/names")->shape[0], 3u);
     }
+}
+
+TEST(Master, IsComparedWithItsDigestInManyThreads) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "m.nc";
+    const char *dims[] = {"n"};
+    Master master(path);
+    master.ok(refs_master_dimension(master.master, "n", 2, REFS_CFA_FIXED, &master.error));
+    refs_cfa_variable name = {};
+    name.path = "/name";
+    name.dtype = {REFS_TYPE_OBJECT, 0, false, "", 0};
+    name.rank = 1;
+    name.dims = dims;
+    master.ok(
+        refs_master_variable(master.master, &name, refs_bytes_view("a\0bc\0", 5), &master.error));
+    master.finish();
+    const std::string quoted = Opened(path).attribute("", REFS_CFA_COMBINED),
+                      mark = quoted.substr(1, quoted.size() - 2);
+    std::vector<std::thread> threads;
+    std::atomic<size_t> n_same{0};
+    for (size_t i = 0; i < 4; i++)
+        threads.emplace_back([&] {
+            for (size_t k = 0; k < 50; k++)
+                n_same +=
+                    refs_cfa_is_as_written(path.c_str(), refs_str_view(mark.data(), mark.size()));
+        });
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(n_same, 200U) << mark;
 }
 
 TEST(Versions, HaveNames) {

@@ -145,8 +145,12 @@ refs_status refs_cfa__file_mark(nc_file *file, refs_error *err) {
 }
 
 bool refs_cfa_is_as_written(const char *path, refs_str mark) {
+    /* HDF5 reads strings of a file that is open twice by the handle that read their type first,
+     * which may be closed by then (H5T__conv_vlen, HDF5 1.10). So one file is open at a time. */
+    static pthread_mutex_t one_file_lock = PTHREAD_MUTEX_INITIALIZER;
     char now[64];
     int id;
+    REFS_LOCKED(&one_file_lock);
     if (refs_cfa__nc_check_name(path, path, NULL) != REFS_OK ||
         refs_cfa__nc_load(NULL) != REFS_OK || NC(nc_open(path, NC_NOWRITE, &id)) != NC_NOERR)
         return false;
