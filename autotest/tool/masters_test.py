@@ -108,13 +108,13 @@ class Masters(Property):
         done = self.attempt("diff", one, other)
         self.assertEqual(done.returncode, 0, (one, other, done.stdout, done.stderr))
 
-    def check_values(self, name, files):
+    def check_values(self, name, files, variable="v"):
         expected = []
         for file in files:
             with netCDF4.Dataset(file) as source:
                 source.set_auto_maskandscale(False)
-                expected.append(source["v"][:])
-        np.testing.assert_array_equal(read(name), np.concatenate(expected))
+                expected.append(source[variable][:])
+        np.testing.assert_array_equal(read(name, variable=variable), np.concatenate(expected))
 
     def test_each_encoding_to_each_output_is_as_all_files_at_once(self):
         files = [write(f"f{i}.nc", [2 * i, 2 * i + 1], more=True) for i in range(4)]
@@ -367,10 +367,32 @@ class Masters(Property):
             self.assertIn("w", master.variables)
             self.assertNotIn("v", master.variables)
             self.assertEqual(3, len(master.dimensions["time"]))
-        for option in (("--group", "g"), ("--pattern", "f{run:d}.nc"), ("--rewrite", "f=>g")):
+        with open("map.json", "w", encoding="utf-8") as file:
+            json.dump({"f": "g"}, file)
+        with open("none.json", "w", encoding="utf-8") as file:
+            json.dump({"none": "g"}, file)
+        for option in (("--group", "g"), ("--pattern", "f{run:d}.nc"), ("--rewrite", "f=>g"), ("--uri-map", "map.json")):
             with self.subTest(option):
                 message = self.fail("combine", "--format", "cfa", *files, "-o", "y.nca", *option)
                 self.assertIn(f"{option[0]}: not supported with --format cfa", message)
+        for command in (("combine", "--format", "cfa", *files, "-o", "y.nca"), ("append", "x.nca", files[0])):
+            self.assertIn("--variables with a selection needs a set as output", self.fail(*command, "--variables", "w[time=#0]"))
+        self.assertIn("--uri-map none=>g: no source has this prefix", self.run_refs("index", *files, "-o", "x.json", "--uri-map", "none.json").stderr)
+
+    def test_variables_that_describe_others_may_be_selected(self):
+        """A small variable with time that formula_terms name, and the coordinate that has these."""
+        files = [write(f"f{i}.nc", [i], variables=("v", "w", "ps")) for i in range(3)]
+        for name in files:
+            with netCDF4.Dataset(name, "a") as file:
+                file["lat"].setncatts({"standard_name": "atmosphere_sigma_coordinate", "formula_terms": "sigma: lat ps: ps"})
+        for options in ((), ("--along", "time")):
+            for name in ("ps", "lat"):
+                with self.subTest(name=name, options=options):
+                    self.combine("x.nca", *files[:2], options=("--format", "cfa", "--variables", name, *options))
+                    self.run_refs("append", "x.nca", files[2], "--variables", name)
+                    self.check_values("x.nca", files, "ps")
+                    with netCDF4.Dataset("x.nca") as master:
+                        self.assertEqual({"time", "lat", "lon", "ps"}, set(master.variables) & {"time", "lat", "lon", "ps", "v", "w"})
 
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]

@@ -15,6 +15,7 @@
 #include "refs/fork.h"
 #include "refs/index_again.h"
 #include "refs/intern.h"
+#include "selection.h"
 #include "skipped.h"
 
 /* A source. */
@@ -364,7 +365,7 @@ static refs_status check_unsupported(const tool_arguments *given, refs_error *er
         bool is_given;
     } options[] = {{"--group", given->group != NULL},
                    {"--pattern", given->pattern != NULL},
-                   {"--rewrite", given->rewrites.n > 0}};
+                   {tool_rewrite_option(given, 0), given->rewrites.n > 0}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].is_given)
             return refs_fail(err, REFS_UNSUPPORTED,
@@ -378,6 +379,7 @@ static refs_status read_options(aggregation *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     const char *version = given->cfa_version, *format = given->format;
     if (given->output != NULL) REFS_TRY(check_unsupported(given, err));
+    REFS_TRY(tool_selection_check(&given->variables, err));
     if (given->common_date != NULL) REFS_TRY(check_date(given->common_date, err));
     if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
         return refs_fail(err, REFS_INVALID, "--format: expected cfa, found \"%s\"", format);

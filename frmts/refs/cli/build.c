@@ -526,9 +526,7 @@ static refs_status fail_selected_netcdf(const build *all, refs_error *err) {
                          "%s was made of sets with a selection (%s), but fragments of netCDF "
                          "masters are whole files: give --variables with names alone",
                          all->output, *all->how.variables.items);
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "--variables with a selection needs a set as output, because fragments of "
-                     "netCDF masters are whole files: choose a name such as all.json or all.parq");
+    return tool_selection_check(&all->arguments->variables, err);
 }
 
 static refs_status take_selection(build *all, refs_error *err) {
@@ -961,8 +959,8 @@ static void tell_unused_rewrites(const build *all) {
     const refs_name_list *rewrites = &all->arguments->rewrites;
     for (size_t i = 0; i < rewrites->n; i++)
         if (!all->options.urls.used[i])
-            refs_note(&all->options.notes, REFS_NOTE_WARNING,
-                      "--rewrite %s: no source has this prefix", rewrites->items[i]);
+            refs_note(&all->options.notes, REFS_NOTE_WARNING, "%s %s: no source has this prefix",
+                      tool_rewrite_option(all->arguments, i), rewrites->items[i]);
 }
 
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {

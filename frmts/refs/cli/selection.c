@@ -28,6 +28,13 @@ bool tool_has_selection(const refs_name_list *variables) {
     return false;
 }
 
+refs_status tool_selection_check(const refs_name_list *variables, refs_error *err) {
+    if (!tool_has_selection(variables)) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "--variables with a selection needs a set as output, because fragments of "
+                     "netCDF masters are whole files: choose a name such as all.json or all.parq");
+}
+
 /* The coordinates of a source. If one cannot be read, its values are unknown. */
 typedef struct selecting {
     tool_arrays arrays;

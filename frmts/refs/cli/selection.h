@@ -34,6 +34,9 @@ size_t tool_name_size(const char *names);
 /** Whether one of the names has a selection. */
 bool tool_has_selection(const refs_name_list *variables);
 
+/** Fails if one of the names has a selection, which masters cannot have. */
+refs_status tool_selection_check(const refs_name_list *variables, refs_error *err);
+
 /** Takes the selections out of `variables`, whose items are names without them then, which
  * *selection owns. Clear that also after a failure. */
 refs_status tool_selection_take(refs_name_list *variables, tool_selection *selection,

@@ -48,3 +48,9 @@ bool tool_read_uri_map(const char *file, tool_arguments *arguments) {
     tool_complain(&err);
     return false;
 }
+
+const char *tool_rewrite_option(const tool_arguments *arguments, size_t i) {
+    for (size_t k = 0; k < arguments->n_mapped; k++)
+        if (arguments->rewrites.items[i] == arguments->mapped[k]) return "--uri-map";
+    return "--rewrite";
+}

@@ -1,5 +1,5 @@
-/* verbs.h -- the verbs of the program refs, their options, and functions that read both. The program
- * uses them, and so does GDAL, as `gdal driver refs VERB`.
+/* verbs.h -- the verbs of the program refs, their options, and functions that read both. The
+ * program uses them, and so does GDAL, as `gdal driver refs VERB`.
  *
  * Read before this: name_list.h.
  */
@@ -70,8 +70,11 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
 bool tool_read_uri_map(const char *file, tool_arguments *arguments);
 void tool_arguments_clear(tool_arguments *arguments);
 
-/** The number in an option's text, which tool_read_arguments has checked; `otherwise` if the text is
- * NULL. */
+/** The option that a replacement of names is from: --rewrite or --uri-map. */
+const char *tool_rewrite_option(const tool_arguments *arguments, size_t i);
+
+/** The number in an option's text, which tool_read_arguments has checked; `otherwise` if the text
+ * is NULL. */
 uint64_t tool_number(const char *text, uint64_t otherwise);
 
 #ifdef __cplusplus

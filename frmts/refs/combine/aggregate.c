@@ -951,6 +951,8 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     REFS_TRY(put_groups(at, err));
     REFS_TRY(put_paths(at, err));
     if (!refs_combine__is_of_fields(combine)) return REFS_OK;
+    if (combine->options.variables != NULL && *combine->options.variables != NULL)
+        return put_unused(at, err); /* perhaps only coordinates */
     if (at->n_fields == 0 && combine->n_parts == combine->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)

@@ -13,7 +13,8 @@ static refs_status list_fields(refs_part_reader *in, refs_error *err) {
     if (arrays == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
-        if (meta->status != REFS_OK || meta->is_instruction) continue;
+        if (meta->status != REFS_OK || meta->is_instruction || !refs_part__is_wanted(in, meta))
+            continue;
         arrays[source.n_arrays++] = (refs_cfa_array){{.path = meta->path,
                                                       .dtype = meta->dtype,
                                                       .rank = meta->rank,
