@@ -394,6 +394,18 @@ class Masters(Property):
                     with netCDF4.Dataset("x.nca") as master:
                         self.assertEqual({"time", "lat", "lon", "ps"}, set(master.variables) & {"time", "lat", "lon", "ps", "v", "w"})
 
+    def test_strict_refuses_packing_that_differs(self):
+        """Nothing else of how fragments are stored is compared, nor are small variables, which are stored as values."""
+        files = [write(f"f{i}.nc", [i], scale=1 + i // 2, lon=np.arange(4000.), more=i == 1) for i in range(3)]
+        for options, name in ((("--format", "cfa"), "x.nca"), ((), "x.nc")):
+            with self.subTest(name):
+                said = "f2.nc: scale_factor 1 and 2: leave out --strict"
+                self.assertIn(said, self.fail("combine", *files, "-o", name, "--strict", *options))
+                self.combine(name, *files[:2], options=("--strict", *options))
+                self.run_refs("append", name, write("f3.nc", [3], scale=1, lon=np.arange(4000.)), "--strict")
+                self.assertIn(said, self.fail("append", name, files[2], "--strict"))
+                self.run_refs("append", name, files[2])
+
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         os.mkdir("m")

@@ -274,12 +274,34 @@ static refs_status check_pieces(const refs_combine *combine, const refs_combine_
     return REFS_OK;
 }
 
+/* Fragments of a master may have other chunks and codecs, but with --strict no other packing. Small
+ * variables are stored as values. */
+static refs_status check_packing(const refs_combine *combine, const refs_combine_result *result,
+                                 const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *like = result->like;
+    const refs_combine_place first = {&combine->members[result->first], like};
+    refs_combine_array array = *at->array;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    if (combine->options.unlike != REFS_COMBINE_REFUSE || !refs_combine__is_aggregated(combine) ||
+        (array.is_thin && like->is_thin) || result->n_concat == 0)
+        return REFS_OK;
+    if (refs_combine__is_one_type(&array.dtype, &like->dtype)) array.layout = like->layout;
+    const refs_combine_place other = {at->member, &array};
+    REFS_TRY(refs_combine__differ(combine, &first, &other, &text, err));
+    if (text.size == 0) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s differs between %s and %s: %.*s: leave out --strict to combine them",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), first.member->name,
+                     at->member->name, (int)text.size, (const char *)text.data);
+}
+
 static refs_status check_alike(const refs_combine *combine, refs_combine_result *result,
                                const refs_combine_place *at, bool *has_warned, refs_error *err) {
     const refs_combine_place first = {&combine->members[result->first], result->like};
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (at->array == result->like) return REFS_OK;
     REFS_TRY(check_shape(combine, result, at, err));
+    REFS_TRY(check_packing(combine, result, at, err));
     refs_status status = refs_combine__differ(combine, &first, at, &text, err);
     refs_str in = refs_buf_text(&text);
     bool differs = status == REFS_OK && text.size > 0 && result->n_concat > 0;
