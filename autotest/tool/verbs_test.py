@@ -524,6 +524,7 @@ class UrlsOfFiles(Folder):
         run("combine", "--format", "cfa", "--along", "time", here + "a.json", "-o", here + "m.nca")
         for name, output in ((here + "m.nca", "m.nca"), ("m.nca", here + "m.nca")):
             self.assertIn("output is also a source", run("combine", "--format", "cfa", name, "b.json", "-o", output, status=1))
+            self.assertIn("output is also a source", run("append", output, name, "b.json", status=1))
         self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))
         run("append", here + "m.nca", here + "b.json")
         self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))

@@ -305,6 +305,8 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
     all->n_own = before;
     refs_status status =
         tool_skipped_expand(&all->skipped, &all->target->session, &list, &all->names, err);
+    if (status == REFS_OK && all->arguments->output == NULL)
+        status = tool_leave_out_output(all->output, &list, before, &all->names, err);
     if (status == REFS_OK) status = add_outlines(all, err);
     if (status != REFS_OK || all->arguments->output == NULL) return status;
     return tool_check_output(all->output, &all->names, err);

@@ -877,28 +877,6 @@ static refs_status make_kept(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Removes the output from the sources if it is in a folder of sources. `given` are the arguments
- * that name sources. */
-static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
-    size_t n = all->n_own;
-    if (access(all->output, F_OK) != 0) return REFS_OK;
-    const bool is_master =
-        all->target != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
-    for (size_t i = 0; is_master && i < given->n; i++)
-        if (refs_is_same_file(all->output, given->items[i]))
-            return refs_fail(err, REFS_INVALID,
-                             "%s: the output is also a source: choose another name", all->output);
-    for (size_t i = n; i < all->names.n; i++) {
-        const bool is_output = refs_is_same_file(all->output, all->names.items[i]);
-        if (is_output && !refs_name_list_has(given, all->names.items[i]))
-            refs_free(all->names.items[i]);
-        else
-            all->names.items[n++] = all->names.items[i];
-    }
-    all->names.n = n;
-    return REFS_OK;
-}
-
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
@@ -1061,7 +1039,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
         status = refs_master_check_file(all->output, all->names.items[i], err);
     REFS_TRY(status);
     const refs_name_list added = {given->items + n_sets, given->n - n_sets, 0};
-    REFS_TRY(leave_out_output(all, &added, err));
+    REFS_TRY(tool_leave_out_output(all->output, &added, all->n_own, &all->names, err));
     if (all->part.n > 0) tool_part_keep(&all->part, &all->names);
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }

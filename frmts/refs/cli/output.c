@@ -37,7 +37,8 @@ bool tool_is_master(const char *name) {
 }
 
 static refs_status fail_source(const char *output, refs_error *err) {
-    return refs_fail(err, REFS_INVALID, "%s: the output is also a source: choose another name",
+    return refs_fail(err, REFS_INVALID,
+                     "%s: the output is also a source: leave it out, or choose another name",
                      output);
 }
 
@@ -69,6 +70,24 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
     if (!refs_combine_is_data_file(refs_vfs_posix(), output) || tool_is_master(output))
         return REFS_OK;
     return fail_data(output, err);
+}
+
+refs_status tool_leave_out_output(const char *output, const refs_name_list *given, size_t n_own,
+                                  tool_names *names, refs_error *err) {
+    size_t n = n_own;
+    if (access(output, F_OK) != 0) return REFS_OK;
+    const bool is_data = refs_combine_is_data_file(refs_vfs_posix(), output);
+    for (size_t i = 0; is_data && i < given->n; i++)
+        if (refs_is_same_file(output, given->items[i])) return fail_source(output, err);
+    for (size_t i = n; i < names->n; i++) {
+        const bool is_output = refs_is_same_file(output, names->items[i]);
+        if (is_output && !refs_name_list_has(given, names->items[i]))
+            refs_free(names->items[i]);
+        else
+            names->items[n++] = names->items[i];
+    }
+    names->n = n;
+    return REFS_OK;
 }
 
 refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_error *err) {
