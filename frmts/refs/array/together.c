@@ -34,8 +34,9 @@ static void add(bundle *all, refs_array *array) {
 }
 
 void refs_arrays_load(refs_array *const *arrays, size_t n) {
-    REFS_SCOPED bundle *all = refs_calloc(1, sizeof *all);
+    REFS_SCOPED bundle *all = refs_alloc(sizeof *all);
     if (all == NULL) return;
+    all->n = all->n_chunks = all->bytes = 0; /* the lists are long, and mostly not used */
     for (size_t i = 0; i < n; i++) add(all, arrays[i]);
     /* A chunk that does not arrive now is requested again by the read that needs it, and fails
      * there. */
