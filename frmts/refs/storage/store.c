@@ -355,13 +355,39 @@ static refs_status take_value(void *user, refs_request *request, refs_error *err
     return all->client->sink(all->client->user, (size_t)(request - all->requests), &value, err);
 }
 
-static refs_status drain(many *all, refs_error *err) {
+static bool are_at_hand(const many *all, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (all->requests[i].is_present && all->requests[i].ref.kind != REFS_REF_INLINE)
+            return false;
+    return true;
+}
+
+/* Metadata are mostly inline, and requested one by one: a queue would cost more than they do. */
+static refs_status take_at_hand(many *all, size_t n, refs_request **failed, refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        refs_request *request = &all->requests[i];
+        request->bytes = request->ref.bytes;
+        request->block = refs_block_hold(request->ref.block);
+        *failed = request;
+        REFS_TRY(take_value(all, request, err));
+    }
+    *failed = NULL;
+    return refs_cancel_scope_check(err);
+}
+
+static refs_status drain_queue(many *all, refs_request **failed, refs_error *err) {
     const refs_taker taker = {take_value, all};
     refs_queue *queue = NULL;
-    refs_request *failed = NULL;
     refs_status status = refs_store_open_queue(all->store, all->requests, &queue, err);
-    if (status == REFS_OK) status = refs_queue_drain(queue, &taker, &failed, err);
+    if (status == REFS_OK) status = refs_queue_drain(queue, &taker, failed, err);
     refs_queue_close(queue);
+    return status;
+}
+
+static refs_status drain(many *all, size_t n, refs_error *err) {
+    refs_request *failed = NULL;
+    const refs_status status =
+        are_at_hand(all, n) ? take_at_hand(all, n, &failed, err) : drain_queue(all, &failed, err);
     if (failed == NULL) return status;
     const size_t i = (size_t)(failed - all->requests);
     refs_store_locate(store_of(all, i), &all->keys[i], err);
@@ -377,7 +403,7 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
         status = refs_store_request(store_of(&all, i), &keys[i], &all.requests[i], err);
         if (i > 0) all.requests[i - 1].next = &all.requests[i];
     }
-    if (status == REFS_OK && n > 0) status = drain(&all, err);
+    if (status == REFS_OK && n > 0) status = drain(&all, n, err);
     for (size_t i = 0; i < n; i++) refs_request_clear(&all.requests[i]);
     refs_free(all.requests);
     return status;
