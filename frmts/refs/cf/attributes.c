@@ -15,16 +15,20 @@ static char lower(char c) {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-bool refs_cf__begins(refs_str text, const char *word) {
-    size_t size = strlen(word);
-    if (text.size < size) return false;
-    for (size_t i = 0; i < size; i++)
-        if (lower(text.data[i]) != lower(word[i])) return false;
+bool refs_cf__same_text(refs_str one, refs_str other) {
+    if (one.size != other.size) return false;
+    for (size_t i = 0; i < one.size; i++)
+        if (lower(one.data[i]) != lower(other.data[i])) return false;
     return true;
 }
 
+bool refs_cf__begins(refs_str text, const char *word) {
+    const refs_str begin = refs_str_from(word);
+    return text.size >= begin.size && refs_cf__same_text(refs_str_part(text, 0, begin.size), begin);
+}
+
 bool refs_cf__same_word(refs_str text, const char *word) {
-    return text.size == strlen(word) && refs_cf__begins(text, word);
+    return refs_cf__same_text(text, refs_str_from(word));
 }
 
 static refs_str text_of(const refs_json *value) {

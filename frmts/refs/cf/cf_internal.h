@@ -32,6 +32,7 @@ refs_str refs_cf__text(const refs_json *attributes, const char *name);
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name);
 
 /** Whether `text` is `word`, or begins with it, in any case. */
+bool refs_cf__same_text(refs_str one, refs_str other);
 bool refs_cf__same_word(refs_str text, const char *word);
 bool refs_cf__begins(refs_str text, const char *word);
 
@@ -530,7 +531,7 @@ bool refs_cf__unit_seconds(refs_str name, double *seconds);
 bool refs_cf__tick_seconds(const refs_dtype *dtype, double *seconds);
 
 /** Parses units and calendar; false if they are not of time. */
-bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
+bool refs_cf__read_clock_of(const refs_cf_units *of, refs_cf__clock *ticks);
 
 /** Converts a clock to the form of clock.h; false for units shorter than a nanosecond, and for
  * dates. Packing is ignored. */

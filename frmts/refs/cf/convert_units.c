@@ -7,25 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool read_clock(const refs_cf_units *of, refs_cf__clock *ticks) {
-    char *text = refs_str_copy(of->units), *calendar = refs_str_copy(of->calendar);
-    bool is_clock = text != NULL && calendar != NULL &&
-                    refs_cf__read_clock_of(text, of->calendar.size > 0 ? calendar : NULL, ticks);
-    refs_free(text);
-    refs_free(calendar);
-    return is_clock;
-}
-
 bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock) {
     refs_cf__clock ticks = {.scale = 1};
-    return read_clock(of, &ticks) && refs_cf__clock_from(&ticks, clock);
+    return refs_cf__read_clock_of(of, &ticks) && refs_cf__clock_from(&ticks, clock);
 }
 
 refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
                                refs_error *err) {
     refs_cf__clock ticks = {.scale = 1};
     int64_t instant;
-    if (!read_clock(of, &ticks) || !refs_cf__instant(&ticks, value, &instant)) return REFS_OK;
+    if (!refs_cf__read_clock_of(of, &ticks) || !refs_cf__instant(&ticks, value, &instant))
+        return REFS_OK;
     return refs_cf__print_instant(ticks.calendar, instant, text, err);
 }
 
@@ -38,23 +30,26 @@ static bool have_same_days(const refs_cf__clock *a, const refs_cf__clock *b) {
             b->origin_day >= REFS_CF_REFORM_DAY);
 }
 
+/* y = x * scale + offset. */
+typedef struct line {
+    double scale, offset;
+} line;
+
 /* Seconds between origins are exact as doubles, whatever the units. */
-static bool convert_times(const refs_cf_units *from, const refs_cf_units *to, double *scale,
-                          double *offset) {
-    refs_cf__clock a = {.scale = 1}, b = {.scale = 1};
-    if (!read_clock(from, &a) || !read_clock(to, &b) || !have_same_days(&a, &b)) return false;
+static bool convert_times(const refs_cf__clock *a, const refs_cf__clock *b, line *found) {
+    if (!have_same_days(a, b)) return false;
     double seconds =
-        (double)(a.origin_day - b.origin_day) * 86400 + a.origin_seconds - b.origin_seconds;
-    *scale = a.unit_seconds / b.unit_seconds;
-    *offset = seconds / b.unit_seconds;
+        (double)(a->origin_day - b->origin_day) * 86400 + a->origin_seconds - b->origin_seconds;
+    found->scale = a->unit_seconds / b->unit_seconds;
+    found->offset = seconds / b->unit_seconds;
     return true;
 }
 
 /* An empty calendar is the standard one; numbers that are not times have none. */
 static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to) {
     refs_cf__clock a = {.scale = 1}, b = {.scale = 1};
-    return refs_str_equal(from->calendar, to->calendar) || !read_clock(from, &a) ||
-           !read_clock(to, &b) || have_same_days(&a, &b);
+    return refs_str_equal(from->calendar, to->calendar) || !refs_cf__read_clock_of(from, &a) ||
+           !refs_cf__read_clock_of(to, &b) || have_same_days(&a, &b);
 }
 
 /* A rate in millimetres of length is precipitation: a millimetre of water is a kilogram per square
@@ -70,7 +65,7 @@ static void weigh_rain(refs_str text, const refs_cf__unit *other, refs_cf__unit 
     unit->exponent += 3;
 }
 
-static bool convert(refs_str from, refs_str to, double *scale, double *offset) {
+static bool convert(refs_str from, refs_str to, line *found) {
     refs_cf__unit a, b;
     if (!refs_cf__read_unit(from, &a) || !refs_cf__read_unit(to, &b)) return false;
     weigh_rain(from, &b, &a);
@@ -81,20 +76,10 @@ static bool convert(refs_str from, refs_str to, double *scale, double *offset) {
     const refs_cf__unit ratio = {.number = a.number * b.divisor,
                                  .divisor = a.divisor * b.number,
                                  .exponent = a.exponent - b.exponent};
-    *scale = refs_cf__unit_times(&ratio, 1);
-    *offset = refs_cf__unit_times(&inverse, a.offset - b.offset);
-    return isfinite(*scale) && isfinite(*offset) && *scale != 0;
+    found->scale = refs_cf__unit_times(&ratio, 1);
+    found->offset = refs_cf__unit_times(&inverse, a.offset - b.offset);
+    return isfinite(found->scale) && isfinite(found->offset) && found->scale != 0;
 }
-
-static bool is_clock(const refs_cf_units *of) {
-    refs_cf__clock ticks = {.scale = 1};
-    return read_clock(of, &ticks);
-}
-
-/* y = x * scale + offset. */
-typedef struct line {
-    double scale, offset;
-} line;
 
 static refs_cf_conversion_kind find(const refs_cf_units *from, const refs_cf_units *to,
                                     line *found) {
@@ -105,9 +90,12 @@ static refs_cf_conversion_kind find(const refs_cf_units *from, const refs_cf_uni
     if (a.units.size == 0 || b.units.size == 0 ||
         (refs_str_equal(a.units, b.units) && have_one_calendar(&a, &b)))
         return REFS_CF_CONVERSION_NONE;
-    const bool is_known = is_clock(&a) || is_clock(&b)
-                              ? convert_times(&a, &b, &found->scale, &found->offset)
-                              : convert(a.units, b.units, &found->scale, &found->offset);
+    refs_cf__clock clocks[2] = {{.scale = 1}, {.scale = 1}};
+    const bool is_clock = refs_cf__read_clock_of(&a, &clocks[0]),
+               is_other = refs_cf__read_clock_of(&b, &clocks[1]);
+    const bool is_known = is_clock && is_other
+                              ? convert_times(&clocks[0], &clocks[1], found)
+                              : is_clock == is_other && convert(a.units, b.units, found);
     if (!is_known) {
         *found = none;
         return REFS_CF_CONVERSION_UNKNOWN;

@@ -45,12 +45,12 @@ static const time_unit units_of_365_days[] = {{"year", 365 * 86400}, {"common_ye
 static const time_unit units_of_366_days[] = {{"year", 366 * 86400}};
 
 static bool find_unit(const time_unit *units, size_t n, refs_str name, double *seconds) {
+    const bool is_plural = name.size > 2 && (refs_str_ends(name, "s") || refs_str_ends(name, "S"));
+    const refs_str singular = refs_str_part(name, 0, name.size - is_plural);
     for (size_t i = 0; i < n; i++) {
-        refs_str singular = name;
-        const bool is_plural = refs_str_ends(name, "s") || refs_str_ends(name, "S");
-        if (name.size > 2 && is_plural && !refs_cf__same_word(name, units[i].name))
-            singular = refs_str_part(name, 0, name.size - 1);
-        if (!refs_cf__same_word(singular, units[i].name)) continue;
+        if (!refs_cf__same_word(name, units[i].name) &&
+            !refs_cf__same_word(singular, units[i].name))
+            continue;
         *seconds = units[i].seconds;
         return true;
     }
@@ -147,22 +147,22 @@ static bool find_days_of_date(const refs_cf__clock *ticks, double value, double 
     return found.year == date.year && found.month == date.month && found.day == date.day;
 }
 
-bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks) {
+bool refs_cf__read_clock_of(const refs_cf_units *of, refs_cf__clock *ticks) {
+    refs_str text = of->units, name;
     *ticks = (refs_cf__clock){
         .calendar = REFS_CF__STANDARD, .scale = ticks->scale, .offset = ticks->offset};
-    if (units == NULL ||
-        !refs_cf__find_calendar(refs_str_from(calendar != NULL ? calendar : ""), &ticks->calendar))
+    const bool is_date = refs_str_is(text, dates);
+    if ((!is_date && !refs_cf_counts_since(text)) ||
+        !refs_cf__find_calendar(of->calendar, &ticks->calendar))
         return false;
-    if (refs_str_is(refs_str_from(units), dates)) {
+    if (is_date) {
         ticks->is_date = true;
         ticks->unit_seconds = 86400;
         return true;
     }
-    refs_str text = refs_str_from(units), name, since;
-    if (!refs_str_next_word(&text, " ", &name) || !refs_str_next_word(&text, " ", &since) ||
-        !refs_cf__same_word(since, "since") ||
-        !find_cf_unit(ticks->calendar, name, &ticks->unit_seconds))
-        return false;
+    (void)refs_str_next_word(&text, " ", &name);
+    if (!find_cf_unit(ticks->calendar, name, &ticks->unit_seconds)) return false;
+    (void)refs_str_next_word(&text, " ", &name); /* "since" */
     refs_cf__date date;
     text = without_spaces(text);
     if (!cut_date(&text, &date)) return false;
@@ -194,10 +194,11 @@ bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
     if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL) return false;
     const refs_dtype *dtype = &axis->coordinate->dtype;
     const refs_json *attributes = axis->coordinate->attributes;
+    const refs_cf_units of = {refs_str_from(axis->units != NULL ? axis->units : ""),
+                              refs_str_from(axis->calendar != NULL ? axis->calendar : "")};
     (void)refs_cf_scale_of(attributes, &ticks->scale, &ticks->offset);
-    return dtype->type == REFS_TYPE_DATETIME
-               ? read_numpy_clock(dtype, ticks)
-               : refs_cf__read_clock_of(axis->units, axis->calendar, ticks);
+    return dtype->type == REFS_TYPE_DATETIME ? read_numpy_clock(dtype, ticks)
+                                             : refs_cf__read_clock_of(&of, ticks);
 }
 
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds) {

@@ -160,14 +160,6 @@ static const refs_cf__prefix prefixes[] = {
     {"zepto", "z", -21}, {"yocto", "y", -24},
 };
 
-static bool is_same(refs_str a, refs_str b) {
-    for (size_t i = 0; i < a.size && a.size == b.size; i++) {
-        const char one[2] = {b.data[i], '\0'};
-        if (!refs_cf__begins(refs_str_part(a, i, i + 1), one)) return false;
-    }
-    return a.size == b.size;
-}
-
 /* Plurals as UDUNITS forms them: henries, inches, metres. */
 static bool is_plural(refs_str text, refs_str name) {
     const char last = name.data[name.size - 1], before = name.data[name.size - (name.size > 1) - 1];
@@ -180,7 +172,7 @@ static bool is_plural(refs_str text, refs_str name) {
         ending = "es";
     }
     return text.size > kept && refs_cf__same_word(refs_str_part(text, kept, text.size), ending) &&
-           is_same(refs_str_part(text, 0, kept), refs_str_part(name, 0, kept));
+           refs_cf__same_text(refs_str_part(text, 0, kept), refs_str_part(name, 0, kept));
 }
 
 static bool has_name(const char *names, refs_str text) {
@@ -188,7 +180,7 @@ static bool has_name(const char *names, refs_str text) {
     while (refs_str_next_word(&all, " ", &name)) {
         const bool has_plural = !refs_str_ends(name, "!");
         if (!has_plural) name.size--;
-        if (is_same(text, name) || (has_plural && is_plural(text, name))) return true;
+        if (refs_cf__same_text(text, name) || (has_plural && is_plural(text, name))) return true;
     }
     return false;
 }
