@@ -219,11 +219,22 @@ refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *er
     return REFS_OK;
 }
 
+/* Releases the memory that arrays were going to grow into: there may be thousands of members. */
+static void trim(refs_combine_member *member) {
+    if (member->n_arrays == 0) return;
+    refs_combine_array *arrays =
+        refs_realloc(member->arrays, member->n_arrays * sizeof *member->arrays);
+    if (arrays == NULL) return;
+    member->arrays = arrays;
+    member->array_capacity = member->n_arrays;
+}
+
 static refs_status keep_one(const translation *strings, refs_combine_member *member,
                             refs_error *err) {
     refs_combine *combine = strings->combine;
     REFS_TRY(translate_all(strings, member, err));
     REFS_TRY(refs_combine__sort_paths(member, err));
+    trim(member);
     REFS_GROW(combine->members, combine->member_capacity, combine->n_members, err);
     combine->members[combine->n_members++] = *member;
     *member = (refs_combine_member){.name = NULL};

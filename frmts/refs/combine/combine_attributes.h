@@ -40,15 +40,11 @@ typedef struct refs_combine_kept_bytes {
     refs_bytes values;
 } refs_combine_kept_bytes;
 
-/** Appends a byte for each value, 1 if attributes or the fill value declare it missing; nothing if
- * none is missing. Valid ranges are ignored, because coordinates lose those that differ. */
+/** Appends a byte for each value to `missing`, 1 if attributes or the fill value declare it
+ * missing, and to `invalid`, 1 if it is missing or outside the valid range; nothing if no value is.
+ * Coordinates lose valid ranges that differ, so theirs are the missing ones. */
 refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
-                                      refs_error *err);
-
-/** Works like refs_combine_find_missing, and values outside the valid range count as missing,
- * too. */
-refs_status refs_combine_find_invalid(const refs_combine_kept_bytes *of, refs_buf *invalid,
-                                      refs_error *err);
+                                      refs_buf *invalid, refs_error *err);
 
 #ifdef __cplusplus
 }

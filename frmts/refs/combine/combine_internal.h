@@ -205,9 +205,9 @@ typedef struct refs_combine_master_file refs_combine_master_file;
 typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
-    bool is_replaced; /**< it is a master, and nothing of it is kept */
+    bool is_replaced;     /**< it is a master, and nothing of it is kept */
     uint32_t master_file; /**< the number of the file of masters that it is; or NONE */
-    char *group;      /**< of a file of a master: the selected one; or NULL, that of the options */
+    char *group; /**< of a file of a master: the selected one; or NULL, that of the options */
     char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
     refs_combine_entry *entries; /**< of a master or an outline */
     size_t n_entries, entry_capacity;
@@ -916,15 +916,16 @@ refs_status refs_combine__fill_gaps(refs_combine *combine, refs_combine_result *
  * ------------------------------------------------
  */
 
-/** Reads the holes that the ".zarray" of an array records along concat dimensions; removes the
- * record from the document if it has other dimensions. `strings` are those of the member. */
+/** Reads the holes that `document`, the parsed ".zarray" of an array, records along concat
+ * dimensions, and removes the record from its text. `strings` are those of the member. */
 refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
-                                     refs_combine_array *array, refs_error *err);
+                                     const refs_json *document, refs_combine_array *array,
+                                     refs_error *err);
 void refs_combine__holes_free(refs_combine_holes *holes);
 
 /** Sets hole_dims. */
-refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
-                                         refs_error *err);
+refs_status refs_combine__read_hole_dims(refs_intern *strings, const refs_json *document,
+                                         refs_combine_array *array, refs_error *err);
 
 /** Removes an array's holes, and restores its metadata from before. */
 void refs_combine__forget_holes(refs_combine_array *array);
@@ -975,9 +976,11 @@ refs_status refs_combine__tell_holes(const refs_combine *combine, const refs_com
                                      refs_buf *text, refs_error *err);
 
 /** The properties that arrays must share so that their chunks become chunks of one array: members
- * of the document, which is passed as text, and attributes that change the meaning of values. */
-refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
-                                          refs_error *err);
+ * of the document, parsed or as text, and attributes that change the meaning of values. */
+refs_status refs_combine__describe_layout(refs_intern *strings, const refs_json *document,
+                                          uint32_t *id, refs_error *err);
+refs_status refs_combine__describe_layout_of(refs_intern *strings, refs_str document, uint32_t *id,
+                                             refs_error *err);
 refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
                                            uint32_t *id, refs_error *err);
 

@@ -4,15 +4,8 @@
 #include "refs/own_attributes.h"
 #include "refs/store.h"
 
-refs_status refs_part__describe_layout(refs_part_reader *in, refs_combine_array *array,
-                                       refs_error *err) {
-    return refs_combine__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
-                                         &array->layout, err);
-}
-
 static refs_status describe_meaning(refs_part_reader *in, const refs_array_meta *meta,
                                     refs_combine_array *array, refs_error *err) {
-    REFS_TRY(refs_part__describe_layout(in, array, err));
     REFS_TRY(refs_combine__describe_packing(in->strings, meta->attributes, &array->packing, err));
     array->unpacking = refs_combine__unpacking_of(meta);
     REFS_TRY(refs_combine__describe_range(in->strings, meta->attributes, &array->range, err));
@@ -207,8 +200,9 @@ static refs_status take_version_3(refs_part_reader *in, const refs_array_meta *m
 
 /* Reads recorded holes, and the fill value from before there were any. */
 static refs_status read_holes(refs_part_reader *in, const refs_array_meta *meta,
-                              refs_combine_array *array, refs_error *err) {
-    REFS_TRY(refs_combine__read_holes(in->combine, in->strings, array, err));
+                              const refs_json *document, refs_combine_array *array,
+                              refs_error *err) {
+    REFS_TRY(refs_combine__read_holes(in->combine, in->strings, document, array, err));
     refs_combine_holes *holes = array->holes;
     if (holes == NULL) return REFS_OK;
     refs_array_meta before = *meta;
@@ -249,6 +243,19 @@ static refs_status find_missing_value(const refs_array_meta *meta, refs_combine_
         array->declares_fill || value != NULL ||
         (!array->keeps_default && refs_cf_default_fill(&meta->dtype, array->missing_value));
     return REFS_OK;
+}
+
+/* Reads what the document of an array says to programs that combine it. */
+static refs_status read_document(refs_part_reader *in, const refs_array_meta *meta,
+                                 refs_combine_array *array, refs_error *err) {
+    REFS_SCOPED_JSON *doc = NULL;
+    REFS_TRY(refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err));
+    const refs_json *document = refs_json_root(doc);
+    REFS_TRY(refs_combine__describe_layout(in->strings, document, &array->layout, err));
+    if (array->is_v3 || refs_combine__is_of_fields(in->combine)) return REFS_OK;
+    REFS_TRY(refs_combine__read_hole_dims(in->strings, document, array, err));
+    if (in->combine->n_dims == 0 || refs_combine__is_of_coordinates(in->combine)) return REFS_OK;
+    return read_holes(in, meta, document, array, err);
 }
 
 /* Describes an array with attributes that were `added` to those of its own document; NULL: none
@@ -303,10 +310,7 @@ static refs_status add_described(refs_part_reader *in, const refs_array_meta *me
         err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || refs_combine__is_of_fields(in->combine)) return REFS_OK;
-    REFS_TRY(refs_combine__read_hole_dims(in->strings, array, err));
-    if (in->combine->n_dims == 0 || refs_combine__is_of_coordinates(in->combine)) return REFS_OK;
-    return read_holes(in, meta, array, err);
+    return read_document(in, meta, array, err);
 }
 
 static bool has_undeclared_number(const refs_array_meta *meta) {

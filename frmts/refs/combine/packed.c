@@ -66,7 +66,8 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
             refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
     if (status == REFS_OK)
         status = refs_part__number_text(in, refs_buf_text(&text), &array->document, err);
-    return status == REFS_OK ? refs_part__describe_layout(in, array, err) : status;
+    REFS_TRY(status);
+    return refs_combine__describe_layout_of(in->strings, refs_buf_text(&text), &array->layout, err);
 }
 
 /* The chunk keys of an array in the part, including its group. */

@@ -110,9 +110,6 @@ refs_status refs_part__cut_values(const refs_part_reader *in, const refs_array_m
 /* -- described.c --------------------------------------------------------------------------------
  */
 
-refs_status refs_part__describe_layout(refs_part_reader *in, refs_combine_array *array,
-                                       refs_error *err);
-
 refs_status refs_part__number_json(refs_part_reader *in, const refs_json *value, uint32_t *id,
                                    refs_error *err);
 

@@ -10,16 +10,10 @@
 static refs_status describe_member(const refs_json *object, const char *name, refs_buf *text,
                                    refs_error *err) {
     const refs_json *value = refs_json_get(object, name);
-    REFS_TRY(refs_buf_printf(text, err, "%s=", name));
+    REFS_TRY(refs_buf_append_str(text, refs_str_from(name), err));
+    REFS_TRY(refs_buf_append(text, "=", 1, err));
     if (value != NULL) REFS_TRY(refs_json_write(value, text, err));
     return refs_buf_append(text, ";", 1, err);
-}
-
-static refs_status describe(refs_intern *strings, const refs_json *object, const char *const *names,
-                            uint32_t *id, refs_error *err) {
-    REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    for (; *names != NULL; names++) REFS_TRY(describe_member(object, *names, &text, err));
-    return refs_intern_add(strings, refs_buf_text(&text), id, err);
 }
 
 static refs_status describe_classes(refs_intern *strings, const refs_json *attributes,
@@ -31,14 +25,22 @@ static refs_status describe_classes(refs_intern *strings, const refs_json *attri
     return refs_intern_add(strings, refs_buf_text(&text), id, err);
 }
 
-refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
-                                          refs_error *err) {
+refs_status refs_combine__describe_layout(refs_intern *strings, const refs_json *document,
+                                          uint32_t *id, refs_error *err) {
     static const char *const names[] = {
         "dtype", "chunks", "filters", "compressor", "order", "fill_value", REFS_UNFILLED_MEMBER,
         NULL};
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    for (size_t i = 0; names[i] != NULL; i++)
+        REFS_TRY(describe_member(document, names[i], &text, err));
+    return refs_intern_add(strings, refs_buf_text(&text), id, err);
+}
+
+refs_status refs_combine__describe_layout_of(refs_intern *strings, refs_str document, uint32_t *id,
+                                             refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
-    return describe(strings, refs_json_root(doc), names, id, err);
+    return refs_combine__describe_layout(strings, refs_json_root(doc), id, err);
 }
 
 refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
@@ -64,13 +66,10 @@ void refs_combine__holes_free(refs_combine_holes *holes) {
     refs_free(holes);
 }
 
-refs_status refs_combine__read_hole_dims(refs_intern *strings, refs_combine_array *array,
-                                         refs_error *err) {
+refs_status refs_combine__read_hole_dims(refs_intern *strings, const refs_json *document,
+                                         refs_combine_array *array, refs_error *err) {
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
-    REFS_SCOPED_JSON *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
-    const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER),
-                    *along = refs_json_get(recorded, "along");
+    const refs_json *along = refs_json_get(refs_json_get(document, REFS_HOLES_MEMBER), "along");
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(along) && status == REFS_OK; i++) {
         const refs_str name = refs_json_text(refs_json_at(along, i));
@@ -189,26 +188,23 @@ static refs_status restore(refs_intern *strings, const refs_json *recorded,
     REFS_TRY(read_steps(recorded, holes, err));
     REFS_TRY(restore_fill(strings, refs_json_get(recorded, "fill_value"), array, err));
     REFS_TRY(restore_attributes(strings, refs_json_get(recorded, "added"), holes, err));
-    return refs_combine__describe_layout(strings, refs_intern_get(strings, holes->document),
-                                         &holes->layout, err);
+    return refs_combine__describe_layout_of(strings, refs_intern_get(strings, holes->document),
+                                            &holes->layout, err);
 }
 
 refs_status refs_combine__read_holes(const refs_combine *combine, refs_intern *strings,
-                                     refs_combine_array *array, refs_error *err) {
+                                     const refs_json *document, refs_combine_array *array,
+                                     refs_error *err) {
     static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
-    REFS_SCOPED_JSON *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
-    const refs_json *recorded = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
-    refs_status status = REFS_OK;
-    if (recorded != NULL) status = replace_one(strings, &array->document, pairs, err);
+    const refs_json *recorded = refs_json_get(document, REFS_HOLES_MEMBER);
+    if (recorded == NULL) return REFS_OK;
+    REFS_TRY(replace_one(strings, &array->document, pairs, err));
     refs_combine_holes holes = {0};
-    if (recorded != NULL && status == REFS_OK && find_along(combine, recorded, &holes)) {
-        array->holes = refs_calloc(1, sizeof *array->holes);
-        if (array->holes != NULL) *array->holes = holes;
-        status =
-            array->holes != NULL ? restore(strings, recorded, array, err) : refs_fail_nomem(err);
-    }
-    return status;
+    if (!find_along(combine, recorded, &holes)) return REFS_OK;
+    array->holes = refs_calloc(1, sizeof *array->holes);
+    if (array->holes == NULL) return refs_fail_nomem(err);
+    *array->holes = holes;
+    return restore(strings, recorded, array, err);
 }
 
 static void forget_fill(refs_combine_array *array) {

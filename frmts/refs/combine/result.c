@@ -58,7 +58,7 @@ static refs_status widen(refs_intern *strings, uint32_t document, const refs_buf
     const char *const pairs[] = {"chunks", (const char *)chunks->data, NULL};
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_combine__replace(refs_intern_get(strings, document), pairs, &text, err));
-    return refs_combine__describe_layout(strings, refs_buf_text(&text), layout, err);
+    return refs_combine__describe_layout_of(strings, refs_buf_text(&text), layout, err);
 }
 
 static refs_status widen_layouts(refs_intern *strings, refs_combine_array *array, size_t n_new,

@@ -82,9 +82,8 @@ static refs_status number_missing(refs_part_reader *in, const refs_array_meta *m
                                   refs_bytes values, refs_combine_array *array, refs_error *err) {
     const refs_combine_kept_bytes of = {in->source.hierarchy, meta, values};
     REFS_SCOPED_BUF missing = REFS_BUF_INIT, invalid = REFS_BUF_INIT;
-    REFS_TRY(refs_combine_find_missing(&of, &missing, err));
+    REFS_TRY(refs_combine_find_missing(&of, &missing, &invalid, err));
     REFS_TRY(number_bytes(in, &missing, &array->missing, err));
-    REFS_TRY(refs_combine_find_invalid(&of, &invalid, err));
     return number_bytes(in, &invalid, &array->invalid, err);
 }
 

@@ -333,17 +333,14 @@ static void mark_missing(const refs_cf_description *description, const refs_dtyp
             refs_cf_is_missing(description, numbers[i] < 0 ? numbers[i] + above : numbers[i]);
 }
 
-static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_options *options,
+static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_description *description,
                         refs_buf *found, refs_error *err) {
     const refs_dtype *dtype = &of->meta->dtype;
-    refs_cf_description description;
     uint8_t missing[MISSING_BLOCK];
-    if (!may_be_missing(dtype)) return REFS_OK;
-    REFS_TRY(refs_cf_describe_elements(of->hierarchy, of->meta, options, &description, err));
     const size_t n = of->values.size / dtype->size;
     for (size_t begin = 0, count; begin < n; begin += count) {
         count = n - begin < MISSING_BLOCK ? n - begin : MISSING_BLOCK;
-        mark_missing(&description, dtype, of->values.data + begin * dtype->size, count, missing);
+        mark_missing(description, dtype, of->values.data + begin * dtype->size, count, missing);
         if (found->size == 0 && memchr(missing, true, count) == NULL) continue;
         if (found->size == 0) {
             REFS_TRY(refs_buf_resize(found, n, err));
@@ -355,15 +352,15 @@ static refs_status find(const refs_combine_kept_bytes *of, const refs_cf_options
 }
 
 refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
-                                      refs_error *err) {
-    refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    options.honour_valid_range = false;
-    return find(of, &options, missing, err);
-}
-
-refs_status refs_combine_find_invalid(const refs_combine_kept_bytes *of, refs_buf *invalid,
-                                      refs_error *err) {
+                                      refs_buf *invalid, refs_error *err) {
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.honour_valid_range = true;
-    return find(of, &options, invalid, err);
+    refs_cf_description description;
+    if (!may_be_missing(&of->meta->dtype)) return REFS_OK;
+    REFS_TRY(refs_cf_describe_elements(of->hierarchy, of->meta, &options, &description, err));
+    REFS_TRY(find(of, &description, invalid, err));
+    if (!description.has_valid_range)
+        return refs_buf_append(missing, invalid->data, invalid->size, err);
+    description.has_valid_range = false;
+    return find(of, &description, missing, err);
 }
