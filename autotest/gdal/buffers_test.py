@@ -1,4 +1,4 @@
-"""Reads that convert pixels take buffers of a limited size, and give what others do.
+"""Reads take memory of a limited size: that of buffers that convert pixels, and that of chunks.
 
 usage: buffers_test.py
 """
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 import numpy as np
 
@@ -28,6 +29,18 @@ values = np.ones(right.shape, sys.argv[5])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 dataset.ReadAsArray(buf_obj=values)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, (values == right).all())
+"""
+
+WINDOWS = """
+import resource, sys
+from osgeo import gdal
+gdal.UseExceptions()
+gdal.SetCacheMax(1 << 20)
+dataset = gdal.OpenEx(sys.argv[1], gdal.OF_RASTER, open_options=[sys.argv[2]])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+right = all(dataset.GetRasterBand(band).ReadAsArray(row, row, 64, 64).min() == band
+            for row in (0, 900) for band in range(1, dataset.RasterCount + 1))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, right)
 """
 
 
@@ -69,6 +82,33 @@ class Buffers(unittest.TestCase):
 
     def test_both_buffers_count(self):
         self.check("<f2", 100, target="f8")
+
+
+class Memory(unittest.TestCase):
+    def peak(self, option):
+        """MiB that windows of 16 bands take, each of a chunk of 16 MiB."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        refs = {"v/.zarray": json.dumps({"zarr_format": 2, "fill_value": None, "order": "C", "filters": None,
+                                         "compressor": {"id": "zlib", "level": 1}, "dtype": "|u1",
+                                         "shape": [16, 4096, 4096], "chunks": [1, 4096, 4096]})}
+        with open(os.path.join(folder, "v.bin"), "wb") as file:
+            for band in range(16):
+                chunk = zlib.compress(bytes([band + 1]) * (16 << 20), 1)
+                refs[f"v/{band}.0.0"] = ["v.bin", file.tell(), len(chunk)]
+                file.write(chunk)
+        with open(os.path.join(folder, "refs.json"), "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        done = subprocess.run([sys.executable, "-c", WINDOWS, f"{folder}/refs.json", option],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        taken, right = done.stdout.split()
+        self.assertEqual(right, "True")
+        return int(taken)
+
+    def test_is_the_most_that_is_kept_also_of_partly_read_chunks(self):
+        for limit in (20, 100):
+            with self.subTest(limit=limit):
+                self.assertLess(self.peak(f"MEMORY={limit}MB"), limit + 3 * 16, "and chunks that are decoded")
 
 
 if __name__ == "__main__":

@@ -93,6 +93,23 @@ TEST_F(Cache, HoldsMoreForReadersWhoNeedMore) {
     EXPECT_TRUE(has(1, 9));
 }
 
+/** A strict cache of `most` bytes holds no more for readers, or one chunk. */
+TEST_F(Cache, ThatIsStrictHoldsNoMoreForReaders) {
+    refs_cache_make_strict(cache);
+    refs_cache__hold(cache, 0, 12000);
+    size_t n = 0;
+    for (uint64_t number = 0; number < 10; number++) add(1, number);
+    for (uint64_t number = 0; number < 10; number++) n += has(1, number);
+    EXPECT_LE(n * 1000, 5000u);
+    EXPECT_EQ(refs_cache__max_held(cache), 5000u);
+    add(2, 0, 20000);
+    EXPECT_TRUE(has(2, 0));
+    EXPECT_FALSE(has(1, 9)) << "it is alone";
+    add(1, 0);
+    EXPECT_FALSE(has(2, 0));
+    EXPECT_TRUE(has(1, 0));
+}
+
 TEST_F(Cache, LetsWhatWasPassedGoBeforeTheOldest) {
     for (uint64_t number = 0; number < 4; number++) add(1, number);
     refs_cache__pass(cache, {1, 2});

@@ -813,6 +813,36 @@ TEST_F(LinesOfBands, ReadBackwardsDoSoToo) {
     EXPECT_LE(decodedBy({480, 448, 416, 384, 352, 320, 288, 256}), 48u);
 }
 
+/** Seven chunks fit, and stay: of the others each is decoded for each of its eight parts. */
+TEST_F(LinesOfBands, ThatAreMoreThanFitKeepThoseThatFit) {
+    refs_cache_make_strict(cache);
+    const uint64_t all = 8 * 24;
+    const uint64_t first = decodedBy({0, 32, 64, 96, 128, 160, 192, 224});
+    EXPECT_EQ(first, all - 7 * 7);
+    EXPECT_LE(decodedBy({256, 288, 320, 352, 384, 416, 448, 480}), first + all - 6 * 7)
+        << "the next row of chunks as well, but for a chunk that is begun late";
+}
+
+/** A chunk that is read several times in a row is kept although the reader came back to more chunks
+ * than fit before. */
+TEST_F(LinesOfBands, ThatAreReadAgainAtOnceAreKept) {
+    refs_cache_make_strict(cache);
+    decodedBy({0, 32, 64});
+    std::vector<int32_t> values(16 * 128);
+    const auto readBand = [&](uint64_t band) {
+        refs_array_stats stats;
+        const uint64_t start[] = {band, 300, 0}, count[] = {1, 16, 128};
+        const refs_region region = {start, count, nullptr};
+        EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, nullptr), REFS_OK);
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    };
+    for (uint64_t band = 0; band < 12; band++) {
+        const uint64_t first = readBand(band);
+        for (int i = 0; i < 5; i++) EXPECT_LE(readBand(band), first + 1);
+    }
+}
+
 TEST_F(LinesOfBands, HereAndThereAreNotHeld) {
     EXPECT_EQ(decodedBy({0, 64, 128, 192}), 96u) << "the cache is as large as it shall be";
 }

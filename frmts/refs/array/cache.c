@@ -35,6 +35,7 @@ struct refs_cache {
     _Atomic size_t n_streams; /* number of prefetching readers */
     pthread_mutex_t lock;     /* guards all that follows */
     size_t max_bytes;
+    bool is_strict;    /* refs_cache_make_strict */
     size_t held_bytes; /* bytes that readers need */
     size_t bytes;
     size_t passed_bytes; /* bytes of passed chunks among the cached ones */
@@ -162,6 +163,15 @@ uint64_t refs_cache__new_owner(refs_cache *cache) {
     return ++cache->n_owners;
 }
 
+void refs_cache_make_strict(refs_cache *cache) {
+    cache->is_strict = cache->max_bytes > 0;
+}
+
+size_t refs_cache__max_held(const refs_cache *cache) {
+    return cache->is_strict || cache->max_bytes > REFS_MAX_HELD_BYTES ? cache->max_bytes
+                                                                      : REFS_MAX_HELD_BYTES;
+}
+
 size_t refs_cache__max_bytes(const refs_cache *cache) {
     return cache->max_bytes;
 }
@@ -262,7 +272,8 @@ static void take_out(refs_cache *cache, refs_chunk *chunk) {
 static size_t limit_of(const refs_cache *cache) {
     size_t held = cache->held_bytes < REFS_MAX_HELD_BYTES ? cache->held_bytes : REFS_MAX_HELD_BYTES;
     size_t half = cache->max_bytes / 2;
-    return cache->max_bytes > 0 && held > cache->max_bytes - half ? held + half : cache->max_bytes;
+    if (cache->max_bytes == 0 || cache->is_strict) return cache->max_bytes;
+    return held > cache->max_bytes - half ? held + half : cache->max_bytes;
 }
 
 static void drop(refs_cache *cache, refs_chunk *chunk) {
@@ -270,11 +281,17 @@ static void drop(refs_cache *cache, refs_chunk *chunk) {
     refs_chunk__release(chunk);
 }
 
+/* Whether the cache has no other chunks, and keeps one of any size. */
+static bool is_only(const refs_cache *cache, const refs_chunk *chunk) {
+    return cache->is_strict && chunk->newer == NULL;
+}
+
 static void trim(refs_cache *cache) {
     while (cache->passed_bytes > MAX_PASSED_BYTES) drop(cache, cache->passed.oldest);
     while (cache->bytes > limit_of(cache) && cache->passed.oldest != NULL)
         drop(cache, cache->passed.oldest);
-    while (cache->bytes > limit_of(cache) && cache->kept.oldest != NULL)
+    while (cache->bytes > limit_of(cache) && cache->kept.oldest != NULL &&
+           !is_only(cache, cache->kept.oldest))
         drop(cache, cache->kept.oldest);
 }
 
@@ -406,7 +423,7 @@ bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {
 static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_state state) {
     REFS_LOCKED(&cache->lock);
     bool is_used = drop_mark(cache, id);
-    if (find(cache, id) == NULL && cost_of(chunk) <= limit_of(cache)) {
+    if (find(cache, id) == NULL && (cache->is_strict || cost_of(chunk) <= limit_of(cache))) {
         chunk->id = id;
         chunk->state = state;
         chunk->is_used = is_used;

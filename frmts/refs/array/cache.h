@@ -105,7 +105,8 @@ bool refs_cache__has(refs_cache *cache, refs_chunk_id id);
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
 
 /** Ends a claim: the chunk is decoded. Drops the least recently used chunks beyond the budget. A
- * chunk larger than the budget is not kept: a thread that waits for it claims it then. */
+ * chunk larger than the budget is not kept, or alone if the cache is strict: a thread that waits
+ * for it claims it then. */
 void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
 
 /** Ends a claim with a copy of the chunk's stored bytes, to be decoded later. False if memory ran
@@ -132,9 +133,13 @@ bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms);
 /** Limit of the bytes that the cache holds on request of readers. */
 #define REFS_MAX_HELD_BYTES (512 * (size_t)REFS_MIB)
 
+/** The most bytes of chunks that one reader can return to without decoding them again. */
+size_t refs_cache__max_held(const refs_cache *cache);
+
 /** Changes the bytes that a reader needs at the same time, from `before` to `now`: chunks that it
  * returns to with its next read. The budget grows to hold the sum for all readers, up to
- * REFS_MAX_HELD_BYTES, in addition to half of the configured budget. A budget of 0 stays 0. */
+ * REFS_MAX_HELD_BYTES, in addition to half of the configured budget. A budget of 0 stays 0, and
+ * that of a strict cache stays what it is. */
 void refs_cache__hold(refs_cache *cache, size_t before, size_t now);
 
 #ifdef __cplusplus

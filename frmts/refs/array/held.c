@@ -70,9 +70,32 @@ static size_t count_row(const refs_held *held, const part *read) {
     return n > 0 ? n + 1 : 0;
 }
 
+static size_t count_kept(const refs_held *held) {
+    size_t n = 0;
+    for (size_t i = 0; i < held->n; i++) n += held->begun[i].is_kept;
+    return n;
+}
+
+/* Records a return to chunk `i`, since which others were read: the last ones are cached. */
+static void note_cycle(refs_held *held, size_t i, size_t most) {
+    if (held->n - i > most) {
+        for (size_t k = 0; k < held->n && !held->is_cycling; k++)
+            held->begun[k].is_kept = k + most >= held->n;
+        held->is_cycling = true;
+    } else if (!held->begun[i].is_kept) {
+        held->is_cycling = false;
+    }
+}
+
+bool refs_held__keeps(const refs_held *held, uint64_t number) {
+    size_t i = 0;
+    while (i < held->n && held->begun[i].number != number) i++;
+    return !held->is_cycling || (i < held->n && held->begun[i].is_kept);
+}
+
 /* Large chunks are held from the first one on, as are those of a row of blocks: fetching one again
  * would cost too much. */
-static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
+static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes, size_t most) {
     size_t i = 0;
     while (i < held->n && held->begun[i].number != read->number) i++;
     bool begins = i == held->n;
@@ -83,27 +106,32 @@ static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
     size_t n_in_row = begins ? count_row(held, read) : 0;
     held->n_since++;
     if (goes_on && !is_large) note_return(held, held->n - i);
+    if (!begins) note_cycle(held, i, most);
     if (!begins) forget(held, i);
+    if (begins && read->n_read == read->n_all) held->is_cycling = false;
     if (read->n_read >= last.left) return;
     if (held->n == REFS_HELD_CHUNKS) forget(held, 0);
-    held->begun[held->n++] =
-        (struct refs_begun){read->number, last.left - read->n_read, read->at, read->end};
+    held->begun[held->n++] = (struct refs_begun){
+        read->number, last.left - read->n_read,
+        last.is_kept || (held->is_cycling && count_kept(held) < most), read->at, read->end};
     if (begins && is_large) held->n_held = held->n;
     if (n_in_row > held->n_held) held->n_held = n_in_row;
 }
 
 /* A completely read chunk is released when the next one is begun: it is not the oldest until then.
- * More bytes than the cache may ever hold are not held at all. */
+ * A read of more bytes than the cache may ever hold is held in part once it is repeated. */
 size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut *cut) {
+    const uint64_t cost = array->chunk_bytes + REFS_CHUNK_OVERHEAD,
+                   max = refs_cache__max_held(array->context.cache);
+    const size_t most = max < cost ? 1 : (size_t)(max / cost);
     uint64_t n = takes_whole_chunks(array->meta, cut) ? 0 : cut->n_chunks;
     if (array->chunk_bytes >= REFS_RESUMED_FROM && cut->n_chunks <= REFS_HELD_CHUNKS) {
         for (uint64_t item = 0; item < cut->n_chunks; item++) {
             const part read = part_of(array, cut, item);
-            note_part(held, &read, array->chunk_bytes);
+            note_part(held, &read, array->chunk_bytes, most);
         }
         if (held->n_held > n) n = held->n_held;
     }
-    size_t most = REFS_MAX_HELD_BYTES / (array->chunk_bytes + REFS_CHUNK_OVERHEAD);
-    if (cut->n_chunks > most) return 0;
-    return (size_t)(n < most ? n : most) * (array->chunk_bytes + REFS_CHUNK_OVERHEAD);
+    if (cut->n_chunks > most && !held->is_cycling) return 0;
+    return (size_t)((n < most ? n : most) * cost);
 }

@@ -26,17 +26,24 @@
 /** The partly read chunks of a reader. Zeroed: none. */
 typedef struct refs_held {
     size_t n_held;
-    size_t n_since; /**< chunks recorded since the last return to as many */
+    size_t n_since;  /**< chunks recorded since the last return to as many */
+    bool is_cycling; /**< it returns to more chunks in turn than the cache can hold */
     size_t n;
     struct refs_begun {
         uint64_t number;
         uint64_t left;    /**< elements not read yet */
+        bool is_kept;     /**< while the reader is cycling: it stays in the cache */
         uint64_t at, end; /**< the last read part, along the first dimension that is read in part */
     } begun[REFS_HELD_CHUNKS]; /**< the last read one comes last */
 } refs_held;
 
+/** Whether the cache should keep a chunk. If a reader returns to more chunks in turn than the cache
+ * can hold, each would be dropped before it is read again: so some stay, and the others are not
+ * cached. */
+bool refs_held__keeps(const refs_held *held, uint64_t number);
+
 /** Records the read that was divided into `cut`; returns how many bytes the cache should hold for
- * the reader, at most REFS_MAX_HELD_BYTES. */
+ * the reader, at most refs_cache__max_held. */
 size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut *cut);
 
 #endif

@@ -175,15 +175,26 @@ static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs
     return REFS_OK;
 }
 
+/* The cache for a decoded chunk, or NULL. */
+static refs_cache *cache_for(const batch *job, const loading *one) {
+    const refs_load_watch *watch = job->watch;
+    const bool keeps =
+        watch == NULL || watch->keeps == NULL || watch->keeps(watch->user, one->number);
+    return keeps ? one->array->context.cache : NULL;
+}
+
 static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
     refs_array *array = task->one->array;
-    refs_chunk *chunk = refs_chunk__new_for(array->context.cache, array->chunk_bytes);
+    refs_cache *cache = cache_for(task->job, task->one);
+    refs_chunk *chunk = refs_chunk__new_for(cache, array->chunk_bytes);
     if (chunk == NULL) return refs_fail_nomem(err);
     refs_status status =
         refs_array__decode(array, task->one->number, &task->stored, refs_chunk__data(chunk), err);
     if (status == REFS_OK) {
-        if (array->context.cache != NULL)
-            refs_cache__add_decoded(array->context.cache, id_of(task->one), chunk);
+        if (cache != NULL)
+            refs_cache__add_decoded(cache, id_of(task->one), chunk);
+        else
+            give_up(task->job, task->one);
         task->one->is_claimed = false;
         deliver(task->job, task->one, refs_chunk__data(chunk));
     }

@@ -43,7 +43,7 @@ static double elements_of_list(const refs_piece_list *list) {
 static refs_status read_list(const refs_reading *reading, const refs_piece_list *list,
                              refs_progress_parts *lists, refs_error *err) {
     const refs_array_meta *meta = reading->array->meta;
-    refs_load_watch of_list = {NULL, NULL, NULL, NULL};
+    refs_load_watch of_list = {.progress = NULL};
     if (reading->watch != NULL) of_list = *reading->watch;
     if (list->next != UINT64_MAX) of_list.arrived = NULL;
     of_list.progress = &lists->progress;
@@ -170,7 +170,7 @@ static refs_status prepare_selections(const selecting *job, const refs_selection
 
 static refs_status read_listed(selecting *job, refs_error *err) {
     refs_piece_list *list = &job->list;
-    const refs_load_watch watch = {&job->lists.progress, NULL, NULL, NULL};
+    const refs_load_watch watch = {.progress = &job->lists.progress};
     if (list->n > 0)
         refs_progress_parts_next(&job->lists, elements_of_list(list) / job->n_elements);
     const refs_status status =

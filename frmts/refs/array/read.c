@@ -242,7 +242,7 @@ static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watc
     for (uint64_t begin = 0; status == REFS_OK && begin < n_chunks; begin += n_batch) {
         n_batch = list_chunks(&list, wanted, MAX_BATCH_CHUNKS);
         refs_progress_parts_next(&batches, (double)n_batch / (double)n_chunks);
-        refs_load_watch of_batch = {NULL, NULL, NULL, NULL};
+        refs_load_watch of_batch = {.progress = NULL};
         if (watch != NULL && begin + n_batch == n_chunks) of_batch = *watch;
         of_batch.progress = &batches.progress;
         status = refs_array__load(wanted, n_batch, &of_batch, err);
@@ -328,7 +328,7 @@ static refs_status read_selections(refs_array *array, const refs_selection *sele
 refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
                                        size_t n, const refs_progress *progress, refs_error *err) {
     refs_progress_parts parts;
-    const refs_load_watch watch = {&parts.progress, NULL, NULL, NULL};
+    const refs_load_watch watch = {.progress = &parts.progress};
     if (array->meta->dtype.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: expected numbers, found elements of variable length",

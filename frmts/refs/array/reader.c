@@ -72,9 +72,15 @@ static void hold_pieces(void *user, uint64_t bytes) {
     hold(reader, bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0);
 }
 
+static bool keeps(void *user, uint64_t number) {
+    refs_reader *reader = user;
+    REFS_LOCKED(&reader->lock);
+    return refs_held__keeps(&reader->held, number);
+}
+
 /* Records a read. A stream is opened without the lock, because that may read a file of the set; if
  * another thread reads the same meanwhile, its stream is replaced. */
-static void note_read(refs_reader *reader, const refs_cut *cut) {
+static void note_read(refs_reader *reader, const refs_cut *cut, refs_load_watch *watch) {
     refs_array *array = reader->array;
     refs_box_read read;
     refs_stride stride;
@@ -83,6 +89,7 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_lock(&reader->lock);
     if (array->mosaic.gather == NULL) hold(reader, refs_held__note(&reader->held, array, cut));
     reader->readahead.comes_back = reader->held.n_held > 0;
+    if (reader->held.is_cycling) watch->keeps = keeps;
     if (refs_readahead__is_possible(array) &&
         refs_box_read__describe(array->meta, &array->grid, cut, &read))
         is_to_begin = expects(reader, &read, &stride);
@@ -99,7 +106,7 @@ static void ask_for_more(void *user, size_t n_busy) {
     refs_reader *reader = user;
     REFS_LOCKED(&reader->lock);
     reader->readahead.waits = n_busy > 0;
-    refs_readahead__request(&reader->readahead);
+    if (!reader->held.is_cycling) refs_readahead__request(&reader->readahead);
 }
 
 /* Divides an announced region at chunk borders; false if it is outside the array, or has too many
@@ -148,7 +155,7 @@ void refs_reader_load(refs_reader *reader, const refs_region *region,
         array->mosaic.gather == NULL && cut_advised(array->meta, region, &cut) && fits(array, &cut);
     /* A chunk that does not arrive now is requested again by the read that needs it, and fails
      * there. */
-    const refs_load_watch watch = {progress, NULL, NULL, NULL};
+    const refs_load_watch watch = {.progress = progress};
     if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);
     refs_array__cut_clear(&cut);
     if (!loads) refs_reader_advise(reader, region);
@@ -162,12 +169,15 @@ refs_status refs_reader_read(refs_reader *reader, const refs_region *region, voi
 
 refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
                                 const refs_read_target *target, refs_error *err) {
-    const refs_load_watch watch = {target->progress, ask_for_more, hold_pieces, reader};
+    refs_load_watch watch = {.progress = target->progress,
+                             .arrived = ask_for_more,
+                             .takes = hold_pieces,
+                             .user = reader};
     refs_reading reading = {reader->array, region, target->dst, target->stride, &watch};
     REFS_SCOPED_BY(refs_array__cut_clear) refs_cut cut = {0};
     refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > 0) {
-        note_read(reader, &cut);
+        note_read(reader, &cut, &watch);
         status = refs_array__read_cut(&reading, &cut, err);
     }
     return status;
