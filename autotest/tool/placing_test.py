@@ -265,6 +265,23 @@ class Sets(Placing):
             self.assertEqual(refs("index", "d0.nc", "-o", name, "-q").returncode, 0)
             self.expect_all_or_nothing(name, "append", name, "d1.nc", "-q")
 
+    def test_get_the_names_of_new_fragments_by_one_call_each(self):
+        """Of files, of folders, and of what waits for the disk; a fragment is a file in two folders of its own."""
+        for step in range(10):
+            self.write(f"d{step}.nc", (step,), value=step)
+        n_calls = []
+        for end in (4, 10):
+            shutil.rmtree("all.parq", ignore_errors=True)
+            self.assertEqual(refs("index", "d0.nc", "d1.nc", "-o", "all.parq", "-q").returncode, 0)
+            done = refs("append", "all.parq", *[f"d{step}.nc" for step in range(2, end)], "-q", AT_CALL_COUNT="count")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open("count", encoding="ascii") as file:
+                n_calls.append(int(file.read()))
+        # tas_fragments, the folders and the file are made; what is new is synced; it moves at once
+        self.assertEqual(n_calls[1] - n_calls[0], 6 * (3 + 3 + 1))
+        values = np.frombuffer(read("all.parq")[1], "f4").reshape(10, 12)
+        np.testing.assert_array_equal(values, np.arange(12) + np.arange(10)[:, None])
+
     def test_are_converted_or_not_at_all(self):
         self.write("a.nc")
         self.write("b.nc", year=2030, value=100)

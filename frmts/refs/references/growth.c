@@ -9,6 +9,7 @@
 
 #include "output.h"
 #include "parquet/replaced.h"
+#include "refs/file_name.h"
 #include "refs/json.h"
 #include "refs/vfs.h"
 
@@ -249,20 +250,6 @@ static void check_lost(refs_growth *growth) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/* Moves a file to another folder, creating the folders of its name. */
-typedef struct passage {
-    const char *from, *to;
-    refs_status (*pass)(const char *from, const char *to, refs_error *err);
-} passage;
-
-static refs_status pass_one(const passage *along, const char *name, refs_error *err) {
-    REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
-    REFS_TRY(refs_write__make_folders(along->to, refs_str_from(name), err));
-    REFS_TRY(make_path(along->from, name, &from, err));
-    REFS_TRY(make_path(along->to, name, &to, err));
-    return along->pass((const char *)from.data, (const char *)to.data, err);
-}
-
 /* Makes a hard link or, if the file system does not support that, a copy. */
 static refs_status link_or_copy(const char *from, const char *to, refs_error *err) {
     REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
@@ -470,11 +457,54 @@ refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-static refs_status pass_files(const refs_growth *growth, const passage *along, bool are_written,
-                              refs_error *err) {
+/* Gives unchanged record files a name in the staged folder, too. */
+static refs_status link_unchanged(const refs_growth *growth, refs_error *err) {
+    for (size_t i = 0; i < growth->n_files; i++) {
+        const char *name = growth->files[i].name;
+        REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+        if (growth->files[i].is_written) continue;
+        REFS_TRY(refs_write__make_folders(growth->staged, refs_str_from(name), err));
+        REFS_TRY(make_path(growth->folder, name, &from, err));
+        REFS_TRY(make_path(growth->staged, name, &to, err));
+        REFS_TRY(link_or_copy((const char *)from.data, (const char *)to.data, err));
+    }
+    return REFS_OK;
+}
+
+static bool exists(const refs_buf *path) {
+    struct stat status;
+    return lstat((const char *)path->data, &status) == 0;
+}
+
+/* Moves a record file from the staged folder into the set, or the first of its folders that the set
+ * lacks: that folder and all in it are on the disk, so only its name must still get there. Adds the
+ * folder that got a name to `changed`. */
+static refs_status move_record(const refs_growth *growth, refs_str name, refs_intern *changed,
+                               refs_error *err) {
+    REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    uint32_t id;
+    size_t end = 0;
+    do {
+        const size_t slash = refs_str_find(refs_str_part(name, end + 1, name.size), '/');
+        end = slash == SIZE_MAX ? name.size : end + 1 + slash;
+        from.size = to.size = 0;
+        REFS_TRY(refs_buf_printf(&from, err, "%s/%.*s", growth->staged, (int)end, name.data));
+        REFS_TRY(refs_buf_printf(&to, err, "%s/%.*s", growth->folder, (int)end, name.data));
+    } while (end < name.size && exists(&to));
+    if (!exists(&from)) return REFS_OK; /* moved with its folder */
+    if (rename((const char *)from.data, (const char *)to.data) != 0)
+        return refs_staged_fail((const char *)to.data, err);
+    return refs_intern_add(changed, refs_file_name_folder(refs_buf_text(&to)), &id, err);
+}
+
+/* The names of record files are on the disk before the metadata that need them. */
+static refs_status move_records(const refs_growth *growth, refs_error *err) {
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern changed = {0};
     for (size_t i = 0; i < growth->n_files; i++)
-        if (growth->files[i].is_written == are_written)
-            REFS_TRY(pass_one(along, growth->files[i].name, err));
+        if (growth->files[i].is_written)
+            REFS_TRY(move_record(growth, refs_str_from(growth->files[i].name), &changed, err));
+    for (uint32_t i = 0; i < changed.count; i++)
+        REFS_TRY(refs_staged_sync_folder(refs_intern_get(&changed, i).data, err));
     return REFS_OK;
 }
 
@@ -499,19 +529,20 @@ static void warn_rewritten(const refs_growth *growth) {
 }
 
 refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_error *err) {
-    const passage in = {place->written, growth->folder, refs_staged_rename};
-    const passage over = {growth->folder, place->written, link_or_copy};
+    REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
     end_array(growth);
     check_lost(growth);
     if (growth->is_rewritten) {
         REFS_TRY(refs_parquet__check_replaced(place->wanted, err));
-        REFS_TRY(pass_files(growth, &over, false, err));
+        REFS_TRY(link_unchanged(growth, err));
         REFS_TRY(refs_staged_move(place, err));
         warn_rewritten(growth);
         return REFS_OK;
     }
     REFS_TRY(refs_staged_settle(place, err));
     REFS_TRY(check_unchanged(growth, err));
-    REFS_TRY(pass_files(growth, &in, true, err));
-    return pass_one(&in, &METADATA[1], err);
+    REFS_TRY(move_records(growth, err));
+    REFS_TRY(make_path(growth->staged, &METADATA[1], &from, err));
+    REFS_TRY(make_path(growth->folder, &METADATA[1], &to, err));
+    return refs_staged_rename((const char *)from.data, (const char *)to.data, err);
 }
