@@ -4,6 +4,7 @@ credentials and options of GDAL, where redirects lead, and what it shows of secr
 usage: http_test.py REFS [TEST...]
 """
 
+import base64
 import collections
 import ctypes.util
 import itertools
@@ -194,6 +195,40 @@ class Requests(Case):
 
         self.assertEqual(gdal.Open(name).ReadAsArray(callback=read_it_too).ravel().tolist(), self.values)
         self.assertEqual(seen, [self.values])
+
+    def test_references_of_coordinates_are_read_at_the_same_time(self):
+        def add(name, dims, units, values):
+            attributes = {"_ARRAY_DIMENSIONS": dims, "units": units, **({} if dims == [name] else {"standard_name": "time"})}
+            array = {"zarr_format": 2, "shape": values.shape, "chunks": values.shape, "dtype": values.dtype.str, "fill_value": None,
+                     "order": "C", "compressor": None, "filters": None}
+            content = "base64:" + base64.b64encode(values.tobytes()).decode()
+            refs.update({f"{name}/.zarray": json.dumps(array), f"{name}/.zattrs": json.dumps(attributes),
+                         f"{name}/" + ".".join("0" * values.ndim): content})
+
+        refs = {".zgroup": '{"zarr_format": 2}'}
+        add("run", ["run"], "hours since 2026-08-01", np.arange(2.0) * 6)
+        add("step", ["step"], "hours", np.arange(3.0))
+        add("lat", ["lat"], "degrees_north", 50 - np.arange(4.0))
+        add("lon", ["lon"], "degrees_east", np.arange(5.0))
+        add("valid", ["run", "step"], "hours since 2026-08-01", np.arange(2.0)[:, None] * 6 + np.arange(3.0))
+        add("v", ["run", "step", "lat", "lon"], "K", np.arange(120.0).reshape(2, 3, 4, 5))
+        for name, more in (("run", {"standard_name": "forecast_reference_time"}), ("step", {"standard_name": "forecast_period"}),
+                           ("v", {"coordinates": "valid"})):
+            refs[name + "/.zattrs"] = json.dumps({**json.loads(refs[name + "/.zattrs"]), **more})
+        self.folder.write("forecast.json", json.dumps({"version": 1, "refs": refs}))
+        server = self.serve(options=["--latency-ms", "100"])
+        for form in ("parq", "icechunk"):
+            subprocess.run([REFS, "convert", f"{self.folder.served}/forecast.json", "-o",
+                            f"{self.folder.served}/forecast.{form}", "-q"], check=True)
+            for folder, _, files in os.walk(f"{self.folder.served}/forecast.{form}"):
+                for name in files:
+                    os.utime(os.path.join(folder, name), (1e9, 1e9))
+            with options(REFS_READ_AHEAD="YES"):
+                dataset = gdal.Open(f'REFS:"{server.url("forecast." + form)}":/v')
+            self.assertEqual(dataset.GetRasterBand(5).GetMetadataItem("TIME"), "2026-08-01T07:00:00")
+            asked = [r for r in server.requests() if re.search(form + r"/(.*/refs\.0\.parq$|manifests/)", r["path"])]
+            self.assertEqual(len(asked), 5, asked)
+            self.assertGreater(max(r["under_way"] for r in asked), 3)
 
     def test_a_callback_of_progress_may_read_while_access_is_asked_for(self):
         self.folder.write("token", "sv=1&sig=gift")

@@ -59,7 +59,8 @@ static bool is_readable(const refs_cf_description *description) {
 
 /* The arrays that will be read, in order. */
 typedef struct coming_arrays {
-    const refs_array_meta *arrays[REFS_MAX_RANK + 2];
+    const refs_array_meta
+        *arrays[REFS_MAX_RANK + 3]; /* of band axes, of x and y, and the valid time */
     size_t n;
 } coming_arrays;
 
@@ -70,7 +71,7 @@ static void expect(coming_arrays *coming, const refs_array_meta *variable) {
 }
 
 /* Announces the coordinates of the bands and of the raster to the reader. */
-static void announce_axes(const refs_cf__input *input, const refs_cf_description *description) {
+static void announce_axes(const refs_cf__input *input, refs_cf_description *description) {
     coming_arrays coming = {.n = 0};
     for (size_t i = 0; i < description->n_band_axes && is_readable(description); i++)
         expect(&coming, description->band_axes[i].coordinate);
@@ -79,6 +80,7 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_description
         if (axes.x->shape[0] > 1) expect(&coming, axes.x);
         expect(&coming, axes.y);
     }
+    expect(&coming, refs_cf__valid_time(input, description));
     if (coming.n > 1 && input->options.values != NULL && input->options.values->announce != NULL)
         input->options.values->announce(input->options.values->user, coming.arrays, coming.n);
 }

@@ -599,6 +599,11 @@ refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,
 refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
                                        refs_cf_description *description, refs_error *err);
 
+/** The coordinate with the valid times of a forecast, if the array has an axis of reference times
+ * or lead times and names the coordinate; else NULL. */
+const refs_array_meta *refs_cf__valid_time(const refs_cf__input *input,
+                                           refs_cf_description *description);
+
 /** Frees the times of forecasts. */
 void refs_cf__clocks_clear(refs_cf_description *description);
 

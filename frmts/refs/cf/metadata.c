@@ -346,6 +346,18 @@ static bool has_forecast_axis(refs_cf_description *description) {
     return false;
 }
 
+const refs_array_meta *refs_cf__valid_time(const refs_cf__input *input,
+                                           refs_cf_description *description) {
+    refs_str names = refs_cf__text(input->array->attributes, "coordinates"), name;
+    while (has_forecast_axis(description) && refs_str_next_word(&names, " ", &name)) {
+        const refs_array_meta *coordinate = refs_cf__resolve(input, name);
+        if (is_readable(coordinate) &&
+            find_clock(coordinate, description) == &description->valid_time)
+            return coordinate;
+    }
+    return NULL;
+}
+
 /* Finds the valid time, along reference time and lead time. Sets of GRIB messages drop dimensions
  * of length 1: all their scalar coordinates are shown, in other sets only those of forecasts. */
 static refs_status add_forecast(const refs_cf__input *input, refs_cf_description *description,
