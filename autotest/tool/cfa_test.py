@@ -1695,6 +1695,18 @@ class Unlike(Folder):
                       run("append", "m.nc", "b.nc", "--along", "time", status=1))
         self.assertEqual(dump("m.nc"), before)
 
+    def test_values_of_a_source_that_was_given_twice_are_never_lost(self):
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("t", 2)
+            file.createVariable("v", "i2", ("t",))[:] = 1, 2
+        run("index", "a.nc", "-o", "a.json", "--inline", "100")
+        for source in ("a.nc", "a.json"):
+            run("index", *[source] * 3, "-o", "m.nc", "--along", "t", "-q")
+            run("index", "m.nc", "-o", "o.json", "-q")
+            run("index", "m.nc", "a.nc", "-o", "p.json", "--along", "t", "-q")
+            self.assertEqual(read("o.json", "v").tolist(), [1, 2] * 3)
+            self.assertEqual(read("p.json", "v").tolist(), [1, 2] * 4)
+
     def test_values_in_names_of_sets_stay_when_a_master_grows(self):
         for year in (2020, 2021, 2022):
             with netCDF4.Dataset(f"d_{year}.nc", "w") as file:

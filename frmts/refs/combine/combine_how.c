@@ -442,5 +442,6 @@ refs_status refs_combine_write_master(refs_combine *combine, refs_combine_source
     const refs_source_visitor visitor = {write_source, master};
     REFS_TRY(refs_master_joined(master, how, err));
     REFS_TRY(refs_combine_aggregate(combine, master, err));
+    if (refs_combine__sources_repeat(sources)) refs_master_repeats_sources(master);
     return refs_combine_sources_each(sources, &visitor, err);
 }

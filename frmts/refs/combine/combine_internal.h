@@ -1200,6 +1200,9 @@ refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_pl
 refs_status refs_combine__leave_sources_out(const refs_combine *combine,
                                             refs_combine_sources *sources, refs_error *err);
 
+/** Whether a source was added more than once. */
+bool refs_combine__sources_repeat(refs_combine_sources *sources);
+
 refs_status refs_combine__copy(refs_combine *combine, const refs_combine_sink *sink,
                                refs_error *err);
 

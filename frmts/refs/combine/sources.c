@@ -186,6 +186,13 @@ refs_status refs_combine_sources_each(refs_combine_sources *sources,
     return REFS_OK;
 }
 
+bool refs_combine__sources_repeat(refs_combine_sources *sources) {
+    sort(sources);
+    for (size_t i = 1; i < sources->n; i++)
+        if (strcmp(sources->items[i].url, sources->items[i - 1].url) == 0) return true;
+    return false;
+}
+
 /* -- selected arrays --------------------------------------------------------------------------- */
 
 /* The locations that selected arrays refer to. */

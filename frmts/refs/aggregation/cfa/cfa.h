@@ -162,6 +162,10 @@ refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_
 refs_status refs_master_source(refs_master *master, const refs_source_state *state,
                                refs_error *err);
 
+/** Says that a source is in the master more than once, so that nothing replaces the master by its
+ * sources (REFS_CFA_COMBINED). */
+void refs_master_repeats_sources(refs_master *master);
+
 /** Records how the master was combined, a JSON object that refs_joined_read returns, with the
  * record of its fragments. It is no attribute of the data, and not copied. */
 refs_status refs_master_joined(refs_master *master, refs_str how, refs_error *err);

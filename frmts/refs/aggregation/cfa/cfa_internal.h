@@ -23,7 +23,7 @@ struct refs_master {
     nc_file *file;
     refs_cfa_version version;
     bool has_conventions, has_aggregations;
-    bool repeats_sources; /* one was recorded twice */
+    bool repeats_sources; /* one of them is in it more than once */
     refs_intern recorded; /**< names of fragments in `sources` */
     char **sources;       /**< their states, as JSON */
     size_t n_sources, sources_capacity;

@@ -515,6 +515,10 @@ refs_status refs_master_source(refs_master *master, const refs_source_state *sta
     return status;
 }
 
+void refs_master_repeats_sources(refs_master *master) {
+    master->repeats_sources = true;
+}
+
 refs_status refs_master_joined(refs_master *master, refs_str how, refs_error *err) {
     master->joined.size = 0;
     return refs_buf_append_str(&master->joined, how, err);
