@@ -266,6 +266,24 @@ class Files(unittest.TestCase):
         self.assertEqual(dataset.groups[""]["words"], ["one", "two"])
         self.assertEqual(dataset.groups[""]["number"], 3)
 
+    def test_compounds_have_the_fields_of_the_file(self):
+        inner = np.dtype([("a", "i4"), ("b", "f4", (2,))])
+        kind = np.dtype([("in", inner), ("n", "i4")])
+        values = np.array([(((1, (2, 3)), 4)), (((5, (6, 7)), 8))], dtype=kind)
+        with netCDF4.Dataset(self.path("compound.nc"), "w") as file:
+            file.createDimension("x", 2)
+            file.createCompoundType(inner, "inner")
+            file.createVariable("v", file.createCompoundType(kind, "outer"), "x")[:] = values
+        subprocess.run([PROGRAM, "index", self.path("compound.nc"), "-o", self.path("compound.json")],
+                       check=True, capture_output=True)
+        for name in ("compound.nc", "compound.json"):
+            with self.subTest(name=name):
+                found = gdal_refs.open(self.path(name))["v"]
+                self.assertEqual(found.dtype, kind)
+                np.testing.assert_array_equal(found[...], values)
+                np.testing.assert_array_equal(found.oindex[[1, 0]]["in"]["b"], values["in"]["b"][::-1])
+                np.testing.assert_array_equal(found.vindex[[1, 1]]["n"], [8, 8])
+
     def test_files_of_metadata_and_of_fragments_are_told_apart(self):
         """Metadata are fetched before it is known that the set has an aggregation."""
         for i in range(2):

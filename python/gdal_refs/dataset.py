@@ -55,6 +55,14 @@ def _option_texts(options):
     return tuple(texts)
 
 
+def _descr(declared):
+    """A type of Zarr 2 as numpy.lib.format takes it: fields of lists as tuples."""
+    if isinstance(declared, str):
+        return declared
+    return [(field[0], _descr(field[1]), *(tuple(shape) for shape in field[2:]))
+            for field in declared]
+
+
 def _attribute(value):
     if not isinstance(value, tuple):
         return value[0] if isinstance(value, list) and len(value) == 1 else value
@@ -83,6 +91,8 @@ class Array:
         self.codecs = json.loads(description["codecs"] or "[]")
         self.is_aggregation = description["is_aggregation"]
         self.dtype = None if self.problem is not None else np.dtype(description["type"])
+        if self.dtype is not None and self.dtype.kind == "V" and not self.is_aggregation:
+            self.dtype = self._with_fields()
         if self.dtype is not None and self.dtype.kind == "S":
             fill = self.attrs.get("_FillValue")
             if isinstance(fill, str):
@@ -132,6 +142,14 @@ class Array:
     @property
     def vindex(self):
         return _Indexer(self._read_points)
+
+    def _with_fields(self):
+        """The type with the fields that the set declares: the library has the bytes only."""
+        document, = self.dataset._handle.get([f"{self.path[1:]}/.zarray"])
+        declared = json.loads(document)["dtype"] if document is not None else None
+        if not isinstance(declared, list):
+            return self.dtype
+        return np.lib.format.descr_to_dtype(_descr(declared))
 
     # -- keys --
 
