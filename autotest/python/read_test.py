@@ -284,6 +284,17 @@ class Files(unittest.TestCase):
                 np.testing.assert_array_equal(found.oindex[[1, 0]]["in"]["b"], values["in"]["b"][::-1])
                 np.testing.assert_array_equal(found.vindex[[1, 1]]["n"], [8, 8])
 
+    def test_compounds_are_in_the_byte_order_of_the_machine(self):
+        array = {"zarr_format": 2, "shape": [1], "chunks": [1], "order": "C", "fill_value": None,
+                 "dtype": [["a", ">i4"], ["b", "<i2"]], "compressor": None, "filters": None}
+        with open(self.path("big.json"), "w", encoding="utf-8") as file:
+            json.dump({".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array),
+                       "v/0": "\0\0\1\2\3\0"}, file)
+        found = gdal_refs.open(self.path("big.json"))["v"]
+        self.assertTrue(found.dtype.isnative)
+        self.assertEqual(found[...].tolist(), [(258, 3)])
+        self.assertEqual(found.fill.dtype.names, ("a", "b"))
+
     def test_files_of_metadata_and_of_fragments_are_told_apart(self):
         """Metadata are fetched before it is known that the set has an aggregation."""
         for i in range(2):

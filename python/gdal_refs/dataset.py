@@ -91,8 +91,10 @@ class Array:
         self.codecs = json.loads(description["codecs"] or "[]")
         self.is_aggregation = description["is_aggregation"]
         self.dtype = None if self.problem is not None else np.dtype(description["type"])
+        self._stored = self.dtype
         if self.dtype is not None and self.dtype.kind == "V" and not self.is_aggregation:
-            self.dtype = self._with_fields()
+            self._stored = self._with_fields()
+            self.dtype = self._stored.newbyteorder("=")
         if self.dtype is not None and self.dtype.kind == "S":
             fill = self.attrs.get("_FillValue")
             if isinstance(fill, str):
@@ -109,7 +111,7 @@ class Array:
     def fill(self):
         """What elements are that no chunk has, or None."""
         data = self.dataset._describe(self.number)["fill"]
-        return np.frombuffer(data, dtype=self.dtype)[0] if data is not None else None
+        return np.frombuffer(data, dtype=self._stored)[0] if data is not None else None
 
     @property
     def preferred_chunks(self):
@@ -144,7 +146,8 @@ class Array:
         return _Indexer(self._read_points)
 
     def _with_fields(self):
-        """The type with the fields that the set declares: the library has the bytes only."""
+        """The type with the fields that the set declares: the library has the bytes only, in the
+        byte order of the file."""
         document, = self.dataset._handle.get([f"{self.path[1:]}/.zarray"])
         declared = json.loads(document)["dtype"] if document is not None else None
         if not isinstance(declared, list):
@@ -190,11 +193,10 @@ class Array:
         """Elements by axes of the extension, in a new array."""
         if self.problem is not None:
             raise RefsError(f"{self.path}: {self.problem}", "UNSUPPORTED", self.dataset.name)
-        values = np.empty(shape, dtype=self.dtype)
-        if values.size == 0:
-            return values
-        self.dataset._read(self.number, tuple(axes), values)
-        return values
+        values = np.empty(shape, dtype=self._stored)
+        if values.size != 0:
+            self.dataset._read(self.number, tuple(axes), values)
+        return values.astype(self.dtype, copy=False)
 
     def _read_orthogonal(self, key):
         key = self._expanded(key)
