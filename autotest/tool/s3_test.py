@@ -210,6 +210,66 @@ class Repositories(Store):
         self.assertTrue(changed)
         self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 3])
 
+    def commit_beside(self, base, theirs, ours, status):
+        """Commits `ours` while another program, which has seen the same state, commits `theirs`."""
+        self.server.objects = {"/bucket/data": b""}
+        self.run_refs("convert", self.set_of(base), "-o", self.REPOSITORY)
+        before = dict(self.server.objects)
+        self.run_refs("convert", self.set_of(theirs), "-o", self.REPOSITORY)
+        committed, changed = dict(self.server.objects), []
+        self.server.objects = before
+
+        def intrude(method, path):
+            if method == "PUT" and path.endswith("/repo") and not changed:
+                changed.append(path)
+                self.server.objects.update(committed)
+
+        self.server.before = intrude
+        text = self.run_refs("convert", self.set_of(ours), "-o", self.REPOSITORY, status=status)
+        self.server.before = lambda method, path: None
+        self.assertEqual(len(changed), 1)
+        if status != 0:
+            self.assertEqual(self.server.objects["/bucket/a.icechunk/repo"], committed["/bucket/a.icechunk/repo"])
+        self.run_refs("convert", self.REPOSITORY, "-o", "read.json")
+        with open(os.path.join(self.folder, "read.json"), encoding="utf-8") as file:
+            read = json.load(file)["refs"]
+        return text, {key[:-len("/zarr.json")]: json.loads(value)["attributes"]["n"] for key, value in read.items()
+                      if key.endswith("/zarr.json") and json.loads(value)["node_type"] == "array"}
+
+    def set_of(self, arrays):
+        """A set of arrays, each with a number as its attribute."""
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for name, number in arrays.items():
+            refs[f"{name}/.zarray"] = json.dumps({"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<i4",
+                                                  "fill_value": None, "order": "C", "compressor": None, "filters": None})
+            refs[f"{name}/.zattrs"] = json.dumps({"n": number, "_ARRAY_DIMENSIONS": ["x"]})
+        path = os.path.join(self.folder, "arrays.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        return path
+
+    def test_follow_commits_that_change_other_arrays(self):
+        for base, theirs, ours, merged in (({"a": 0, "b": 0}, {"a": 1, "b": 0}, {"a": 0, "b": 2}, {"a": 1, "b": 2}),
+                                           ({"a": 0}, {"a": 0, "b": 1}, {"a": 2}, {"a": 2, "b": 1}),
+                                           ({"a": 0, "b": 0}, {"a": 0}, {"a": 2, "b": 0}, {"a": 2}),
+                                           ({"g/a": 0, "b": 0}, {"g/a": 0, "g/c": 1, "b": 0}, {"g/a": 2, "b": 0},
+                                            {"g/a": 2, "g/c": 1, "b": 0})):
+            self.assertEqual(self.commit_beside(base, theirs, ours, 0)[1], merged)
+
+    def test_follow_no_commit_that_changes_the_same(self):
+        for base, theirs, ours, name in (({"a": 0}, {"a": 1}, {"a": 2}, "/a"),
+                                         ({"a": 0, "b": 0}, {"a": 1, "b": 0}, {"b": 0}, "/a"),
+                                         ({"a": 0, "b": 0}, {"b": 0}, {"a": 1, "b": 0}, "/a"),
+                                         # one removes a group to which the other adds an array
+                                         ({"g/a": 0, "b": 0}, {"g/a": 0, "g/c": 1, "b": 0}, {"b": 0}, "/g"),
+                                         ({"g/a": 0, "b": 0}, {"b": 0}, {"g/a": 0, "g/c": 1, "b": 0}, "/g"),
+                                         # one adds an array where the other adds a group
+                                         ({"b": 0}, {"b": 0, "g": 1}, {"b": 0, "g/c": 2}, "/g")):
+            text, found = self.commit_beside(base, theirs, ours, 1)
+            self.assertIn(f"{name}: another commit changed it during this run: run it again", text)
+            self.assertEqual(found, theirs)
+            self.assertEqual(self.run_refs("gc", "--dry-run", self.REPOSITORY), "0 files, 0 bytes, not needed\n")
+
     def tags(self):
         return {one["name"]: one["snapshot"] for one in
                 json.loads(self.run_refs("history", "--json", self.REPOSITORY))["tags"]}

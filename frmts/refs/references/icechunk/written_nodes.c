@@ -313,6 +313,12 @@ static refs_status take_over(refs_written_node *node, const refs_written_node *t
     return read_metadata(node, err);
 }
 
+static refs_status fail_changed(refs_str path, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%.*s: another commit changed it during this run: run it again",
+                     REFS_STR_ARG(path));
+}
+
 static refs_status rebase_path(refs_written_nodes *nodes, const refs_written_nodes *parent,
                                const refs_written_nodes *tip, refs_str path, refs_error *err) {
     const refs_written_node *before = refs_icechunk__find_node(parent, path);
@@ -320,12 +326,19 @@ static refs_status rebase_path(refs_written_nodes *nodes, const refs_written_nod
     const refs_written_node *ours = refs_icechunk__find_node(nodes, path);
     refs_written_node *node = NULL;
     if (are_same_nodes(theirs, before) || are_same_nodes(theirs, ours)) return REFS_OK;
-    if (!are_same_nodes(ours, before))
-        return refs_fail(err, REFS_INVALID,
-                         "%.*s: another commit changed it during this run: run it again",
-                         REFS_STR_ARG(path));
+    if (!are_same_nodes(ours, before)) return fail_changed(path, err);
     REFS_TRY(refs_icechunk__node_at(nodes, path, &node, err));
     return take_over(node, theirs, err);
+}
+
+/* One side may have removed the group to which the other added a node. */
+static refs_status check_group(const refs_written_nodes *nodes, uint32_t number, refs_error *err) {
+    const refs_str path = refs_intern_get(&nodes->paths, number);
+    refs_str parent = refs_path_parent(path);
+    if (nodes->items[number].is_removed || path.size <= 1) return REFS_OK;
+    if (parent.size == 0) parent = refs_str_from("/");
+    const refs_written_node *group = refs_icechunk__find_node(nodes, parent);
+    return group != NULL && !group->is_array ? REFS_OK : fail_changed(parent, err);
 }
 
 refs_status refs_icechunk__nodes_rebase(refs_written_nodes *nodes, const refs_written_nodes *parent,
@@ -334,5 +347,6 @@ refs_status refs_icechunk__nodes_rebase(refs_written_nodes *nodes, const refs_wr
         REFS_TRY(rebase_path(nodes, parent, tip, refs_intern_get(&tip->paths, i), err));
     for (uint32_t i = 0; i < parent->paths.count; i++)
         REFS_TRY(rebase_path(nodes, parent, tip, refs_intern_get(&parent->paths, i), err));
+    for (uint32_t i = 0; i < nodes->paths.count; i++) REFS_TRY(check_group(nodes, i, err));
     return REFS_OK;
 }
