@@ -12,6 +12,8 @@ import time
 import unittest
 
 import numpy as np
+import numpy.testing
+import osgeo.gdal_array  # here, as a child that is forked during an import of a thread inherits the lock
 from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
