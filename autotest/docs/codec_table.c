@@ -53,7 +53,6 @@ int main(void) {
     puts("\n`FITSVarBintable` gives arrays of a different length in each row, for which neither "
          "GDAL nor netCDF has a type, and kerchunk\n"
          "0.2.10 with zarr 3.1 fails to write them. The libraries of `omfiles.*` and LZO are under "
-         "the GPL. Blosc2's containers, which\n"
-         "its HDF5 filter writes, can make libblosc2 run programs.");
+         "the GPL.");
     return 0;
 }

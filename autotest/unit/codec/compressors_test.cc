@@ -110,3 +110,118 @@ TEST(Blosc2, RunsNoPlugins) {
     }
     EXPECT_EQ(refused(31, 8).status, REFS_CORRUPT) << "for its data are elsewhere";
 }
+
+namespace {
+
+std::string bigEndian(uint64_t number, int size) {
+    std::string text;
+    for (int i = size; i-- > 0;) text += static_cast<char>(number >> 8 * i & 0xff);
+    return text;
+}
+
+std::string littleEndian32(uint64_t number) {
+    const std::string text = bigEndian(number, 4);
+    return {text.rbegin(), text.rend()};
+}
+
+/** A chunk of Blosc2 that is stored as it is. */
+std::string chunkOf(const std::string &data, char item = 1) {
+    return std::string("\x05\x01\x07") + item + littleEndian32(data.size()) +
+           littleEndian32(data.size()) + littleEndian32(32 + data.size()) +
+           bytes("\x00\x00\x00\x00\x00\x01") + std::string(10, '\0') + data;
+}
+
+/** A frame of one chunk of bytes, in two dimensions. */
+struct Frame {
+    uint64_t rows = 3, columns = 3, chunkRows = 3, blockRows = 2, decoded = 16, chunkSize = 16;
+    std::string chunk = chunkOf("abdecXfXghXXiXXX");
+    uint64_t offset = 0;
+
+    std::string text() const {
+        const std::string shape = bytes("\x97\x00\x02\x92\xd3") + bigEndian(rows, 8) + "\xd3" +
+                                  bigEndian(columns, 8) + "\x92\xd2" + bigEndian(chunkRows, 4) +
+                                  "\xd2" + bigEndian(3, 4) + "\x92\xd2" + bigEndian(blockRows, 4) +
+                                  "\xd2" + bigEndian(2, 4);
+        const std::string layers = bytes("\x93\xcd\x00\x11\xde\x00\x01\xa4") + "b2nd" + "\xd2" +
+                                   bigEndian(104, 4) + "\xc6" + bigEndian(shape.size(), 4) + shape;
+        const std::string offsets = bigEndian(offset, 8);
+        const std::string index = chunkOf({offsets.rbegin(), offsets.rend()}, 8);
+        const size_t header = 87 + layers.size();
+        return bytes("\x9e\xa8") + bytes("b2frame\x00\xd2") + bigEndian(header, 4) + "\xcf" +
+               bigEndian(header + chunk.size() + index.size(), 8) +
+               bytes("\xa4\x12\x00\x00\x00\xd3") + bigEndian(decoded, 8) + "\xd3" +
+               bigEndian(chunk.size(), 8) + "\xd2" + bigEndian(1, 4) + "\xd2" + bigEndian(16, 4) +
+               "\xd2" + bigEndian(chunkSize, 4) + std::string(25, '\0') + layers + chunk + index;
+    }
+
+    auto decoding() const { return decodeWith(R"({"id":"blosc2"})", text(), 9); }
+};
+
+} // namespace
+
+class Blosc2Frames : public testing::Test {
+  protected:
+    void SetUp() override {
+        const refs_codec_type *type = refs_codec_find(refs_str_from("imagecodecs_blosc2"));
+        if (type->missing != nullptr) GTEST_SKIP() << "needs " << type->missing;
+    }
+
+    Frame frame;
+};
+
+TEST_F(Blosc2Frames, PutBlocksInOrder) {
+    EXPECT_EQ(frame.decoding().bytes, "abcdefghi") << frame.decoding().message;
+}
+
+TEST_F(Blosc2Frames, HoldZerosWithoutBytes) {
+    frame.chunk = "";
+    frame.offset = 0x81ull << 56;
+    EXPECT_EQ(frame.decoding().bytes, std::string(9, '\0')) << frame.decoding().message;
+    frame.offset = 0x82ull << 56;
+    EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
+}
+
+TEST_F(Blosc2Frames, AreRefusedWhereTheyAreCut) {
+    const std::string whole = frame.text();
+    for (size_t size = 0; size < whole.size(); size++)
+        EXPECT_EQ(decodeWith(R"({"id":"blosc2"})", whole.substr(0, size), 9).status, REFS_CORRUPT)
+            << size;
+}
+
+TEST_F(Blosc2Frames, AreRefusedWithSeveralChunks) {
+    frame.chunkSize = 8;
+    EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
+    frame = {};
+    frame.rows = 6;
+    EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
+}
+
+TEST_F(Blosc2Frames, AreRefusedWithShapesThatDoNotFit) {
+    for (const uint64_t rows : {0, 1, 4}) {
+        frame.blockRows = rows;
+        EXPECT_EQ(frame.decoding().status, REFS_CORRUPT) << rows;
+    }
+    frame = {};
+    frame.rows = frame.chunkRows = 0xffffffff;
+    EXPECT_EQ(frame.decoding().status, REFS_CORRUPT);
+}
+
+TEST_F(Blosc2Frames, RunNoPlugins) {
+    frame.chunk[2] = '\xc5';
+    EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
+}
+
+/** Whatever byte is another one: memory is not left. */
+TEST_F(Blosc2Frames, AreReadOrRefusedWithAnyDamage) {
+    const std::string whole = frame.text();
+    for (size_t i = 0; i < whole.size(); i++) {
+        for (const unsigned char change : {1, 0x80, 0xff}) {
+            std::string damaged = whole;
+            damaged[i] = static_cast<char>(damaged[i] ^ change);
+            const refs_status status = decodeWith(R"({"id":"blosc2"})", damaged, 9).status;
+            EXPECT_TRUE(status == REFS_OK || status == REFS_CORRUPT || status == REFS_UNSUPPORTED ||
+                        status == REFS_LIMIT)
+                << i;
+        }
+    }
+}

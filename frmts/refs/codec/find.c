@@ -32,7 +32,6 @@ static const refs_codec_common common_names[] = {
     {"imagecodecs_jpegxs", "JPEG XS (libjxs)"},
     {"imagecodecs_htj2k", "high-throughput JPEG 2000 (OpenJPH)"},
     {"imagecodecs_ljpeg", "lossless JPEG (liblj92)"},
-    {"imagecodecs_b2nd", "Blosc2 NDim (libblosc2)"},
     {"imagecodecs_pcodec", "Pcodec (libpcodec)"},
     {"imagecodecs_sz3", "SZ3 (libSZ3)"},
     {"imagecodecs_sperr", "SPERR (libSPERR)"},
@@ -70,7 +69,6 @@ static const refs_codec_common common_names[] = {
     {"hdf5_filter_32019", "JPEG, HDF5 filter 32019"},
     {"hdf5_filter_32024", "SZ3, HDF5 filter 32024"},
     {"hdf5_filter_32025", "Delta-Rice, HDF5 filter 32025"},
-    {"blosc2", "Blosc2, HDF5 filter 32026"},
     {"hdf5_filter_32027", "FLAC, HDF5 filter 32027"},
     {"hdf5_filter_32028", "SPERR, HDF5 filter 32028"},
 };

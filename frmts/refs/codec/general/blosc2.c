@@ -1,4 +1,5 @@
-/* blosc2.c -- codec "imagecodecs_blosc2": one Blosc2 chunk, or a container of Blosc 1.
+/* blosc2.c -- codec "imagecodecs_blosc2": one Blosc2 chunk, a frame with one, or a container of
+ * Blosc 1.
  *
  * For filters and compressors that it does not have, the library runs Python to find a plugin, and
  * loads it. Data must not cause that: such chunks are rejected by their header.
@@ -7,6 +8,7 @@
  */
 #include <blosc2.h>
 
+#include "general/blosc2_frame.h"
 #include "output.h"
 #include "refs/lazy.h"
 
@@ -46,26 +48,82 @@ static refs_status check_header(refs_bytes chunk, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
-    int32_t size = 0, stored = 0;
-    uint8_t *at;
-    (void)self;
-    REFS_TRY(check_header(encoded, err));
+/* The decoded size of a chunk. */
+static refs_status measure(refs_bytes chunk, int32_t *size, refs_error *err) {
+    int32_t stored = 0;
+    *size = 0;
+    REFS_TRY(check_header(chunk, err));
     REFS_TRY(refs_lazy_load(&library, err));
-    if (blosc2.blosc2_cbuffer_sizes(encoded.data, &size, &stored, NULL) < 0 || size < 0 ||
-        stored < 0 || (size_t)stored != encoded.size)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a whole chunk", encoded.size);
-    REFS_TRY(refs_codec__output_add(output, (size_t)size, &at, err));
-    blosc2_context *context = blosc2.blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
-    if (context == NULL) return refs_fail_nomem(err);
-    const int got = blosc2.blosc2_decompress_ctx(context, encoded.data, stored, at, size);
-    blosc2.blosc2_free_ctx(context);
-    if (got == size) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the chunk of %zu bytes is damaged", encoded.size);
+    if (blosc2.blosc2_cbuffer_sizes(chunk.data, size, &stored, NULL) < 0 || *size < 0 ||
+        stored < 0 || (size_t)stored != chunk.size)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a whole chunk", chunk.size);
+    return REFS_OK;
 }
 
-const refs_codec_type refs_codec_blosc2 = {.name = "imagecodecs_blosc2",
-                                           .reads = "one Blosc2 chunk, without plugins",
-                                           .library = "libblosc2",
-                                           .decode = decode};
+static refs_status decode_measured(refs_bytes chunk, int32_t size, uint8_t *at, refs_error *err) {
+    blosc2_context *context = blosc2.blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
+    if (context == NULL) return refs_fail_nomem(err);
+    const int got =
+        blosc2.blosc2_decompress_ctx(context, chunk.data, (int32_t)chunk.size, at, size);
+    blosc2.blosc2_free_ctx(context);
+    if (got == size) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "the chunk of %zu bytes is damaged", chunk.size);
+}
+
+static refs_status decode_chunk(refs_bytes chunk, size_t expected, uint8_t *at, refs_error *err) {
+    int32_t size;
+    REFS_TRY(measure(chunk, &size, err));
+    if ((size_t)size != expected)
+        return refs_fail(err, REFS_CORRUPT, "expected a chunk of %zu bytes, found %d", expected,
+                         (int)size);
+    return decode_measured(chunk, size, at, err);
+}
+
+/* -- frames ------------------------------------------------------------------------------------ */
+
+/* The highest byte of the offset of a chunk that has no bytes. */
+enum { ALL_ZEROS = 0x81, NOT_INITIALISED = 0x84 };
+
+static refs_status decode_in_frame(const refs_blosc2_frame *frame, uint8_t *at, refs_error *err) {
+    uint8_t offset[8];
+    if (frame->chunk.size > 0) return decode_chunk(frame->chunk, frame->chunk_size, at, err);
+    REFS_TRY(decode_chunk(frame->index, sizeof offset, offset, err));
+    if (offset[7] != ALL_ZEROS && offset[7] != NOT_INITIALISED)
+        return refs_fail(err, REFS_UNSUPPORTED, "a Blosc2 frame with a special chunk, %d",
+                         offset[7]);
+    memset(at, 0, frame->chunk_size);
+    return REFS_OK;
+}
+
+static refs_status decode_frame(refs_bytes encoded, refs_codec_output *output, refs_error *err) {
+    refs_blosc2_frame frame;
+    uint8_t *at;
+    REFS_TRY(refs_codec__blosc2_frame_read(encoded, &frame, err));
+    REFS_TRY(refs_codec__output_add(output, frame.size, &at, err));
+    if (frame.rank == 0) return decode_in_frame(&frame, at, err);
+    REFS_SCOPED uint8_t *blocks = refs_alloc(frame.chunk_size);
+    if (blocks == NULL) return refs_fail_nomem(err);
+    REFS_TRY(decode_in_frame(&frame, blocks, err));
+    refs_codec__blosc2_unblock(&frame, blocks, at);
+    return REFS_OK;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    int32_t size;
+    uint8_t *at;
+    (void)self;
+    if (refs_codec__blosc2_is_frame(encoded)) return decode_frame(encoded, output, err);
+    REFS_TRY(measure(encoded, &size, err));
+    REFS_TRY(refs_codec__output_add(output, (size_t)size, &at, err));
+    return decode_measured(encoded, size, at, err);
+}
+
+static const char *const aliases[] = {"blosc2", "imagecodecs_b2nd", "hdf5_filter_32026", NULL};
+
+const refs_codec_type refs_codec_blosc2 = {
+    .name = "imagecodecs_blosc2",
+    .aliases = aliases,
+    .reads = "one Blosc2 chunk, or a frame that holds one (HDF5 filter 32026); plugins are refused",
+    .library = "libblosc2",
+    .decode = decode};

@@ -30,7 +30,7 @@ static const known_filter known_filters[] = {
     {32018, "imagecodecs_jpegls", {NULL}, {0}}, /* FCIDECOMP */
     {32022, "bitround", {NULL}, {0}},           /* BitGroom and Granular BitRound */
     {32023, "bitround", {NULL}, {0}},           /* like 32022, needs no decoding */
-    {32026, "blosc2", {NULL}, {0}},
+    {32026, "imagecodecs_blosc2", {NULL}, {0}},
 };
 
 static json_t *known_codec(const refs_hdf5_filter *filter) {
