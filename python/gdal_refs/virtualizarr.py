@@ -1,7 +1,7 @@
 """A parser for VirtualiZarr (https://virtualizarr.readthedocs.io) that scans by the program refs.
 
     from virtualizarr import open_virtual_dataset
-    from virtualizarr_refs import RefsParser
+    from gdal_refs.virtualizarr import RefsParser
     dataset = open_virtual_dataset(url, registry, parser=RefsParser())
 
 NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, and reference sets of all forms.
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable
 from urllib.parse import unquote
@@ -19,6 +20,7 @@ import numpy as np
 from virtualizarr.manifests import ManifestStore
 
 from ._translate import Translator
+from .errors import RefsError
 
 __all__ = ["RefsError", "RefsParser", "check_packing", "scan"]
 
@@ -30,8 +32,10 @@ _PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsig
 _SOURCES = ".zsources/"
 
 
-class RefsError(RuntimeError):
-    """What the program says when it fails."""
+def _find_program():
+    """The program of the wheel, also where the environment is not activated, or of the PATH."""
+    folders = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
+    return shutil.which("refs", path=os.pathsep.join(folders))
 
 
 def scan(url: str, *options: str, program: str | None = None) -> dict:
@@ -39,11 +43,12 @@ def scan(url: str, *options: str, program: str | None = None) -> dict:
 
     `options` are those of `refs index`, such as "--inline=4096" or
     "--variables=t2m". The program is `program`, or what the
-    variable REFS_PROGRAM names, or `refs` on the PATH.
+    variable REFS_PROGRAM names, or `refs` of the wheel or on the PATH.
     """
-    program = program or os.environ.get("REFS_PROGRAM") or shutil.which("refs")
+    program = program or os.environ.get("REFS_PROGRAM") or _find_program()
     if program is None:
-        raise RefsError("the program refs is not on the PATH: REFS_PROGRAM says where it is")
+        raise RefsError("the program refs is not on the PATH: set REFS_PROGRAM to where it is",
+                        "NOT_FOUND", url)
     name = url.removeprefix("file://")
     if name != url and not os.path.exists(name):  # a URI, as pathlib makes it
         name = unquote(name)
@@ -52,7 +57,8 @@ def scan(url: str, *options: str, program: str | None = None) -> dict:
         done = subprocess.run([program, "index", *options, "-o", output, "--", name],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise RefsError(done.stderr.strip() or f"{program} ended with {done.returncode}")
+            raise RefsError(done.stderr.strip() or f"{program} ended with {done.returncode}",
+                            name=url)
         with open(output, encoding="utf-8") as file:
             found = json.load(file)
     found["refs"] = {key: value for key, value in found["refs"].items()
