@@ -484,6 +484,30 @@ class Parts(Steps):
         self.assertEqual(run("index", "--part", "2/2", *names, "-o", "parts"), first)
         self.assertEqual(len(os.listdir("parts")), 1)
 
+    def test_that_are_damaged_are_no_missing_parts(self):
+        """A folder may hold other files, but what is left of a part is none of these."""
+        names = [self.write(2 * i, 2) for i in range(3)]
+        for i in (1, 2, 3):
+            part = run("index", "--part", f"{i}/3", *names, "-o", "parts").strip()
+        with open("parts/notes.json", "w", encoding="utf-8") as file:
+            file.write('{"author": "me"}\n')
+        run("combine", "parts", "-o", "all.json")
+        with open(part, "rb") as file:
+            content = file.read()
+        for left in (b"", b" \n", *(content[:n] for n in (1, 2, 9, 40, len(content) // 2, len(content) - 3)), bytes(len(content)),
+                     bytes(5000)):
+            with open(part, "wb") as file:
+                file.write(left)
+            self.assertIn(part, run("combine", "parts", "-o", "damaged.json", status=1), left[:50])
+            self.assertFalse(os.path.exists("damaged.json"))
+
+    def test_that_lack_their_metadata_are_no_missing_parts(self):
+        os.mkdir("parts")
+        for i in range(3):
+            run("index", self.write(2 * i, 2), "-o", f"parts/{i}.parq")
+        os.remove("parts/2.parq/.zmetadata")
+        self.assertIn("parts/2.parq", run("combine", "parts", "-o", "damaged.json", status=1))
+
     def test_without_sources_are_none(self):
         self.assertEqual(run("index", "--part", "1/2", self.write(0, 2), "-o", "parts"), "")
         self.assertEqual(os.listdir("parts"), [])

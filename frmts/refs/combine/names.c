@@ -74,6 +74,10 @@ static bool has_data_name(const char *name) {
     return is_listed(data_endings, ending_of(name));
 }
 
+static bool has_json_name(const char *name) {
+    return refs_str_ends(refs_str_from(name), ".json");
+}
+
 /* -- object stores ----------------------------------------------------------------------------- */
 
 /* Whether a name is hidden: manifests of empty fragments are in the folder of fragments, but are
@@ -87,7 +91,7 @@ static bool is_hidden(refs_str name) {
 bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t size) {
     const bool matches = pattern != NULL ? fnmatch(pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
                                          : !is_hidden(refs_str_from(name));
-    return matches && (size > 0 || has_data_name(name));
+    return matches && (size > 0 || has_data_name(name) || has_json_name(name));
 }
 
 const char *refs_combine_advice_for(const char *name) {
@@ -155,9 +159,11 @@ static refs_name_kind look_inside(const expansion *all, const char *folder, cons
     return kind;
 }
 
-/* Parquet sets are folders too. */
+/* Parquet sets are folders too. One without metadata was not copied whole: opening it reports
+ * that. */
 static bool is_set(const expansion *all, const char *folder) {
-    return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT;
+    return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT ||
+           refs_str_ends(refs_str_from(folder), ".parq");
 }
 
 /* Whether a folder is a repository. Icechunk's specification: version 2 has "repo", version 1
@@ -222,6 +228,15 @@ static bool is_index_name(const char *path) {
     return is_listed(endings, ending_of(path));
 }
 
+/* Whether a file ends before its JSON does, or consists of the zeros that a crash of the system
+ * left. */
+static bool is_damaged_json(refs_bytes head) {
+    const refs_str text = refs_str_trim(refs_bytes_text(head), " \t\r\n");
+    if (text.size == 0 || text.data[0] == '\0') return true;
+    const char last = text.data[text.size - 1];
+    return head.size < HEAD_SIZE && last != '}' && last != ']';
+}
+
 /* Whether a file in a folder is a part: a data file or a set. One that cannot be read may be, so it
  * counts: opening it then reports why. */
 static bool is_part(const refs_vfs *vfs, const char *name) {
@@ -231,7 +246,8 @@ static bool is_part(const refs_vfs *vfs, const char *name) {
     if (has_data_name(name)) return true;
     if (is_index_name(name)) return false;
     if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
-    return refs_scan_sniff(head) != NULL || refs_set_sniff(head);
+    return refs_scan_sniff(head) != NULL || refs_set_sniff(head) ||
+           (has_json_name(name) && is_damaged_json(head));
 }
 
 static int by_name(const void *left, const void *right) {
