@@ -99,8 +99,18 @@ macro(refs_add_codec source)
       set(CODEC_ID ${name})
     endif()
     message(STATUS "Codec ${CODEC_ID}: not in this build (needs ${missing})")
-    string(APPEND refs_codec_rows "static const refs_codec_type refs_codec_${name} = {\n"
-      "    .name = \"${CODEC_ID}\", .library = \"${missing}\", .missing = \"${missing}\"};\n")
+    # Its other names are in its source, if it has one.
+    set(aliases NULL)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source}.c)
+      file(READ ${source}.c source_text)
+      if(source_text MATCHES "aliases\\[\\] = {([^}]*)}")
+        set(aliases ${CMAKE_MATCH_1})
+      endif()
+    endif()
+    string(APPEND refs_codec_rows "static const char *const aliases_of_${name}[] = {${aliases}};\n"
+      "static const refs_codec_type refs_codec_${name} = {\n"
+      "    .name = \"${CODEC_ID}\", .aliases = aliases_of_${name}, .library = \"${missing}\",\n"
+      "    .missing = \"${missing}\"};\n")
   endif()
   string(APPEND refs_codec_pointers "    &refs_codec_${name},\n")
 endmacro()
