@@ -287,6 +287,16 @@ class Repositories(Steps):
             kept = json.loads(run("cat", name, "u/zarr.json"))["refs_v2"]
             self.assertEqual(kept["refs_holes"]["steps"], [[2, 4]])
 
+    def test_keep_holes_when_they_are_copied_into_other_manifests(self):
+        self.write(0, 2, **{"u/.zarray": json.dumps(document([2, 100], [1, 1], "<i4")),
+                            "u/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}'},
+                   **{f"u/{i}.{k}": "base64:AAAAAA==" for i in range(2) for k in range(100)})
+        self.write(2, 2)
+        run("combine", "0.json", "2.json", "--along", "time", "-o", "a.icechunk")
+        run("convert", "a.icechunk", "-o", "copy.icechunk", "--manifest-size", "1024")
+        self.assertGreater(len(files("copy.icechunk")), len(files("a.icechunk")))
+        self.assertEqual(run("diff", "a.icechunk", "copy.icechunk"), "")
+
     def test_leave_other_folders_alone(self):
         os.mkdir("a.icechunk")
         with open("a.icechunk/mine.txt", "w"):

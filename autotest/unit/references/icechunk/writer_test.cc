@@ -465,7 +465,7 @@ TEST(SealedHoles, AreThoseOfTheManifestsThatTheyWereWrittenWith) {
     EXPECT_TRUE(refs_icechunk__has_holes(bytesOf(metadata)));
     ASSERT_EQ(refs_icechunk__seal_holes(bytesOf(metadata), seal, &sealed, nullptr), REFS_OK);
     ASSERT_EQ(refs_icechunk__check_seal(bytesOf(sealed.text()), seal, &same, nullptr), REFS_OK);
-    EXPECT_EQ(same.text(), sealed.text());
+    EXPECT_EQ(same.text(), metadata);
     ASSERT_EQ(refs_icechunk__check_seal(bytesOf(sealed.text()), other, &changed, nullptr), REFS_OK);
     EXPECT_EQ(changed.text(), R"({"shape":[4],"refs_v2":{"must_understand":false}})");
     ASSERT_EQ(refs_icechunk__check_seal(bytesOf(metadata), seal, &unsealed, nullptr), REFS_OK);

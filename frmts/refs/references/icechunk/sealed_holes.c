@@ -31,15 +31,16 @@ bool refs_icechunk__has_holes(refs_bytes metadata) {
     return false;
 }
 
-/* Writes the members of version 2 with this seal; NULL: without holes. */
-static refs_status put_sealed(const refs_json *members, const char *seal, refs_buf *text,
-                              refs_error *err) {
+/* Writes the members of version 2 without `left_out` (may be NULL) and with this seal (NULL: none).
+ */
+static refs_status put_sealed(const refs_json *members, const char *seal, const char *left_out,
+                              refs_buf *text, refs_error *err) {
     REFS_TRY(refs_json_write_name(refs_str_from(REFS_V2_MEMBER), text, err));
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(members); i++) {
         const refs_str name = refs_json_name_at(members, i);
         if (refs_str_is(name, REFS_SEAL_MEMBER)) continue;
-        if (seal == NULL && refs_str_is(name, REFS_HOLES_MEMBER)) continue;
+        if (left_out != NULL && refs_str_is(name, left_out)) continue;
         REFS_TRY(refs_json_write_member(name, refs_json_at(members, i), text, err));
     }
     if (seal != NULL) {
@@ -49,13 +50,13 @@ static refs_status put_sealed(const refs_json *members, const char *seal, refs_b
     return refs_buf_append(text, "}", 1, err);
 }
 
-static refs_status put_all(const refs_json *root, const char *seal, refs_buf *text,
-                           refs_error *err) {
+static refs_status put_all(const refs_json *root, const char *seal, const char *left_out,
+                           refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(root); i++) {
         const refs_str name = refs_json_name_at(root, i);
         REFS_TRY(refs_str_is(name, REFS_V2_MEMBER)
-                     ? put_sealed(refs_json_at(root, i), seal, text, err)
+                     ? put_sealed(refs_json_at(root, i), seal, left_out, text, err)
                      : refs_json_write_member(name, refs_json_at(root, i), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
@@ -69,7 +70,7 @@ refs_status refs_icechunk__seal_holes(refs_bytes metadata, const char *seal, ref
                                       refs_error *err) {
     refs_json_doc *doc;
     REFS_TRY(parse(metadata, &doc, err));
-    const refs_status status = put_all(refs_json_root(doc), seal, sealed, err);
+    const refs_status status = put_all(refs_json_root(doc), seal, NULL, sealed, err);
     refs_json_doc_free(doc);
     return status;
 }
@@ -81,7 +82,8 @@ refs_status refs_icechunk__check_seal(refs_bytes metadata, const char *seal, ref
     const refs_json *root = refs_json_root(doc);
     const refs_json *own = refs_json_get(refs_json_get(root, REFS_V2_MEMBER), REFS_SEAL_MEMBER);
     const bool is_sealed = refs_str_is(refs_json_text(own), seal);
-    const refs_status status = put_all(root, is_sealed ? seal : NULL, checked, err);
+    const refs_status status =
+        put_all(root, NULL, is_sealed ? NULL : REFS_HOLES_MEMBER, checked, err);
     refs_json_doc_free(doc);
     return status;
 }

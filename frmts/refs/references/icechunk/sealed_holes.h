@@ -21,7 +21,7 @@ bool refs_icechunk__has_holes(refs_bytes metadata);
 refs_status refs_icechunk__seal_holes(refs_bytes metadata, const char *seal, refs_buf *sealed,
                                       refs_error *err);
 
-/** Appends metadata, without its record of holes if that has another seal. */
+/** Appends metadata without the seal, and without the record of holes if that has another one. */
 refs_status refs_icechunk__check_seal(refs_bytes metadata, const char *seal, refs_buf *checked,
                                       refs_error *err);
 
