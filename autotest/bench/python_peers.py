@@ -6,7 +6,7 @@ processor seconds, requests, bytes and peak memory of each read.
                     [--peers refs zarr] [--reads step all]
 
 BUILD is a build folder (build/release): its `python` and its program `refs` are used. The Python
-that runs this has xarray and what its peers need, with the versions that were measured:
+that runs this, 3.12 or later, has xarray and what its peers need, with the versions that were measured:
 
     pip install xarray==2026.9.0 numpy==2.5.5 dask==2026.8.0 h5netcdf==1.8.2 h5py==3.16.0 \\
         zarr==3.4.2 kerchunk==0.2.10 fsspec==2026.9.0 aiohttp==3.14.5 virtualizarr==2.8.0 \\
