@@ -326,13 +326,13 @@ class Masters(Property):
                 file.renameVariable("time", "hour")
         write_master("a.nca", files)
         for selection in ((), ("--variables", "v")):
-            self.assertIn("cannot be ordered along time", self.fail("combine", "a.nca", "--along", "time", "-o", "x.json", *selection))
+            self.assertIn("none in f0.nc, a file of a.nca: add it to all files of this master", self.fail("combine", "a.nca", "--along", "time", "-o", "x.json", *selection))
 
     def test_what_cannot_be_said_is_an_error(self):
         files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]
         for problem, master in (("only whole variables", write_master("a.nca", files[:2])),
                                 ("expected variables of this name, found x", write_master("b.nca", files[:2], length=2, variable="x")),
-                                ("gone.nc", write_master("c.nca", ["f0.nc", "gone.nc"], length=2)),
+                                ("gone.nc: No such file or directory: it is a file of c.nca: restore it", write_master("c.nca", ["f0.nc", "gone.nc"], length=2)),
                                ("expected each file at one place, found f0.nc at several", write_master("d.nca", ["f0.nc", "f0.nc"], length=2)),
                                ("fragments of one value each", write_values("e.nca"))):
             for options in ((), ("--format", "cfa")):

@@ -362,9 +362,11 @@ refs_status refs_combine_open_name(const refs_names_host *host, const refs_combi
  * file. */
 bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t size);
 
-/** The advice for a user whose `name`, a folder or a pattern on an HTTP server, cannot be listed;
- * NULL for other names. */
-const char *refs_combine_advice_for(const char *name);
+/** Fails with the status and the message of a source that cannot be opened, and with advice if it
+ * is a file of a master, or a folder or pattern on an HTTP server. `masters` may be NULL. */
+refs_status refs_combine_fail_source(const refs_combine_masters *masters, const char *name,
+                                     refs_status status, const refs_error *problem,
+                                     refs_error *err);
 
 /** Fails because nothing matches a pattern or a prefix of a store: REFS_NOT_FOUND. */
 refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err);

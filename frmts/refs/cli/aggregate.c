@@ -88,9 +88,12 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     if (all->writing.version != REFS_CFA_CF_1_13)
         opened->format = refs_cfa_format_of(vfs, opened->location);
     const bool is_seen = refs_vfs_look(vfs, opened->location, now);
-    REFS_TRY(looks ? open_arrays(all, number, opened, err)
-                   : tool_references_open(&all->target->session, opened->location,
-                                          &opened->arrays.set.set, err));
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = looks ? open_arrays(all, number, opened, &problem)
+                                     : tool_references_open(&all->target->session, opened->location,
+                                                            &opened->arrays.set.set, &problem);
+    REFS_TRY(refs_combine_fail_source(all->options.masters, all->names.items[number], status,
+                                      &problem, err));
     if (!is_seen) (void)refs_vfs_ask(vfs, opened->location, now);
     return REFS_OK;
 }

@@ -238,10 +238,8 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status =
         refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
-    const char *advice = refs_combine_advice_for(all->names.items[number]);
-    if (status != REFS_NOT_FOUND || advice == NULL)
-        return refs_fail(err, status, "%s", problem.message);
-    return refs_fail(err, status, "%s: %s", problem.message, advice);
+    return refs_combine_fail_source(all->options.masters, all->names.items[number], status,
+                                    &problem, err);
 }
 
 static void close_source(const build *all, refs_set *set) {

@@ -304,6 +304,9 @@ refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_er
  * it. */
 uint32_t refs_combine__find_master_file(const refs_combine_masters *masters, const char *name);
 
+/** The name of the first master that has the file of that number; NULL for NONE. */
+const char *refs_combine__name_master(const refs_combine_masters *masters, uint32_t number);
+
 /** The file of this number; NULL for NONE. */
 const refs_combine_master_file *refs_combine__master_file(const refs_combine_masters *masters,
                                                           uint32_t number);

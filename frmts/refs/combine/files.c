@@ -115,7 +115,10 @@ typedef struct many_files {
 
 static refs_status open_file(const many_files *all, size_t number, refs_set **set,
                              refs_error *err) {
-    return refs_set_open(all->files->vfs, all->names[number], &all->sets, set, err);
+    refs_error problem = REFS_ERROR_INIT;
+    const char *name = all->names[number];
+    const refs_status status = refs_set_open(all->files->vfs, name, &all->sets, set, &problem);
+    return refs_combine_fail_source(all->options.masters, name, status, &problem, err);
 }
 
 static refs_status find_dims(many_files *all, refs_combine *combine, refs_error *err) {
@@ -379,13 +382,6 @@ static refs_status list_prefix(const refs_names_host *host, const char *location
     return refs_fail(err, status, "%s", problem.message);
 }
 
-static refs_status fail_open(const char *location, const refs_error *problem, refs_status status,
-                             refs_error *err) {
-    const char *advice = status == REFS_NOT_FOUND ? refs_combine_advice_for(location) : NULL;
-    return refs_fail(err, status, "%s%s%s", problem->message, advice != NULL ? ": " : "",
-                     advice != NULL ? advice : "");
-}
-
 static refs_status open_itself(const refs_names_host *host, const refs_combine_files *files,
                                refs_set **set, refs_error *err) {
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
@@ -400,7 +396,7 @@ static refs_status open_itself(const refs_names_host *host, const refs_combine_f
     else if (names.size > 0)
         status = open_listed(files, &names, set, err);
     else
-        status = fail_open(files->location, &problem, status, err);
+        status = refs_combine_fail_source(NULL, files->location, status, &problem, err);
     return status;
 }
 

@@ -403,6 +403,11 @@ const refs_combine_master_file *refs_combine__master_file(const refs_combine_mas
     return number != REFS_COMBINE_NONE ? &masters->items[number] : NULL;
 }
 
+const char *refs_combine__name_master(const refs_combine_masters *masters, uint32_t number) {
+    const refs_combine_master_file *file = refs_combine__master_file(masters, number);
+    return file != NULL && file->n > 0 ? file->uses[0].by->name : NULL;
+}
+
 bool refs_combine__has_masters(const refs_combine_masters *masters) {
     return masters != NULL && masters->n > masters->n_before;
 }

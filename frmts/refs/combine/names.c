@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "combine_internal.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine.h"
 #include "refs/folder.h"
@@ -94,7 +95,9 @@ bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t s
     return matches && (size > 0 || has_data_name(name) || has_json_name(name));
 }
 
-const char *refs_combine_advice_for(const char *name) {
+/* The advice for a user whose `name`, a folder or a pattern on an HTTP server, cannot be listed;
+ * NULL for other names. */
+static const char *advice_for(const char *name) {
     const bool is_http = refs_url_is_http(refs_str_from(name)) || strncmp(name, "/vsicurl", 8) == 0;
     const size_t size = strlen(name);
     if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
@@ -102,8 +105,23 @@ const char *refs_combine_advice_for(const char *name) {
            "object store that has them (s3://bucket/folder/)";
 }
 
+refs_status refs_combine_fail_source(const refs_combine_masters *masters, const char *name,
+                                     refs_status status, const refs_error *problem,
+                                     refs_error *err) {
+    if (status != REFS_NOT_FOUND) return refs_fail(err, status, "%s", problem->message);
+    const uint32_t file = refs_combine__find_master_file(masters, name);
+    const char *master = refs_combine__name_master(masters, file), *advice = advice_for(name);
+    if (master != NULL)
+        return refs_fail(err, status,
+                         "%s: it is a file of %s: restore it or, if it was moved, replace its name "
+                         "(refs mv %s --rewrite 'OLD=>NEW')",
+                         problem->message, master, master);
+    return refs_fail(err, status, "%s%s%s", problem->message, advice != NULL ? ": " : "",
+                     advice != NULL ? advice : "");
+}
+
 refs_status refs_combine_fail_unmatched(const char *pattern, refs_error *err) {
-    const char *advice = refs_combine_advice_for(pattern);
+    const char *advice = advice_for(pattern);
     if (advice == NULL && strstr(pattern, "**") != NULL)
         advice = "** matches one folder, like *: name a folder to use all files below it";
     return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s%s", pattern,

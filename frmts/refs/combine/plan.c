@@ -111,13 +111,17 @@ static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other,
         members[i] = &all->combine->members[numbers[i]];
         if (members[i]->axes[all->concat].array == REFS_COMBINE_NONE) without = members[i];
     }
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s and %s cannot be ordered along %s: expected its coordinate in both, of "
-                     "one type, found %s%s: leave one of them out, or combine along other "
-                     "dimensions",
-                     members[0]->name, members[1]->name, all->combine->options.dims[all->concat],
-                     without != NULL ? "none in " : "two types",
-                     without != NULL ? without->name : "");
+    const char *master = without != NULL ? refs_combine__name_master(all->combine->options.masters,
+                                                                     without->master_file)
+                                         : NULL;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s and %s cannot be ordered along %s: expected its coordinate in both, of "
+        "one type, found %s%s%s%s: %s, or combine along other dimensions",
+        members[0]->name, members[1]->name, all->combine->options.dims[all->concat],
+        without != NULL ? "none in " : "two types", without != NULL ? without->name : "",
+        master != NULL ? ", a file of " : "", master != NULL ? master : "",
+        master != NULL ? "add it to all files of this master" : "leave one of them out");
 }
 
 /* Coordinates are combined as stored, so their packing must be equal. */
