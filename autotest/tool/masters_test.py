@@ -46,7 +46,8 @@ def write(name, times, *, variables=("v",), lon=LON, group=None, scale=None, mor
 
 
 def write_master(name, files, *, first=0, length=1, variable="v", more=None):
-    """A master of CF-1.13 as others write it: one fragment of `length` steps in each file, or None for none; times count from `first`."""
+    """A master of CF-1.13 as others write it: one fragment of `length` steps in each file, or None for none; times count from `first`.
+    With tuples of files, which are copies, one of CFA-0.6."""
     with netCDF4.Dataset(name, "w") as file:
         file.Conventions = "CF-1.13"
         for dim, size in (("time", len(files) * length), ("lat", 2), ("lon", len(LON)), ("f_time", len(files)), ("f_one", 1), ("map", 3)):
@@ -60,9 +61,14 @@ def write_master(name, files, *, first=0, length=1, variable="v", more=None):
         v.aggregated_data = "map: v_map uris: v_uris identifiers: v_identifiers"
         sizes = file.createVariable("v_map", "i4", ("map", "f_time"), fill_value=-1)
         sizes[0, :], sizes[1, 0], sizes[2, 0] = length, 2, len(LON)
-        uris = file.createVariable("v_uris", str, ("f_time", "f_one", "f_one"))
+        copies = len(files[0]) if isinstance(files[0], tuple) else 0
+        if copies:
+            v.aggregated_data = "location: v_map file: v_uris address: v_identifiers format: v_format"
+            file.createVariable("v_format", str, ())[...] = "nc"
+            file.createDimension("f_copy", copies)
+        uris = file.createVariable("v_uris", str, ("f_time", "f_one", "f_one", "f_copy")[:3 + (copies > 0)])
         for i, uri in enumerate(files):
-            uris[i, 0, 0] = uri or ""
+            uris[i, 0, 0] = np.array(uri, dtype=object) if copies else uri or ""
         file.createVariable("v_identifiers", str, ())[...] = variable
         if more:
             more(file)
@@ -358,6 +364,18 @@ class Masters(Property):
             with self.subTest(name):
                 self.run_refs("append", name, files[2])
                 self.check_values(name, files)
+
+    def test_copies_of_files(self):
+        """The first copy that exists is read, as by readers of the master (CFA-0.6)."""
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        for name, first in (("a.nca", 0), ("b.nca", 2)):
+            write_master(name, [(f"gone/{files[first]}", files[first]), (files[first + 1], "gone.nc")], first=first)
+        for end, options in OUTPUTS.items():
+            with self.subTest(end):
+                self.combine(f"all.{end}", *files, options=options)
+                self.check_same(self.combine(f"x.{end}", "a.nca", "b.nca", options=("--along", "time", *options)), f"all.{end}")
+        self.run_refs("append", "a.nca", *files[2:])
+        self.check_values("a.nca", files)
 
     def test_options_that_select_or_name(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]

@@ -164,11 +164,13 @@ refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_arra
 /** A partition of an aggregation: a region, and the fragment that gives its values. Strings are
  * borrowed from the aggregation. */
 typedef struct refs_partition {
+    uint64_t number;               /**< in C order of the matrix of partitions */
     uint64_t index[REFS_MAX_RANK]; /**< in the matrix of partitions */
     uint64_t begin[REFS_MAX_RANK]; /**< elements [begin, end) of the aggregation */
     uint64_t end[REFS_MAX_RANK];
-    bool has_fragment;    /**< if false, its values are missing, and what follows is "" */
-    const char *file;     /**< as the aggregation names it; "" for its own file */
+    bool has_fragment; /**< if false, its values are missing, and what follows is "" */
+    const char *file;  /**< as the aggregation names it, the first of copies (CFA-0.6); "" for its
+                            own file */
     const char *variable; /**< in that file */
     const char *format;   /**< of that file, "NETCDF4", if the aggregation states it, else "" */
 } refs_partition;
@@ -190,6 +192,12 @@ typedef struct refs_fragment_places {
  * aggregation may not name it. Without an aggregation, `meta` is NULL: names are URIs, or paths. */
 refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
                                     const char *file, refs_buf *location, refs_error *err);
+
+/** Works like refs_aggregation_locate for the file of a fragment, of which there may be copies. */
+refs_status refs_aggregation_locate_fragment(const refs_array_meta *meta,
+                                             const refs_fragment_places *places,
+                                             const refs_partition *fragment, refs_buf *location,
+                                             refs_error *err);
 
 /** Sets *border to the first index after that of `element`, along dimension `dim`, at which a
  * partition begins or ends; to the size of the dimension if there is none. */

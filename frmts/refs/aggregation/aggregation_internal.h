@@ -179,6 +179,11 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
                                      const refs_agg_names *names, refs_str file,
                                      refs_buf *locations, refs_error *err);
 
+/** Works like refs_aggregation__locate for the file of a fragment and its copies. */
+refs_status refs_aggregation__locate_copies(const refs_aggregation *aggregation,
+                                            const refs_agg_names *names, uint64_t number,
+                                            refs_buf *locations, refs_error *err);
+
 /* -- rename.c ---------------------------------------------------------------------------------- */
 
 /** Renaming the files of one aggregation. */

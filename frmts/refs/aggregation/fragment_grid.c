@@ -195,7 +195,7 @@ refs_status refs_fragment_grid_set(refs_fragment_grid *grid, uint64_t number,
 void refs_fragment_grid_get(const refs_fragment_grid *grid, uint64_t number,
                             refs_partition *partition) {
     const refs_fragment_source *fragment = grid->values == NULL ? &grid->sources[number] : NULL;
-    *partition = (refs_partition){.file = "", .variable = "", .format = ""};
+    *partition = (refs_partition){.number = number, .file = "", .variable = "", .format = ""};
     refs_fragment_grid_index(grid, number, partition->index);
     for (size_t dim = 0; dim < grid->rank; dim++) {
         const refs_fragment_interval *interval =

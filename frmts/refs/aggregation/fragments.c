@@ -296,17 +296,11 @@ static void prefix_place(const refs_fragments *fragments, const refs_aggregation
 }
 
 static refs_status locate(const refs_fragments *fragments, const refs_aggregation *aggregation,
-                          const refs_fragment_source *fragment, refs_buf *locations,
-                          refs_error *err) {
+                          uint64_t number, refs_buf *locations, refs_error *err) {
     const refs_fragments_options *options = &fragments->options;
     const refs_agg_names names = {options->location, fragments->sets.rewrites,
                                   fragments->sets.remote_to_local};
-    for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {
-        uint32_t id = aggregation->grid.files[fragment->first_file + k];
-        if (id == REFS_NO_TEXT) continue;
-        refs_str file = refs_intern_get(&aggregation->grid.strings, id);
-        REFS_TRY(refs_aggregation__locate(aggregation, &names, file, locations, err));
-    }
+    REFS_TRY(refs_aggregation__locate_copies(aggregation, &names, number, locations, err));
     return refs_buf_append(locations, "", 1, err);
 }
 
@@ -392,7 +386,7 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     refs_fragment_file *file = &fragments->own;
     refs_expected expected = {.etag = NULL};
     refs_status status = REFS_OK;
-    if (!fragment->is_own) status = locate(fragments, aggregation, fragment, &locations, err);
+    if (!fragment->is_own) status = locate(fragments, aggregation, wanted->number, &locations, err);
     if (status == REFS_OK && !fragment->is_own)
         status = find_recorded(fragments, aggregation, fragment, &expected, err);
     if (status != REFS_OK) prefix_place(fragments, aggregation, wanted->number, err);
@@ -750,7 +744,7 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
     REFS_SCOPED_BUF locations = REFS_BUF_INIT;
     const char *location = fragments->options.location;
     bool is_located = !fragment->is_there || fragment->is_own ||
-                      locate(fragments, aggregation, fragment, &locations, NULL) == REFS_OK;
+                      locate(fragments, aggregation, number, &locations, NULL) == REFS_OK;
     if (locations.size > 0) location = (const char *)locations.data;
     return is_located && refs_fetcher_is_local(fragments->options.fetcher, location);
 }

@@ -75,7 +75,8 @@ static refs_status add_fragment(listing *all, const refs_partition *fragment, si
                                 refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_master_file *file;
-    REFS_TRY(locate(all, fragment->file, &location, err));
+    REFS_TRY(refs_aggregation_locate_fragment(all->meta, &all->master->places, fragment, &location,
+                                              err));
     REFS_TRY(add_file(all->files, fragment->file, (const char *)location.data, &file, err));
     file->has_other_names = file->has_other_names || strcmp(file->name, fragment->file) != 0;
     *number = (size_t)(file - all->files->items);

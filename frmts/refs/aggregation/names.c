@@ -173,15 +173,11 @@ static refs_status look(const refs_vfs *vfs, const char *location, bool *is_ther
                : refs_fail(err, status, "%s", problem.message);
 }
 
-refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
-                                    const char *file, refs_buf *location, refs_error *err) {
-    const refs_agg_names names = {places->master, places->sets->rewrites,
-                                  places->sets->remote_to_local};
-    static const refs_aggregation none = {.encoding = &refs_encoding_cf113};
-    const refs_aggregation *aggregation = meta != NULL ? meta->aggregation : &none;
-    REFS_SCOPED_BUF all = REFS_BUF_INIT;
-    REFS_TRY(refs_aggregation__locate(aggregation, &names, refs_str_from(file), &all, err));
-    refs_str rest = refs_buf_text(&all);
+/* Appends the first of several locations, each with a NUL, at which there is a file; or else the
+ * first. */
+static refs_status choose(const refs_fragment_places *places, const refs_buf *all,
+                          refs_buf *location, refs_error *err) {
+    refs_str rest = refs_buf_text(all);
     const char *name, *first = NULL;
     bool is_there = false;
     while (!is_there && refs_str_next_text(&rest, &name)) {
@@ -191,4 +187,42 @@ refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_frag
         if (is_there) first = name;
     }
     return first != NULL ? refs_buf_append(location, first, strlen(first) + 1, err) : REFS_OK;
+}
+
+static refs_agg_names names_of(const refs_fragment_places *places) {
+    return (refs_agg_names){places->master, places->sets->rewrites, places->sets->remote_to_local};
+}
+
+refs_status refs_aggregation_locate(const refs_array_meta *meta, const refs_fragment_places *places,
+                                    const char *file, refs_buf *location, refs_error *err) {
+    const refs_agg_names names = names_of(places);
+    static const refs_aggregation none = {.encoding = &refs_encoding_cf113};
+    const refs_aggregation *aggregation = meta != NULL ? meta->aggregation : &none;
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
+    REFS_TRY(refs_aggregation__locate(aggregation, &names, refs_str_from(file), &all, err));
+    return choose(places, &all, location, err);
+}
+
+refs_status refs_aggregation__locate_copies(const refs_aggregation *aggregation,
+                                            const refs_agg_names *names, uint64_t number,
+                                            refs_buf *locations, refs_error *err) {
+    const refs_fragment_grid *grid = &aggregation->grid;
+    for (size_t k = 0; k < grid->n_alternatives; k++) {
+        const uint32_t id = grid->files[grid->sources[number].first_file + k];
+        if (id == REFS_NO_TEXT) continue;
+        REFS_TRY(refs_aggregation__locate(aggregation, names, refs_intern_get(&grid->strings, id),
+                                          locations, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_aggregation_locate_fragment(const refs_array_meta *meta,
+                                             const refs_fragment_places *places,
+                                             const refs_partition *fragment, refs_buf *location,
+                                             refs_error *err) {
+    const refs_agg_names names = names_of(places);
+    REFS_SCOPED_BUF all = REFS_BUF_INIT;
+    REFS_TRY(
+        refs_aggregation__locate_copies(meta->aggregation, &names, fragment->number, &all, err));
+    return choose(places, &all, location, err);
 }
