@@ -377,6 +377,24 @@ class Masters(Property):
         self.run_refs("append", "a.nca", *files[2:])
         self.check_values("a.nca", files)
 
+    def test_patterns_that_masters_record(self):
+        """Values that names of files have cannot be found without the pattern; growing masters use the recorded one."""
+        files = [write(f"f{i}.nc", [0], scale=1) for i in range(4)]
+        for number, name in enumerate(files):
+            with netCDF4.Dataset(name, "a") as file:
+                file["v"][:] += number
+        for name, some in (("a.nc", files[:2]), ("b.nc", files[2:])):
+            self.run_refs("index", *some, "--pattern", "f{run:d}.nc", "-o", name)
+        for options in ((), ("--along", "run"), ("--format", "cfa"), ("--format", "cfa", "--along", "run")):
+            with self.subTest(options):
+                message = self.fail("combine", "a.nc", "b.nc", "-o", "x.nca" if "cfa" in options else "x.json", *options)
+                self.assertIn("a.nc was made with --pattern 'f{run:d}.nc'" if options else "--pattern if file names", message)
+        self.combine("x.json", "a.nc", "b.nc", options=("--pattern", "f{run:d}.nc"))
+        self.run_refs("append", "a.nc", files[2], "b.nc")
+        expected = [netCDF4.Dataset(name)["v"][:].filled() for name in files]
+        for name in ("x.json", "a.nc"):
+            np.testing.assert_array_equal(read(name), expected)
+
     def test_options_that_select_or_name(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]
         self.combine("x.nca", *files, options=("--format", "cfa", "--variables", "w"))

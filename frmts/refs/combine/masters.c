@@ -28,6 +28,7 @@ typedef struct master_file {
 typedef struct master {
     size_t number; /* of the source */
     char *name;
+    char *pattern; /* of the names of its files, as recorded; or NULL */
     refs_master_files files;
     master_file *items; /* one for each of these */
     size_t n_items, capacity;
@@ -87,6 +88,7 @@ static void free_master(master *one) {
     refs_free(one->coordinates);
     refs_free(one->items);
     refs_free(one->name);
+    refs_free(one->pattern);
     refs_intern_clear(&one->dims);
     refs_master_files_clear(&one->files);
     refs_intern_clear(&one->arrays);
@@ -290,6 +292,13 @@ static refs_status check_files(master *to, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_status keep_pattern(const refs_part_reader *in, master *to, refs_error *err) {
+    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
+    REFS_TRY(refs_combine_how_read_set(in->part->set, &how, err));
+    return how.pattern != NULL ? refs_str_keep(refs_str_from(how.pattern), &to->pattern, err)
+                               : REFS_OK;
+}
+
 static refs_status list_all(listing *all, refs_error *err) {
     refs_part_reader *in = all->in;
     const refs_hierarchy *hierarchy = in->source.hierarchy;
@@ -300,6 +309,7 @@ static refs_status list_all(listing *all, refs_error *err) {
         REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->combine->options.notes,
                                         &in->aggregations, err));
     REFS_TRY(refs_str_keep(refs_str_from(in->part->name), &all->to->name, err));
+    REFS_TRY(keep_pattern(in, all->to, err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
         REFS_TRY(list_array(all, refs_hierarchy_array(hierarchy, i), err));
     REFS_TRY(refs_master_files_list(&files, &all->to->files, err));
@@ -603,11 +613,23 @@ static refs_status note_replaced(refs_combine_masters *masters, const master *on
     return REFS_OK;
 }
 
+static int by_number(const void *left, const void *right) {
+    const master *const *a = left, *const *b = right;
+    return ((*a)->number > (*b)->number) - ((*a)->number < (*b)->number);
+}
+
+/* Sorts masters that threads found, so that messages name the first. */
+static void sort_new(const refs_combine_masters *masters) {
+    const size_t n = masters->n - masters->n_before;
+    if (n > 0) qsort(masters->masters + masters->n_before, n, sizeof *masters->masters, by_number);
+}
+
 /* Lists the names to read. Masters that are sources themselves come last: files are read first. */
 static refs_status list_names(replacing *all, refs_error *err) {
     refs_combine_masters *masters = all->masters;
     const refs_combine_named *names = all->names;
     REFS_TRY(list_given(all, err));
+    sort_new(masters);
     for (size_t i = masters->n_before; i < masters->n; i++)
         REFS_TRY(note_replaced(masters, masters->masters[i], err));
     for (size_t i = 0; i < names->n; i++) {
@@ -653,15 +675,31 @@ static bool is_in_files(const refs_combine *combine, const master *one, refs_str
     return false;
 }
 
+/* Fails if the names of files have the values of a variable that no file has. */
+static refs_status check_pattern(const master *one, refs_str path, refs_error *err) {
+    REFS_SCOPED_BUF dims = REFS_BUF_INIT;
+    const char *dim;
+    if (one->pattern != NULL) REFS_TRY(refs_combine_pattern_dims(one->pattern, &dims, err));
+    for (refs_str rest = refs_buf_text(&dims); refs_str_next_text(&rest, &dim);)
+        if (refs_str_is(refs_path_last(path), dim))
+            return refs_fail(err, REFS_INVALID,
+                             "%s was made with --pattern '%s': expected this option again, because "
+                             "its files have no %s",
+                             one->name, one->pattern, dim);
+    return REFS_OK;
+}
+
 /* Adds the variables that no file has to those that are read from a master. */
 static refs_status find_rest(const refs_combine *combine, master *one, bool *are_more,
                              refs_error *err) {
     const bool is_some = combine->options.group != NULL;
     const size_t n = one->rest.count;
     for (uint32_t i = 0; !is_some && i < one->own.count; i++) {
+        const refs_str path = refs_intern_get(&one->own, i);
         uint32_t id;
-        if (!is_in_files(combine, one, refs_intern_get(&one->own, i)))
-            REFS_TRY(refs_intern_add(&one->rest, refs_intern_get(&one->own, i), &id, err));
+        if (is_in_files(combine, one, path)) continue;
+        REFS_TRY(check_pattern(one, path, err));
+        REFS_TRY(refs_intern_add(&one->rest, path, &id, err));
     }
     *are_more = *are_more || one->rest.count > n;
     return REFS_OK;
