@@ -153,6 +153,16 @@ class Masters(Property):
         self.run_refs("append", "-q", "grown.nca", self.combine("rest.nc", *files[1:4]))
         self.check_same("grown.nca", "all.nca")
 
+    def test_grow_by_masters_of_all_encodings(self):
+        files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(4)]
+        for version in VERSIONS:
+            made = ("--format", "cfa", "--cfa-version", version)
+            grown, added = (self.combine(f"{k}.nca", *files[2 * k:2 * k + 2], options=made) for k in range(2))
+            with self.subTest(version=version):
+                self.run_refs("append", "-q", grown, added)
+                self.check_same(grown, self.combine("all.nca", *files, options=made))
+                self.check_values(grown, files)
+
     def test_tiles_whose_masters_lack_some(self):
         files = {(i, k): write(f"f{i}{k}.nc", [i], lon=LON + 40 * k) for i in range(2) for k in range(3)}
         along = ("--along", "time", "--along", "lon")

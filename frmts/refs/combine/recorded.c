@@ -356,6 +356,7 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     refs_combine_member *member = &all->entries[number].member;
     const size_t n = master->n_documents;
     member->number = number;
+    member->along = member->master_file = REFS_COMBINE_NONE;
     REFS_TRY(copy_text(grown->names[number], &member->name, err));
     REFS_TRY(copy_text(grown->as != NULL ? grown->as[number] : NULL, &member->fragment, err));
     if (n == 0) return REFS_OK;
@@ -495,7 +496,10 @@ static refs_status keep_master(refs_combine *combine, const refs_intern *strings
 refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_grown_master *grown,
                                     refs_error *err) {
     const refs_combine_part *part = grown->part;
-    refs_combine_member master = {.number = part->number, .role = REFS_COMBINE_IS_MASTER};
+    refs_combine_member master = {.number = part->number,
+                                  .along = REFS_COMBINE_NONE,
+                                  .master_file = REFS_COMBINE_NONE,
+                                  .role = REFS_COMBINE_IS_MASTER};
     refs_intern strings = {0};
     table all = {.combine = combine,
                  .strings = &strings,
