@@ -49,12 +49,8 @@ static bool has_base(refs_str name, refs_str base) {
     return end.data[0] == '_' && end.size > 1;
 }
 
-static refs_str text_of(const refs_json *attributes, const char *name) {
-    return refs_json_text(refs_json_get(attributes, name));
-}
-
 static refs_str standard_name_of(const refs_json *attributes) {
-    return text_of(attributes, "standard_name");
+    return refs_cf_attribute_text(attributes, "standard_name");
 }
 
 /* Whether each dimension of a coordinate is a dimension of the array with one message per
@@ -101,8 +97,9 @@ static bool are_bounds_of(const refs_array_meta *meta, const refs_array_meta *bo
 }
 
 static refs_status read_coordinate(const refs_grib_set *at, coordinate *added, refs_error *err) {
-    const refs_array_meta *bounds = refs_hierarchy_resolve(
-        at->hierarchy, added->meta->group, text_of(added->meta->attributes, "bounds"));
+    const refs_array_meta *bounds =
+        refs_hierarchy_resolve(at->hierarchy, added->meta->group,
+                               refs_cf_attribute_text(added->meta->attributes, "bounds"));
     REFS_TRY(read_values(at, added->meta, &added->values, err));
     return are_bounds_of(added->meta, bounds) ? read_values(at, bounds, &added->bounds, err)
                                               : REFS_OK;
@@ -137,7 +134,7 @@ static refs_status add_coordinate(const refs_grib_set *at, refs_grib_messages *m
 static refs_status add_coordinates(const refs_grib_set *at, refs_grib_messages *messages,
                                    refs_error *err) {
     const refs_array_meta *meta = messages->meta;
-    refs_str names = text_of(meta->attributes, "coordinates"), name;
+    refs_str names = refs_cf_attribute_text(meta->attributes, "coordinates"), name;
     for (size_t dim = 0; dim < meta->rank; dim++)
         REFS_TRY(add_coordinate(at, messages, refs_str_from(meta->dims[dim]), err));
     while (refs_str_next_word(&names, " ", &name))
@@ -147,11 +144,11 @@ static refs_status add_coordinates(const refs_grib_set *at, refs_grib_messages *
 
 /* Whether a codec decodes a field of a message, and which one. */
 static bool is_of_field(const refs_json *config, uint64_t *field) {
-    const refs_str var = text_of(config, "var");
+    const refs_str var = refs_json_text(refs_json_get(config, "var"));
     *field = 0;
     refs_json_u64(refs_json_get(config, "field"), field);
-    return refs_str_is(text_of(config, "id"), "grib") && !refs_str_is(var, "latitude") &&
-           !refs_str_is(var, "longitude");
+    return refs_str_is(refs_json_text(refs_json_get(config, "id")), "grib") &&
+           !refs_str_is(var, "latitude") && !refs_str_is(var, "longitude");
 }
 
 refs_status refs_grib_messages_open(const refs_grib_set *at, const refs_array_meta *meta,
@@ -289,14 +286,15 @@ static bool is_one_coordinate(const refs_grib_messages *messages, const coordina
 /* Finds the field's coordinate that corresponds to `of`; without attributes if there is none. */
 static refs_status find_coordinate(const said *at, const coordinate *of, said_coordinate *found,
                                    refs_error *err) {
-    refs_str names = text_of(refs_json_root(at->attributes), "coordinates"), name;
+    refs_str names = refs_cf_attribute_text(refs_json_root(at->attributes), "coordinates"), name;
     while (refs_str_next_word(&names, " ", &name)) {
         said_coordinate next = {.name = name};
         attribute_search search = {name, &next.attributes};
         REFS_TRY(refs_scan_each_document(at->scan, find_attributes, &search, err));
         if (next.attributes != NULL && is_one_coordinate(at->messages, of, &next) &&
             find_values(at->scan, name, 1, &next.value)) {
-            const refs_str bounds = text_of(refs_json_root(next.attributes), "bounds");
+            const refs_str bounds =
+                refs_cf_attribute_text(refs_json_root(next.attributes), "bounds");
             next.has_bounds = bounds.size > 0 && find_values(at->scan, bounds, 2, next.bounds);
             *found = next;
             return REFS_OK;

@@ -3,6 +3,7 @@
 
 #include "refs/vfs.h"
 
+/* Who serves locations with a prefix. Schemes of URLs are in base/url.c. */
 static const struct {
     const char *prefix;
     refs_object_kind kind;
