@@ -86,7 +86,8 @@ def write_values(name):
 
 def read(name, *, variable="v"):
     root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-    return root.OpenMDArray(variable).ReadAsArray()
+    array = root.OpenMDArray(variable)
+    return np.array(array.Read()) if array.GetDataType().GetClass() == gdal.GEDTC_STRING else array.ReadAsArray()
 
 
 class Masters(Property):
@@ -266,6 +267,39 @@ class Masters(Property):
                     with netCDF4.Dataset("all.nc") as file:
                         file[name].set_auto_maskandscale(False)
                         np.testing.assert_array_equal(read(output, variable=name), file[name][:], name)
+
+    def test_what_was_made_of_masters_grows(self):
+        """Whether masters have all of a variable themselves, a file for each variable, or files without the concat dimension."""
+        def add(file, times):
+            file.createVariable("q", "f4", ("time",))[:] = times
+            file.createVariable("name", str, ("time",))[:] = np.array([f"n{time}" for time in times], dtype=object)
+
+        def make(name, times, area=True):
+            with netCDF4.Dataset(write(name, times), "a") as file:
+                add(file, times)
+                if area:
+                    file.createVariable("area", "f8", ("lat", "lon"))[:] = np.arange(80).reshape(2, 40)
+            return name
+
+        def make_split(number, times):
+            self.run_refs("split", make("whole.nc", times), "-o", f"s{number}.nca", "--subarray-shape", "time=1")
+            return f"s{number}.nca"
+
+        def make_own(number, times):
+            return write_master(f"o{number}.nca", [write(f"o{number}.{time}.nc", [time]) for time in times], first=times[0], more=lambda file: add(file, times))
+
+        expected = make("all.nc", range(6))
+        make("later.nc", (4, 5))
+        for kind, first, second in (("split", make_split(0, (0, 1)), make_split(1, (2, 3))), ("own", make_own(0, (0, 1)), make_own(1, (2, 3)))):
+            for end, options in {**OUTPUTS, "parq": (), "icechunk": ()}.items():
+                with self.subTest(kind=kind, end=end):
+                    output = self.combine(f"{kind}.{end}", first, options=(*options, "--along", "time"))
+                    self.run_refs("append", "-q", output, second)
+                    self.run_refs("append", "-q", output, "later.nc")
+                    for name in ("time", "v", "q", "name", "area"):
+                        with netCDF4.Dataset(expected) as file:
+                            file[name].set_auto_maskandscale(False)
+                            self.assertEqual(file[name][:].tolist(), np.reshape(read(output, variable=name), file[name].shape).tolist(), name)
 
     def test_files_without_a_dimension_that_no_master_has(self):
         """Each file is a step of a new dimension; with files that have the dimension, it is an error."""

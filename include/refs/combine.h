@@ -320,7 +320,8 @@ void refs_combine_masters_free(refs_combine_masters *masters);
 /** The names of all sources, by their numbers. */
 typedef struct refs_combine_named {
     const char *const *items;
-    size_t n, n_own; /**< the first n_own are those of what grows: none of them may be a master */
+    size_t n, n_own; /**< the first n_own are those of what grows; it has the files of masters among
+                        them, too */
 } refs_combine_named;
 
 /** Appends the names of the sources, each with a NUL, with those of the files of each master that

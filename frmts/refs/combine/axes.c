@@ -299,8 +299,7 @@ static refs_status insert_added_dims(refs_part_reader *in, refs_error *err) {
 static void leave_out_dims(refs_part_reader *in) {
     for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
         refs_combine_axis *axis = &in->member->axes[concat];
-        const refs_str dim = refs_str_from(in->combine->options.dims[concat]);
-        if (!axis->is_new || axis->array != REFS_COMBINE_NONE || !refs_part__lacks_dim(in, dim))
+        if (!axis->is_new || axis->array != REFS_COMBINE_NONE || !refs_part__lacks_dim(in, concat))
             continue;
         axis->is_new = false;
         axis->n = 0;

@@ -447,9 +447,12 @@ static bool has_dim(const master *one, refs_str dim) {
     return false;
 }
 
-bool refs_part__lacks_dim(const refs_part_reader *in, refs_str dim) {
-    const refs_combine_masters *masters = in->combine->options.masters;
+bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat) {
+    const refs_combine *combine = in->combine;
+    const refs_combine_masters *masters = combine->options.masters;
     const refs_combine_master_file *file = in->file;
+    const refs_str dim = refs_str_from(combine->options.dims[concat]);
+    if (in->part->number < combine->n_files_before && !combine->was_added[concat]) return true;
     if (in->rest != NULL)
         return has_dim(masters->by_name[find_key(&masters->replaced, in->part->name)], dim);
     bool lacks = file != NULL && !file->is_whole;
@@ -556,6 +559,7 @@ static refs_status use_file(refs_combine_masters *masters, const master *by, siz
 typedef struct replacing {
     refs_combine_masters *masters;
     const refs_combine_named *names;
+    refs_intern own;   /* names of sources of what grows */
     refs_intern given; /* names of sources that no master has */
     refs_intern listed;
     refs_buf *to;
@@ -578,6 +582,7 @@ static refs_status list_given(replacing *all, refs_error *err) {
     for (size_t i = 0; i < all->names->n; i++) {
         const char *name = all->names->items[i];
         uint32_t id;
+        if (i < all->names->n_own) REFS_TRY(add_key(&all->own, name, &id, err));
         if (find_key(&all->masters->files, name) == REFS_INTERN_NONE)
             REFS_TRY(add_key(&all->given, name, &id, err));
     }
@@ -599,6 +604,17 @@ static refs_status list_files(replacing *all, const master *one, refs_error *err
         if (is_given) masters->items[find_key(&masters->files, file)].is_whole = true;
         if (find_key(&masters->replaced, file) == REFS_INTERN_NONE)
             REFS_TRY(list_name(all, file, err));
+    }
+    return REFS_OK;
+}
+
+/* What grows was made of a master's files, and of the master if this has more than they. */
+static refs_status list_own(replacing *all, const master *one, refs_error *err) {
+    for (size_t k = 0; k < one->files.n; k++) {
+        if (find_key(&all->own, one->files.items[k].location) == REFS_INTERN_NONE)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: is an aggregation of other files: combine those", one->name);
+        REFS_TRY(use_file(all->masters, one, k, err));
     }
     return REFS_OK;
 }
@@ -635,13 +651,11 @@ static refs_status list_names(replacing *all, refs_error *err) {
     for (size_t i = 0; i < names->n; i++) {
         const master *one = find_new(masters, i);
         if (one != NULL && i < names->n_own)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: is an aggregation of other files: combine those",
-                             names->items[i]);
-        if (one != NULL)
+            REFS_TRY(list_own(all, one, err));
+        else if (one != NULL)
             REFS_TRY(list_files(all, one, err));
-        else if (i < names->n_own ||
-                 find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE)
+        if (i < names->n_own ||
+            (one == NULL && find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE))
             REFS_TRY(list_name(all, names->items[i], err));
     }
     masters->n_before = masters->n;
@@ -769,6 +783,7 @@ refs_status refs_combine_replace_masters(refs_combine_masters *masters, const re
     REFS_TRY(find_more(masters, combine, &are_more, err));
     if (!are_more) return combine != NULL ? compare_coordinates(masters, combine, err) : REFS_OK;
     const refs_status status = list_names(&all, err);
+    refs_intern_clear(&all.own);
     refs_intern_clear(&all.given);
     refs_intern_clear(&all.listed);
     return status;

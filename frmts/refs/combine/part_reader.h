@@ -203,9 +203,10 @@ const char *refs_part__group_of_file(const refs_combine_master_file *file);
 /** Whether a variable of the file is one of its masters; `path` begins in that group. */
 bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
 
-/** Whether a part is of masters that have a dimension which nothing that is taken of the part has
- * there: a file of fragments of other arrays, or the rest of a master. */
-bool refs_part__lacks_dim(const refs_part_reader *in, refs_str dim);
+/** Whether a part is of masters, or of the one that grows, that have a concat dimension which
+ * nothing that is taken of the part has there: a file of fragments of other arrays, or the rest of
+ * a master. */
+bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat);
 
 /** REFS_UNSUPPORTED if fragments are not whole variables of the file, REFS_CORRUPT if the file has
  * no such variable. */
