@@ -200,6 +200,17 @@ class Masters(Property):
         self.combine("x.json", "top.nca", options=("--along", "time"))
         self.check_same("x.json", "all.json")
 
+    def test_cycles_of_masters_are_errors(self):
+        file = write("f.nc", [2])
+        for names in (("a.nca",), ("a.nca", "b.nca"), ("a.nca", "b.nca", "c.nca")):
+            for number, name in enumerate(names):
+                write_master(name, [names[(number + 1) % len(names)]], first=number % 2)
+            for sources in (names[:1], names):
+                for end, options in OUTPUTS.items():
+                    message = self.fail("combine", *sources, file, "--along", "time", "-o", f"x.{end}", *options)
+                    self.assertIn("found a cycle", message)
+                    self.assertIn("a.nca", message)
+
     def test_of_each_file_what_the_masters_have(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "u", "w")) for i in range(4)]
         for variable in "uv":

@@ -542,6 +542,26 @@ refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combin
 
 /* -- files in the place of masters ------------------------------------------------------------- */
 
+/* Fails for a file that is one of the masters which name its master: readers would never reach
+ * values. */
+static refs_status check_above(const refs_combine_masters *masters, const master *by,
+                               const char *file, refs_error *err) {
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern above = {0};
+    uint32_t id;
+    if (find_key(&masters->replaced, file) == REFS_INTERN_NONE) return REFS_OK;
+    REFS_TRY(add_key(&above, by->name, &id, err));
+    for (uint32_t i = 0; i < above.count; i++) {
+        const uint32_t at = refs_intern_find(&masters->files, refs_intern_get(&above, i));
+        for (size_t k = 0; at != REFS_INTERN_NONE && k < masters->items[at].n; k++)
+            REFS_TRY(add_key(&above, masters->items[at].uses[k].by->name, &id, err));
+    }
+    if (find_key(&above, file) == REFS_INTERN_NONE) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT,
+                     "%s: expected masters of files, found a cycle: its fragment %s is a master of "
+                     "it: make one of them again",
+                     by->name, file);
+}
+
 static refs_status use_file(refs_combine_masters *masters, const master *by, size_t number,
                             refs_error *err) {
     const size_t n = masters->files.count;
@@ -553,7 +573,7 @@ static refs_status use_file(refs_combine_masters *masters, const master *by, siz
     refs_combine_master_file *file = &masters->items[id];
     REFS_GROW(file->uses, file->capacity, file->n, err);
     file->uses[file->n++] = (file_use){by, &by->items[number]};
-    return REFS_OK;
+    return check_above(masters, by, by->files.items[number].location, err);
 }
 
 typedef struct replacing {
