@@ -173,8 +173,11 @@ static refs_status add_master(aggregation *all, refs_error *err) {
     if (as == NULL || is_added == NULL) return refs_fail_nomem(err);
     const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
                                     REFS_COMBINE_FROM_NAME};
-    const refs_combine_grown_master grown = {&part, &all->target->master.listed,
-                                             (const char *const *)all->names.items, as, is_added};
+    const refs_combine_grown_master grown = {.part = &part,
+                                             .files = &all->target->master.listed,
+                                             .names = (const char *const *)all->names.items,
+                                             .as = as,
+                                             .is_added = is_added};
     REFS_TRY(name_recorded(all, as, err));
     REFS_TRY(refs_combine_add_master(all->combine, &grown, err));
     for (size_t i = 0; i < n; i++) {

@@ -354,6 +354,7 @@ static refs_status add_master(build *all, refs_error *err) {
     REFS_NEW(all->is_added, all->master->files.n, err);
     const refs_combine_grown_master grown = {.part = &part,
                                              .files = &all->master->listed,
+                                             .added = &all->was.added,
                                              .names = (const char *const *)all->names.items,
                                              .is_added = all->is_added};
     REFS_TRY(refs_combine_add_master(all->combine, &grown, err));

@@ -8,6 +8,7 @@
 #include "refs/cfa/cfa.h"
 #include "refs/combine.h"
 #include "refs/master_files.h"
+#include "refs/name_list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,10 +59,11 @@ refs_status refs_combine_outlines_first(const refs_combine_outline_search *searc
 typedef struct refs_combine_grown_master {
     const refs_combine_part *part; /**< the master */
     const refs_master_files *files;
-    const char *const *names; /**< of the parts */
-    const char *const *as;    /**< their names in the new master, see refs_combine_fragment; NULL:
-                                   as references name them */
-    bool *is_added;           /**< for each: set if it became a part as the master describes it */
+    const refs_name_list *added; /**< dimensions that its sources lacked (combine_how.h), or NULL */
+    const char *const *names;    /**< of the parts */
+    const char *const *as; /**< their names in the new master, see refs_combine_fragment; NULL:
+                                as references name them */
+    bool *is_added;        /**< for each: set if it became a part as the master describes it */
 } refs_combine_grown_master;
 
 /** Adds a master that grows, and the files of its fragments as it describes them, without opening

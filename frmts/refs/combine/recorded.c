@@ -3,7 +3,6 @@
  *
  * Each becomes a member as if it had been read: with the fields that it has fragments of, and with
  * the master's values of all other variables at the steps of these. */
-#include "combine_how.h"
 #include "combine_internal.h"
 
 /* An interval that is not known yet. */
@@ -477,14 +476,6 @@ static void note_lengths(refs_combine *combine, const refs_intern *strings,
         note_length(combine, strings, &master->entries[i].array);
 }
 
-static refs_status note_added(refs_combine *combine, const refs_set *master, refs_error *err) {
-    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
-    REFS_TRY(refs_combine_how_read_set(master, &how, err));
-    for (size_t concat = 0; concat < combine->n_dims; concat++)
-        combine->was_added[concat] = refs_name_list_has(&how.added, combine->options.dims[concat]);
-    return REFS_OK;
-}
-
 /* Adds the master of fields as a member, too: it states the lengths of dimensions. */
 static refs_status keep_master(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *master, refs_error *err) {
@@ -518,9 +509,11 @@ refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_gr
                  .grown = grown,
                  .n_files = grown->files->n};
     refs_status status = copy_text(part->name, &master.name, err);
+    for (size_t concat = 0; grown->added != NULL && concat < combine->n_dims; concat++)
+        combine->was_added[concat] =
+            refs_name_list_has(grown->added, combine->options.dims[concat]);
     if (status == REFS_OK) status = refs_combine__read(combine, part, &master, &strings, err);
     if (status == REFS_OK) status = add_files(&all, err);
-    if (status == REFS_OK) status = note_added(combine, part->set, err);
     clear(&all);
     if (status == REFS_OK)
         status = keep_master(combine, &strings, &master, err);
