@@ -76,9 +76,10 @@ refs_status tool_leave_out_output(const char *output, const refs_name_list *give
                                   tool_names *names, refs_error *err) {
     size_t n = n_own;
     if (access(output, F_OK) != 0) return REFS_OK;
-    const bool is_data = refs_combine_is_data_file(refs_vfs_posix(), output);
-    for (size_t i = 0; is_data && i < given->n; i++)
-        if (refs_is_same_file(output, given->items[i])) return fail_source(output, err);
+    for (size_t i = 0; i < given->n; i++)
+        if (refs_is_same_file(output, given->items[i]) &&
+            refs_combine_is_data_file(refs_vfs_posix(), output))
+            return fail_source(output, err);
     for (size_t i = n; i < names->n; i++) {
         const bool is_output = refs_is_same_file(output, names->items[i]);
         if (is_output && !refs_name_list_has(given, names->items[i]))
