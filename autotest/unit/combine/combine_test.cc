@@ -75,6 +75,65 @@ refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_
     return status;
 }
 
+// A master of t(time) in 0.json and 1.json, with a coordinate of its own.
+const char kMaster[] = R"({".zgroup":"{\"zarr_format\":2}",
+    "time/.zarray":"{\"zarr_format\":2,\"shape\":[2],\"chunks\":[2],\"dtype\":\"|u1\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":null}",
+    "time/.zattrs":"{\"_ARRAY_DIMENSIONS\":[\"time\"]}",
+    "time/0":"\u0000\u0001",
+    "t/.zarray":"{\"zarr_format\":2,\"shape\":[],\"chunks\":[],\"dtype\":\"|u1\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":null}",
+    "t/.zattrs":"{\"_ARRAY_DIMENSIONS\":[],\"cf_role\":\"cfa_variable\",\"cfa_dimensions\":\"time x\",\"cfa_array\":\"{\\\"pmdimensions\\\":[\\\"time\\\"],\\\"pmshape\\\":[2],\\\"Partitions\\\":[{\\\"index\\\":[0],\\\"location\\\":[[0,0],[0,199]],\\\"subarray\\\":{\\\"file\\\":\\\"0.json\\\",\\\"ncvar\\\":\\\"t\\\",\\\"shape\\\":[1,200]}},{\\\"index\\\":[1],\\\"location\\\":[[1,1],[0,199]],\\\"subarray\\\":{\\\"file\\\":\\\"1.json\\\",\\\"ncvar\\\":\\\"t\\\",\\\"shape\\\":[1,200]}}]}\"}",
+    "x/.zarray":"{\"zarr_format\":2,\"shape\":[200],\"chunks\":[200],\"dtype\":\"|u1\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":0}",
+    "x/.zattrs":"{\"_ARRAY_DIMENSIONS\":[\"x\"]}"})";
+
+TEST(Combine, StopsComparingMastersWithTheirFilesWhenCancelled) {
+    MemoryVfs vfs;
+    vfs.files = {{"m.json", kMaster}, {"0.json", Part(0)}, {"1.json", Part(1)}};
+    const char *const dims[] = {"time", nullptr};
+    bool goes_on = true;
+    refs_error err = REFS_ERROR_INIT;
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
+    options.dims = dims;
+    options.vfs = vfs.get();
+    options.go_on = [](void *user) { return *static_cast<bool *>(user); };
+    options.user = &goes_on;
+    const refs_set_options sets = REFS_SET_OPTIONS_INIT;
+    ASSERT_EQ(refs_combine_masters_open(vfs.get(), &sets, &options.masters, &err), REFS_OK);
+    std::vector<std::string> names = {"m.json"};
+    refs_buf replaced = REFS_BUF_INIT;
+    refs_combine *combine = nullptr;
+    for (int round = 0; round < 2; round++) {
+        std::vector<const char *> all;
+        refs_combine_free(combine);
+        ASSERT_EQ(refs_combine_open(&options, &combine, &err), REFS_OK);
+        for (size_t i = 0; i < names.size(); i++) {
+            refs_set *set = nullptr;
+            ASSERT_EQ(refs_set_open(vfs.get(), names[i].c_str(), nullptr, &set, &err), REFS_OK);
+            const refs_combine_part part = {i, names[i].c_str(), set, REFS_COMBINE_FROM_NAME};
+            ASSERT_EQ(refs_combine_add(combine, &part, &err), REFS_OK) << err.message;
+            refs_set_free(set);
+            all.push_back(names[i].c_str());
+        }
+        const refs_combine_named named = {all.data(), all.size(), 0};
+        ASSERT_EQ(refs_combine_replace_masters(options.masters, combine, &named, &replaced, &err),
+                  REFS_OK)
+            << err.message;
+        if (round == 0) {
+            names = {"0.json", "1.json"};
+            EXPECT_EQ(std::string(reinterpret_cast<char *>(replaced.data), replaced.size),
+                      std::string("0.json\0"
+                                  "1.json\0",
+                                  14));
+        }
+        goes_on = round == 0;
+        if (goes_on) continue;
+        EXPECT_EQ(refs_combine_replace_masters(options.masters, combine, &named, &replaced, &err),
+                  REFS_CANCELLED);
+    }
+    refs_combine_free(combine);
+    refs_combine_masters_free(options.masters);
+    refs_buf_clear(&replaced);
+}
+
 TEST(Combine, RefusesMoreCutDimensionsThanItHas) {
     const char *const dims[] = {"time", "layer", nullptr};
     refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;

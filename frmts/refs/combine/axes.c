@@ -27,6 +27,13 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
     return REFS_OK;
 }
 
+bool refs_combine__drop_step(refs_combine_axis *axis) {
+    if (!axis->is_new || axis->array != REFS_COMBINE_NONE) return false;
+    axis->is_new = false;
+    axis->n = 0;
+    return true;
+}
+
 /* -- coordinates that are one value ------------------------------------------------------------ */
 
 bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array) {
@@ -295,17 +302,6 @@ static refs_status insert_added_dims(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* What is of a master is no step of a dimension that others of its arrays have. */
-static void leave_out_dims(refs_part_reader *in) {
-    for (size_t concat = 0; concat < in->combine->n_dims; concat++) {
-        refs_combine_axis *axis = &in->member->axes[concat];
-        if (!axis->is_new || axis->array != REFS_COMBINE_NONE || !refs_part__lacks_dim(in, concat))
-            continue;
-        axis->is_new = false;
-        axis->n = 0;
-    }
-}
-
 refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
     refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
     if (in->combine->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
@@ -317,8 +313,9 @@ refs_status refs_part__find_axes(refs_part_reader *in, refs_error *err) {
         if (values[concat].is_set) REFS_TRY(put_coordinate(in, concat, &values[concat], err));
         in->member->axes[concat].is_added =
             refs_name_list_has(&in->how.added, in->combine->options.dims[concat]);
+        if (refs_part__lacks_dim(in, concat))
+            (void)refs_combine__drop_step(&in->member->axes[concat]);
     }
-    leave_out_dims(in);
     refs_combine__widen_steps(in->combine, in->strings, in->member);
     REFS_TRY(insert_added_dims(in, err));
     return refs_combine__widen_layouts(in->combine, in->member, in->strings, err);

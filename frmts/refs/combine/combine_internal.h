@@ -357,6 +357,11 @@ refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *er
 /** Whether an array is the coordinate of its dimension. */
 bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_array *array);
 
+/** Makes a part no step, instead of one, of a dimension that it lacks; false if it has the
+ * dimension or a coordinate of it. Fields have their dimensions, and so have the arrays of a
+ * master. */
+bool refs_combine__drop_step(refs_combine_axis *axis);
+
 /** Finds the coordinate of a part along concat dimension `concat`, called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);

@@ -314,11 +314,7 @@ static refs_status find_axes(refs_combine *combine, refs_combine_member *member,
             &combine->strings, member, concat, refs_str_from(combine->options.dims[concat]), err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", member->name);
         REFS_TRY(status);
-        const bool has_it = !axis->is_new || axis->array != REFS_COMBINE_NONE;
-        if (has_it) continue;
-        axis->is_new = false;
-        axis->n = 0;
-        take_listed_length(combine, member, concat, axis);
+        if (refs_combine__drop_step(axis)) take_listed_length(combine, member, concat, axis);
     }
     refs_combine__widen_steps(combine, &combine->strings, member);
     return refs_combine__widen_layouts(combine, member, &combine->strings, err);

@@ -787,6 +787,7 @@ static refs_status compare_coordinates(const refs_combine_masters *masters,
     const refs_combine_member *first = NULL;
     for (size_t i = 0; masters->n > 0 && i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
+        REFS_TRY(refs_combine__go_on(combine, err));
         if ((first == NULL || member->number < first->number) &&
             compare_member(masters, combine, member, NULL) != REFS_OK)
             first = member;
