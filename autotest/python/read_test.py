@@ -295,6 +295,26 @@ class Files(unittest.TestCase):
         self.assertEqual(found[...].tolist(), [(258, 3)])
         self.assertEqual(found.fill.dtype.names, ("a", "b"))
 
+    def test_fields_that_numpy_cannot_have_are_left_as_bytes(self):
+        fields = {"twice": [["a", "<i4"], ["a", "<i4"]], "number": [[1, "<i4"]],
+                  "scalar_shape": [["a", "<i4", 3]], "null_shape": [["a", "<i4", None]],
+                  "two_shapes": [["a", "<i4", [1], [1]]], "object": [["a", "|O"], ["b", "<i4"]],
+                  "nested": [["a", [["b", "<i4"], ["b", "<i4"]]]]}
+        refs = {".zgroup": '{"zarr_format": 2}', "good/0": "\1\0\0\0"}
+        for name, kind in {**fields, "good": [["a", "<i4"]]}.items():
+            refs[f"{name}/.zarray"] = json.dumps({
+                "zarr_format": 2, "shape": [1], "chunks": [1], "order": "C", "fill_value": None,
+                "dtype": kind, "compressor": None, "filters": None})
+        with open(self.path("fields.json"), "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        dataset = gdal_refs.open(self.path("fields.json"))
+        self.assertEqual(dataset["good"][...].tolist(), [(1,)])
+        for name in fields:
+            with self.subTest(name=name):
+                found = dataset[name]
+                self.assertEqual((found.dtype.kind, found.dtype.names), ("V", None))
+                self.assertEqual(found[...].tobytes(), bytes(found.dtype.itemsize))
+
     def test_files_of_metadata_and_of_fragments_are_told_apart(self):
         """Metadata are fetched before it is known that the set has an aggregation."""
         for i in range(2):

@@ -146,13 +146,18 @@ class Array:
         return _Indexer(self._read_points)
 
     def _with_fields(self):
-        """The type with the fields that the set declares: the library has the bytes only, in the
-        byte order of the file."""
+        """The type with the fields that the set declares, where NumPy can have them: the library
+        has the bytes only, in the byte order of the file."""
         document, = self.dataset._handle.get([f"{self.path[1:]}/.zarray"])
         declared = json.loads(document)["dtype"] if document is not None else None
         if not isinstance(declared, list):
             return self.dtype
-        return np.lib.format.descr_to_dtype(_descr(declared))
+        try:
+            kind = np.lib.format.descr_to_dtype(_descr(declared))
+        except (TypeError, ValueError):  # such as two fields of one name
+            return self.dtype
+        is_same = kind.itemsize == self.dtype.itemsize and not kind.hasobject
+        return kind if is_same else self.dtype
 
     # -- keys --
 
