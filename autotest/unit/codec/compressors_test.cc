@@ -131,27 +131,44 @@ std::string chunkOf(const std::string &data, char item = 1) {
            bytes("\x00\x00\x00\x00\x00\x01") + std::string(10, '\0') + data;
 }
 
-/** A frame of one chunk of bytes, in two dimensions. */
+std::string listOf(const std::vector<uint64_t> &numbers, char type, int size) {
+    std::string text(1, static_cast<char>(0x90 | numbers.size()));
+    for (const uint64_t number : numbers) text += type + bigEndian(number, size);
+    return text;
+}
+
+/** A frame of one chunk. */
 struct Frame {
-    uint64_t rows = 3, columns = 3, chunkRows = 3, blockRows = 2, decoded = 16, chunkSize = 16;
+    std::string layer = "b2nd";
+    std::vector<uint64_t> shape{3, 3}, chunkShape{3, 3}, block{2, 2};
+    uint64_t decoded = 16, chunkSize = 16, itemSize = 1;
     std::string chunk = chunkOf("abdecXfXghXXiXXX");
     uint64_t offset = 0;
+    size_t headerSize = std::string::npos;
+
+    std::string header() const {
+        const std::string shapes = bytes("\x97\x00") + static_cast<char>(shape.size()) +
+                                   listOf(shape, '\xd3', 8) + listOf(chunkShape, '\xd2', 4) +
+                                   listOf(block, '\xd2', 4);
+        const std::string layers = bytes("\x93\xcd\x00\x11\xde\x00\x01") +
+                                   static_cast<char>(0xa0 | layer.size()) + layer + "\xd2" +
+                                   bigEndian(100 + layer.size(), 4) + "\xc6" +
+                                   bigEndian(shapes.size(), 4) + shapes;
+        const std::string text = "\xd3" + bigEndian(decoded, 8) + "\xd3" +
+                                 bigEndian(chunk.size(), 8) + "\xd2" + bigEndian(itemSize, 4) +
+                                 "\xd2" + bigEndian(16, 4) + "\xd2" + bigEndian(chunkSize, 4) +
+                                 std::string(25, '\0') + layers;
+        return text;
+    }
 
     std::string text() const {
-        const std::string shape = bytes("\x97\x00\x02\x92\xd3") + bigEndian(rows, 8) + "\xd3" +
-                                  bigEndian(columns, 8) + "\x92\xd2" + bigEndian(chunkRows, 4) +
-                                  "\xd2" + bigEndian(3, 4) + "\x92\xd2" + bigEndian(blockRows, 4) +
-                                  "\xd2" + bigEndian(2, 4);
-        const std::string layers = bytes("\x93\xcd\x00\x11\xde\x00\x01\xa4") + "b2nd" + "\xd2" +
-                                   bigEndian(104, 4) + "\xc6" + bigEndian(shape.size(), 4) + shape;
         const std::string offsets = bigEndian(offset, 8);
         const std::string index = chunkOf({offsets.rbegin(), offsets.rend()}, 8);
-        const size_t header = 87 + layers.size();
-        return bytes("\x9e\xa8") + bytes("b2frame\x00\xd2") + bigEndian(header, 4) + "\xcf" +
-               bigEndian(header + chunk.size() + index.size(), 8) +
-               bytes("\xa4\x12\x00\x00\x00\xd3") + bigEndian(decoded, 8) + "\xd3" +
-               bigEndian(chunk.size(), 8) + "\xd2" + bigEndian(1, 4) + "\xd2" + bigEndian(16, 4) +
-               "\xd2" + bigEndian(chunkSize, 4) + std::string(25, '\0') + layers + chunk + index;
+        const std::string rest = header();
+        const size_t size = std::min(headerSize, 29 + rest.size());
+        return bytes("\x9e\xa8") + bytes("b2frame\x00\xd2") + bigEndian(size, 4) + "\xcf" +
+               bigEndian(size + chunk.size() + index.size(), 8) + bytes("\xa4\x12\x00\x00\x00") +
+               rest.substr(0, size - 29) + chunk + index;
     }
 
     auto decoding() const { return decodeWith(R"({"id":"blosc2"})", text(), 9); }
@@ -193,17 +210,17 @@ TEST_F(Blosc2Frames, AreRefusedWithSeveralChunks) {
     frame.chunkSize = 8;
     EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
     frame = {};
-    frame.rows = 6;
+    frame.shape[0] = 6;
     EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
 }
 
 TEST_F(Blosc2Frames, AreRefusedWithShapesThatDoNotFit) {
     for (const uint64_t rows : {0, 1, 4}) {
-        frame.blockRows = rows;
+        frame.block[0] = rows;
         EXPECT_EQ(frame.decoding().status, REFS_CORRUPT) << rows;
     }
     frame = {};
-    frame.rows = frame.chunkRows = 0xffffffff;
+    frame.shape[0] = frame.chunkShape[0] = 0xffffffff;
     EXPECT_EQ(frame.decoding().status, REFS_CORRUPT);
 }
 
@@ -224,5 +241,21 @@ TEST_F(Blosc2Frames, AreReadOrRefusedWithAnyDamage) {
                         status == REFS_LIMIT)
                 << i;
         }
+    }
+}
+
+TEST_F(Blosc2Frames, OfCatervaAreRefusedByName) {
+    frame.layer = "caterva";
+    EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);
+    EXPECT_NE(frame.decoding().message.find("caterva"), std::string::npos)
+        << frame.decoding().message;
+}
+
+TEST_F(Blosc2Frames, AreRefusedWithoutTheListOfLayers) {
+    for (size_t size = 80; size < 94; size++) {
+        frame.headerSize = size;
+        const auto found = decodeWith(R"({"id":"blosc2"})", frame.text(), 16);
+        EXPECT_EQ(found.status, REFS_CORRUPT) << size;
+        EXPECT_NE(found.message.find("header"), std::string::npos) << found.message;
     }
 }

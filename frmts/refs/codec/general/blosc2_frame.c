@@ -71,8 +71,7 @@ static refs_status read_shape(refs_bytes layer, refs_blosc2_frame *frame, refs_e
 }
 
 static refs_status find_shape(refs_bytes header, refs_blosc2_frame *frame, refs_error *err) {
-    static const char name[] = "b2nd";
-    if (header.size < LAYERS) return REFS_OK;
+    if (header.size < LAYERS) return fail("the header", err);
     const unsigned n = refs_load_be16(header.data + N_LAYERS);
     size_t at = LAYERS;
     for (unsigned i = 0; i < n; i++) {
@@ -81,10 +80,13 @@ static refs_status find_shape(refs_bytes header, refs_blosc2_frame *frame, refs_
             header.data[at + 1 + length] != INT32)
             return fail("the header", err);
         const uint64_t begin = refs_load_be(header.data + at + 2 + length, 4);
-        const bool is_shape =
-            length == sizeof name - 1 && memcmp(header.data + at + 1, name, length) == 0;
+        const refs_str name = {(const char *)header.data + at + 1, length};
         at += length + 6;
-        if (!is_shape) continue;
+        if (refs_str_is(name, "caterva"))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "expected the layer b2nd of a Blosc2 frame, found its former form "
+                             "caterva: store the values again");
+        if (!refs_str_is(name, "b2nd")) continue;
         if (begin > header.size || header.size - begin < 5 || header.data[begin] != BIN32 ||
             refs_load_be(header.data + begin + 1, 4) > header.size - begin - 5)
             return fail("the header", err);
