@@ -244,6 +244,23 @@ TEST_F(Blosc2Frames, AreReadOrRefusedWithAnyDamage) {
     }
 }
 
+/** Of a chunk of zeros without bytes that decodes to 1.9 GB, and whose values are 60 MB. */
+TEST_F(Blosc2Frames, AreRefusedWhereTheyAreMostlyPadding) {
+    const size_t size = 531441 * 120;
+    frame.shape = frame.chunkShape = std::vector<uint64_t>(12, 3);
+    frame.block = std::vector<uint64_t>(12, 2);
+    frame.itemSize = 120;
+    frame.decoded = frame.chunkSize = 16777216ull * 120;
+    frame.chunk = bytes("\x05\x01\x07\x01") + littleEndian32(frame.decoded) +
+                  littleEndian32(16777216) + littleEndian32(32) + std::string(15, '\0') + "\x10";
+    const auto decode = [&] { return decodeWith(R"({"id":"blosc2"})", frame.text(), size); };
+    EXPECT_EQ(decode().status, REFS_LIMIT);
+    EXPECT_NE(decode().message.find("padding"), std::string::npos) << decode().message;
+    frame.chunk = "";
+    frame.offset = 0x81ull << 56;
+    EXPECT_EQ(decode().bytes, std::string(size, '\0')) << decode().message;
+}
+
 TEST_F(Blosc2Frames, OfCatervaAreRefusedByName) {
     frame.layer = "caterva";
     EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);

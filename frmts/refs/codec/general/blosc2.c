@@ -84,14 +84,36 @@ static refs_status decode_chunk(refs_bytes chunk, size_t expected, uint8_t *at, 
 /* The highest byte of the offset of a chunk that has no bytes. */
 enum { ALL_ZEROS = 0x81, NOT_INITIALISED = 0x84 };
 
-static refs_status decode_in_frame(const refs_blosc2_frame *frame, uint8_t *at, refs_error *err) {
+/* A chunk that is larger than this, and than so many times its values, is made to use memory. */
+#define MAX_PADDED_BYTES (64 * REFS_MIB)
+enum { MAX_PADDING = 4 };
+
+static refs_status check_padding(const refs_blosc2_frame *frame, refs_error *err) {
+    if (frame->chunk_size <= MAX_PADDED_BYTES || frame->chunk_size / MAX_PADDING <= frame->size)
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_LIMIT,
+        "a Blosc2 chunk of %zu bytes for %zu bytes of values: expected at most %d times "
+        "the values with the padding",
+        frame->chunk_size, frame->size, (int)MAX_PADDING);
+}
+
+static refs_status decode_blocks(const refs_blosc2_frame *frame, uint8_t *at, refs_error *err) {
+    REFS_TRY(check_padding(frame, err));
+    REFS_SCOPED uint8_t *blocks = refs_alloc(frame->chunk_size);
+    if (blocks == NULL) return refs_fail_nomem(err);
+    REFS_TRY(decode_chunk(frame->chunk, frame->chunk_size, blocks, err));
+    refs_codec__blosc2_unblock(frame, blocks, at);
+    return REFS_OK;
+}
+
+static refs_status decode_zeros(const refs_blosc2_frame *frame, uint8_t *at, refs_error *err) {
     uint8_t offset[8];
-    if (frame->chunk.size > 0) return decode_chunk(frame->chunk, frame->chunk_size, at, err);
     REFS_TRY(decode_chunk(frame->index, sizeof offset, offset, err));
     if (offset[7] != ALL_ZEROS && offset[7] != NOT_INITIALISED)
         return refs_fail(err, REFS_UNSUPPORTED, "a Blosc2 frame with a special chunk, %d",
                          offset[7]);
-    memset(at, 0, frame->chunk_size);
+    memset(at, 0, frame->size);
     return REFS_OK;
 }
 
@@ -100,12 +122,9 @@ static refs_status decode_frame(refs_bytes encoded, refs_codec_output *output, r
     uint8_t *at;
     REFS_TRY(refs_codec__blosc2_frame_read(encoded, &frame, err));
     REFS_TRY(refs_codec__output_add(output, frame.size, &at, err));
-    if (frame.rank == 0) return decode_in_frame(&frame, at, err);
-    REFS_SCOPED uint8_t *blocks = refs_alloc(frame.chunk_size);
-    if (blocks == NULL) return refs_fail_nomem(err);
-    REFS_TRY(decode_in_frame(&frame, blocks, err));
-    refs_codec__blosc2_unblock(&frame, blocks, at);
-    return REFS_OK;
+    if (frame.chunk.size == 0) return decode_zeros(&frame, at, err);
+    if (frame.rank == 0) return decode_chunk(frame.chunk, frame.chunk_size, at, err);
+    return decode_blocks(&frame, at, err);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
