@@ -127,6 +127,7 @@ void refs_array_free(refs_array *array) {
     if (array == NULL) return;
     atomic_store(&array->ending, true);
     refs_readahead__withdraw(array);
+    refs_together__withdraw(array);
     refs_tasks__clear(&array->tasks);
     if (array->context.cache != NULL)
         refs_cache__drop_owner(array->context.cache, array->owner, array->grid.n_chunks);

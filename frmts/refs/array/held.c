@@ -131,7 +131,10 @@ size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut 
             note_part(held, &read, array->chunk_bytes, most);
         }
         if (held->n_held > n) n = held->n_held;
+    } else {
+        held->is_cycling = false; /* such reads are not recorded, so it could not end later */
     }
     if (cut->n_chunks > most && !held->is_cycling) return 0;
-    return (size_t)((n < most ? n : most) * cost);
+    const uint64_t bytes = (n < most ? n : most) * cost;
+    return (size_t)(bytes < max ? bytes : max);
 }

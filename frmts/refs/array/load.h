@@ -54,6 +54,9 @@ typedef struct refs_load_watch {
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err);
 
+/** Drops lookups of references that refs_arrays_load has begun for an array, and no thread has. */
+void refs_together__withdraw(const refs_array *array);
+
 /** The reader for which chunks are prefetched. Its functions are called on any thread. */
 typedef struct refs_prefetcher {
     refs_array *array; /**< the array being read, which may be a mosaic of others */

@@ -65,6 +65,15 @@ static void end_look_up(void *array) {
     refs_tasks__end(&((refs_array *)array)->tasks);
 }
 
+static bool is_of(const void *looked_up, const void *array) {
+    return looked_up == array;
+}
+
+void refs_together__withdraw(const refs_array *array) {
+    if (array->context.prefetch_pool != NULL)
+        refs_pool_withdraw(array->context.prefetch_pool, end_look_up, is_of, array);
+}
+
 /* Begins to read the files of a remote set that have the references: manifests of Icechunk, record
  * files of Parquet. They arrive at the same time; lookups wait for them. */
 static void look_up_all(refs_array *const *arrays, size_t n) {
