@@ -9,20 +9,26 @@
 #include "refs/url.h"
 #include "refs/validators.h"
 
-/* The expected size of a variable in a file: that of its fragment. */
-typedef struct fragment_size {
-    uint32_t path; /* in `arrays` of the master */
-    size_t rank;
-    uint32_t dim[REFS_MAX_RANK]; /* in `dims` of the master */
-    uint64_t begin[REFS_MAX_RANK], size[REFS_MAX_RANK];
-} fragment_size;
+/* The elements of a fragment along a dimension of its array. */
+typedef struct fragment_side {
+    uint32_t dim; /* in `dims` of the master */
+    bool is_cut;  /* the array has more elements */
+    uint64_t begin, end;
+} fragment_side;
+
+/* A fragment: its array, in `arrays` of the master, and its sides, in `sides` of its file. */
+typedef struct fragment {
+    uint32_t path, rank;
+    size_t first_side;
+} fragment;
 
 /* A file of a master. */
 typedef struct master_file {
-    char *group;      /* of the variables: "/g", or "" */
-    refs_buf sizes;   /* fragment_size */
-    refs_intern dims; /* of the arrays that it has fragments of … */
-    refs_intern cut;  /* … and those along which these are in several files */
+    char *group; /* of the variables: "/g", or "" */
+    fragment *fragments;
+    size_t n_fragments, fragment_capacity;
+    fragment_side *sides;
+    size_t n_sides, side_capacity;
 } master_file;
 
 typedef struct master {
@@ -79,9 +85,8 @@ refs_status refs_combine_masters_open(const refs_vfs *vfs, const refs_set_option
 static void free_master(master *one) {
     for (size_t i = 0; i < one->n_items; i++) {
         refs_free(one->items[i].group);
-        refs_buf_clear(&one->items[i].sizes);
-        refs_intern_clear(&one->items[i].dims);
-        refs_intern_clear(&one->items[i].cut);
+        refs_free(one->items[i].fragments);
+        refs_free(one->items[i].sides);
     }
     for (size_t i = 0; one->coordinates != NULL && i < one->dims.count; i++)
         refs_combine__coordinate_clear(&one->coordinates[i]);
@@ -213,14 +218,7 @@ refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err)
 
 static refs_status add_fragment(master *to, const refs_array_meta *meta, const refs_partition *at,
                                 size_t number, refs_error *err) {
-    fragment_size size = {.rank = meta->rank};
     REFS_SCOPED char *group = NULL;
-    size.path = refs_intern_find(&to->arrays, without_slash(refs_str_from(meta->path)));
-    for (size_t dim = 0; dim < size.rank; dim++) {
-        size.dim[dim] = refs_intern_find(&to->dims, refs_str_from(meta->dims[dim]));
-        size.begin[dim] = at->begin[dim];
-        size.size[dim] = at->end[dim] - at->begin[dim];
-    }
     REFS_TRY(add_items(to, err));
     master_file *file = &to->items[number];
     REFS_TRY(find_group(meta, at->variable, &group, err));
@@ -230,14 +228,17 @@ static refs_status add_fragment(master *to, const refs_array_meta *meta, const r
                          "%s: cannot combine its fragments: expected variables of one group in "
                          "%s, found \"%s\" and \"%s\"",
                          meta->path, to->files.items[number].location, file->group, group);
+    REFS_GROW(file->fragments, file->fragment_capacity, file->n_fragments, err);
+    file->fragments[file->n_fragments++] =
+        (fragment){refs_intern_find(&to->arrays, without_slash(refs_str_from(meta->path))),
+                   (uint32_t)meta->rank, file->n_sides};
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        const refs_str name = refs_path_last(refs_str_from(meta->dims[dim]));
-        uint32_t id;
-        REFS_TRY(refs_intern_add(&file->dims, name, &id, err));
-        if (size.size[dim] < meta->shape[dim])
-            REFS_TRY(refs_intern_add(&file->cut, name, &id, err));
+        REFS_GROW(file->sides, file->side_capacity, file->n_sides, err);
+        file->sides[file->n_sides++] = (fragment_side){
+            refs_intern_find(&to->dims, refs_str_from(meta->dims[dim])),
+            at->end[dim] - at->begin[dim] < meta->shape[dim], at->begin[dim], at->end[dim]};
     }
-    return refs_buf_append(&file->sizes, &size, sizeof size, err);
+    return REFS_OK;
 }
 
 static refs_status visit(void *user, const refs_array_meta *meta, const refs_partition *at,
@@ -440,11 +441,23 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) 
     return is_of;
 }
 
+static refs_str name_of_dim(const master *one, uint32_t dim) {
+    return refs_path_last(refs_intern_get(&one->dims, dim));
+}
+
 /* Whether an aggregation of a master has a dimension of this name. */
-static bool has_dim(const master *one, refs_str dim) {
+static bool has_dim(const master *one, refs_str name) {
     for (uint32_t i = 0; i < one->dims.count; i++)
-        if (refs_str_equal(refs_path_last(refs_intern_get(&one->dims, i)), dim)) return true;
+        if (refs_str_equal(name_of_dim(one, i), name)) return true;
     return false;
+}
+
+/* Whether a file has fragments, and a master has a dimension that none of them has. */
+static bool lacks_dim(const file_use *use, refs_str name) {
+    const master_file *file = use->file;
+    for (size_t i = 0; i < file->n_sides; i++)
+        if (refs_str_equal(name_of_dim(use->by, file->sides[i].dim), name)) return false;
+    return file->n_fragments > 0 && has_dim(use->by, name);
 }
 
 bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat) {
@@ -456,17 +469,15 @@ bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat) {
     if (in->rest != NULL)
         return has_dim(masters->by_name[find_key(&masters->replaced, in->part->name)], dim);
     bool lacks = file != NULL && !file->is_whole;
-    for (size_t i = 0; lacks && i < file->n; i++)
-        lacks = file->uses[i].file->sizes.size > 0 && has_dim(file->uses[i].by, dim) &&
-                refs_intern_find(&file->uses[i].file->dims, dim) == REFS_INTERN_NONE;
+    for (size_t i = 0; lacks && i < file->n; i++) lacks = lacks_dim(&file->uses[i], dim);
     return lacks;
 }
 
 static refs_status check_cut(const refs_combine *combine, const file_use *use, refs_error *err) {
-    for (uint32_t i = 0; i < use->file->cut.count; i++) {
-        const refs_str dim = refs_intern_get(&use->file->cut, i);
+    for (size_t i = 0; i < use->file->n_sides; i++) {
+        const refs_str dim = name_of_dim(use->by, use->file->sides[i].dim);
         size_t concat;
-        if (!refs_combine__is_dim(combine, dim, &concat))
+        if (use->file->sides[i].is_cut && !refs_combine__is_dim(combine, dim, &concat))
             return refs_fail(err, REFS_INVALID,
                              "%s: %.*s is not a concat dimension, but this master has fragments "
                              "along it: name it, too (--along %.*s)",
@@ -499,20 +510,22 @@ refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_m
 
 /* Whether a variable has the expected size; dimensions of one element may be omitted on either
  * side. */
-static bool has_size(const refs_array_meta *meta, const fragment_size *size) {
+static bool has_size(const refs_array_meta *meta, const master_file *file, const fragment *of) {
     size_t dim = 0;
-    for (size_t i = 0; i < size->rank; i++) {
-        if (size->size[i] == 1) continue;
+    for (size_t i = 0; i < of->rank; i++) {
+        const fragment_side *side = &file->sides[of->first_side + i];
+        const uint64_t size = side->end - side->begin;
+        if (size == 1) continue;
         while (dim < meta->rank && meta->shape[dim] == 1) dim++;
-        if (dim == meta->rank || meta->shape[dim++] != size->size[i]) return false;
+        if (dim == meta->rank || meta->shape[dim++] != size) return false;
     }
     while (dim < meta->rank && meta->shape[dim] == 1) dim++;
     return dim == meta->rank;
 }
 
-static refs_status check_size(const refs_part_reader *in, const file_use *use,
-                              const fragment_size *size, refs_error *err) {
-    const refs_str path = refs_intern_get(&use->by->arrays, size->path);
+static refs_status check_size(const refs_part_reader *in, const file_use *use, const fragment *of,
+                              refs_error *err) {
+    const refs_str path = refs_intern_get(&use->by->arrays, of->path);
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&name, err, "%s/%.*s", use->file->group, REFS_STR_ARG(path)));
     const refs_array_meta *meta =
@@ -521,7 +534,7 @@ static refs_status check_size(const refs_part_reader *in, const file_use *use,
         return refs_fail(err, REFS_CORRUPT, "expected a variable %.*s, a fragment of %s",
                          (int)name.size, (const char *)name.data, use->by->name);
     if (meta->status != REFS_OK || refs_aggregation_recognise(meta->attributes) ||
-        has_size(meta, size))
+        has_size(meta, use->file, of))
         return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s has another shape than its fragment in %s, and only whole variables can "
@@ -531,12 +544,9 @@ static refs_status check_size(const refs_part_reader *in, const file_use *use,
 
 refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
                                    refs_error *err) {
-    for (size_t i = 0; i < file->n; i++) {
-        const refs_buf *sizes = &file->uses[i].file->sizes;
-        const fragment_size *size = (const fragment_size *)(const void *)sizes->data;
-        for (size_t k = 0; k < sizes->size / sizeof *size; k++)
-            REFS_TRY(check_size(in, &file->uses[i], &size[k], err));
-    }
+    for (size_t i = 0; i < file->n; i++)
+        for (size_t k = 0; k < file->uses[i].file->n_fragments; k++)
+            REFS_TRY(check_size(in, &file->uses[i], &file->uses[i].file->fragments[k], err));
     return REFS_OK;
 }
 
@@ -751,25 +761,28 @@ static refs_status find_more(refs_combine_masters *masters, const refs_combine *
 
 /* -- coordinates ------------------------------------------------------------------------------- */
 
-static bool have_one_box(const fragment_size *one, const fragment_size *other) {
-    return one->rank == other->rank && memcmp(one->dim, other->dim, sizeof one->dim) == 0 &&
-           memcmp(one->begin, other->begin, sizeof one->begin) == 0 &&
-           memcmp(one->size, other->size, sizeof one->size) == 0;
+/* Whether a fragment has the same elements as the one before it in its file. */
+static bool is_as_before(const master_file *file, size_t number) {
+    const fragment *one = &file->fragments[number], *before = one - 1;
+    if (number == 0 || one->rank != before->rank) return false;
+    for (size_t i = 0; i < one->rank; i++) {
+        const fragment_side *a = &file->sides[one->first_side + i],
+                            *b = &file->sides[before->first_side + i];
+        if (a->dim != b->dim || a->begin != b->begin || a->end != b->end) return false;
+    }
+    return true;
 }
 
 static refs_status compare_use(const refs_combine *combine, const file_use *use,
-                               const refs_combine_member *file, refs_error *err) {
-    const refs_buf *sizes = &use->file->sizes;
-    const fragment_size *size = (const fragment_size *)(const void *)sizes->data;
-    for (size_t k = 0; k < sizes->size / sizeof *size; k++) {
-        if (k > 0 && have_one_box(&size[k], &size[k - 1])) continue;
-        for (size_t dim = 0; dim < size[k].rank; dim++) {
-            const refs_combine_steps steps = {size[k].begin[dim],
-                                              size[k].begin[dim] + size[k].size[dim]};
-            REFS_TRY(refs_combine__compare_coordinate(
-                combine, &use->by->coordinates[size[k].dim[dim]], steps, file, err));
+                               const refs_combine_member *member, refs_error *err) {
+    const master_file *file = use->file;
+    for (size_t k = 0; k < file->n_fragments; k++)
+        for (size_t i = 0; !is_as_before(file, k) && i < file->fragments[k].rank; i++) {
+            const fragment_side *side = &file->sides[file->fragments[k].first_side + i];
+            const refs_combine_steps steps = {side->begin, side->end};
+            REFS_TRY(refs_combine__compare_coordinate(combine, &use->by->coordinates[side->dim],
+                                                      steps, member, err));
         }
-    }
     return REFS_OK;
 }
 
