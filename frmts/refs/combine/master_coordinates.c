@@ -1,6 +1,6 @@
 /* master_coordinates.c -- compares the coordinates that a master has itself with those of its
  * files: results have the latter, and readers of the master saw the former. */
-#include "part_reader.h"
+#include "masters.h"
 #include "refs/cf.h"
 
 static refs_status keep_values(void *user, size_t i, refs_bytes values, refs_error *err) {
@@ -54,10 +54,10 @@ static const refs_combine_array *find_array(const refs_combine *combine,
     return has_values ? array : NULL;
 }
 
-refs_status refs_combine__compare_coordinate(const refs_combine *combine,
-                                             const refs_master_coordinate *own,
-                                             refs_combine_steps steps,
-                                             const refs_combine_member *file, refs_error *err) {
+/* REFS_UNSUPPORTED if a file has other values than the master at the steps of its fragment. */
+static refs_status compare_coordinate(const refs_combine *combine,
+                                      const refs_master_coordinate *own, refs_combine_steps steps,
+                                      const refs_combine_member *file, refs_error *err) {
     const refs_combine_array *array =
         own->path != NULL ? find_array(combine, file, own->path) : NULL;
     if (array == NULL) return REFS_OK;
@@ -84,4 +84,53 @@ refs_status refs_combine__compare_coordinate(const refs_combine *combine,
                      own->master, file->name, (unsigned long long)(steps.begin + i), own->path,
                      refs_combine__print_value(&one, shown[0]),
                      refs_combine__print_value(&other, shown[1]));
+}
+
+/* -- all coordinates of all sources ------------------------------------------------------------ */
+
+/* Whether a fragment has the same elements as the one before it in its file. */
+static bool is_as_before(const refs_listed_file *file, size_t number) {
+    if (number == 0 || file->fragments[number].rank != file->fragments[number - 1].rank)
+        return false;
+    const refs_listed_fragment *one = &file->fragments[number], *before = one - 1;
+    for (size_t i = 0; i < one->rank; i++) {
+        const refs_listed_side *a = &file->sides[one->first_side + i],
+                               *b = &file->sides[before->first_side + i];
+        if (a->dim != b->dim || a->begin != b->begin || a->end != b->end) return false;
+    }
+    return true;
+}
+
+static refs_status compare_use(const refs_combine *combine, const refs_master_use *use,
+                               const refs_combine_member *member, refs_error *err) {
+    const refs_listed_file *file = use->file;
+    for (size_t k = 0; k < file->n_fragments; k++)
+        for (size_t i = 0; !is_as_before(file, k) && i < file->fragments[k].rank; i++) {
+            const refs_listed_side *side = &file->sides[file->fragments[k].first_side + i];
+            const refs_combine_steps steps = {side->begin, side->end};
+            REFS_TRY(
+                compare_coordinate(combine, &use->by->coordinates[side->dim], steps, member, err));
+        }
+    return REFS_OK;
+}
+
+static refs_status compare_member(const refs_combine_masters *masters, const refs_combine *combine,
+                                  const refs_combine_member *member, refs_error *err) {
+    const refs_combine_master_file *file = refs_combine__master_file(masters, member->master_file);
+    for (size_t k = 0; file != NULL && k < file->n; k++)
+        REFS_TRY(compare_use(combine, &file->uses[k], member, err));
+    return REFS_OK;
+}
+
+refs_status refs_masters__compare_coordinates(const refs_combine_masters *masters,
+                                              const refs_combine *combine, refs_error *err) {
+    const refs_combine_member *first = NULL;
+    for (size_t i = 0; masters->n > 0 && i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        REFS_TRY(refs_combine__go_on(combine, err));
+        if ((first == NULL || member->number < first->number) &&
+            compare_member(masters, combine, member, NULL) != REFS_OK)
+            first = member;
+    }
+    return first != NULL ? compare_member(masters, combine, first, err) : REFS_OK;
 }

@@ -181,7 +181,7 @@ refs_status refs_part__read_piece(refs_part_reader *in, const refs_part_containe
 /** Counts the steps of fragments along a concat dimension that no other array states. */
 void refs_part__count_steps_of_pieces(const refs_part_reader *in, size_t concat);
 
-/* -- masters.c ----------------------------------------------------------------------------------
+/* -- master_listing.c ---------------------------------------------------------------------------
  */
 
 /** Lists the files of a part that is a master, for refs_combine_replace_masters. */
@@ -190,12 +190,15 @@ refs_status refs_part__list_files(refs_part_reader *in, refs_error *err);
 /** Whether a part is a local file with all values of its source files, and both are unchanged. */
 bool refs_part__has_known_files(const refs_part_reader *in);
 
+/** Fails for an aggregation whose fragments are in the part itself. */
+refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err);
+
+/* -- file_of_masters.c --------------------------------------------------------------------------
+ */
+
 /** Fails for an aggregation without files, whose fragments are single values. */
 refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_error *err);
-
-/** Fails for an aggregation whose fragments are in the part itself. */
-refs_status refs_part__fail_nested(const refs_array_meta *meta, refs_error *err);
 
 /** The group of the variables of a file that masters name; "" for the root. */
 const char *refs_part__group_of_file(const refs_combine_master_file *file);
@@ -231,12 +234,6 @@ refs_status refs_part__keep_coordinate(refs_part_reader *in, const refs_array_me
                                        refs_master_coordinate *to, refs_error *err);
 
 void refs_combine__coordinate_clear(refs_master_coordinate *coordinate);
-
-/** REFS_UNSUPPORTED if a file has other values than the master at the steps of its fragment. */
-refs_status refs_combine__compare_coordinate(const refs_combine *combine,
-                                             const refs_master_coordinate *own,
-                                             refs_combine_steps steps,
-                                             const refs_combine_member *file, refs_error *err);
 
 /* -- axes.c -------------------------------------------------------------------------------------
  */

@@ -1,0 +1,130 @@
+/* file_of_masters.c -- compares a file that is read with what its masters say of it; see
+ * masters.h. */
+#include "masters.h"
+#include "refs/aggregation.h"
+
+const char *refs_part__group_of_file(const refs_combine_master_file *file) {
+    for (size_t i = 0; i < file->n; i++)
+        if (file->uses[i].file->group != NULL) return file->uses[i].file->group;
+    return "";
+}
+
+bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) {
+    bool is_of = file->is_whole;
+    for (size_t i = 0; i < file->n && !is_of; i++)
+        is_of = refs_intern_find(&file->uses[i].by->arrays, path) != REFS_INTERN_NONE;
+    return is_of;
+}
+
+static refs_str name_of_dim(const refs_listed_master *one, uint32_t dim) {
+    return refs_path_last(refs_intern_get(&one->dims, dim));
+}
+
+/* Whether an aggregation of a master has a dimension of this name. */
+static bool has_dim(const refs_listed_master *one, refs_str name) {
+    for (uint32_t i = 0; i < one->dims.count; i++)
+        if (refs_str_equal(name_of_dim(one, i), name)) return true;
+    return false;
+}
+
+/* Whether a file has fragments, and a master has a dimension that none of them has. */
+static bool lacks_dim(const refs_master_use *use, refs_str name) {
+    const refs_listed_file *file = use->file;
+    for (size_t i = 0; i < file->n_sides; i++)
+        if (refs_str_equal(name_of_dim(use->by, file->sides[i].dim), name)) return false;
+    return file->n_fragments > 0 && has_dim(use->by, name);
+}
+
+bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat) {
+    const refs_combine *combine = in->combine;
+    const refs_combine_masters *masters = combine->options.masters;
+    const refs_combine_master_file *file = in->file;
+    const refs_str dim = refs_str_from(combine->options.dims[concat]);
+    if (in->part->number < combine->n_files_before && !combine->was_added[concat]) return true;
+    if (in->rest != NULL)
+        return has_dim(masters->by_name[refs_masters__find_key(&masters->replaced, in->part->name)],
+                       dim);
+    bool lacks = file != NULL && !file->is_whole;
+    for (size_t i = 0; lacks && i < file->n; i++) lacks = lacks_dim(&file->uses[i], dim);
+    return lacks;
+}
+
+static refs_status check_cut(const refs_combine *combine, const refs_master_use *use,
+                             refs_error *err) {
+    for (size_t i = 0; i < use->file->n_sides; i++) {
+        const refs_str dim = name_of_dim(use->by, use->file->sides[i].dim);
+        size_t concat;
+        if (use->file->sides[i].is_cut && !refs_combine__is_dim(combine, dim, &concat))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: %.*s is not a concat dimension, but this master has fragments "
+                             "along it: name it, too (--along %.*s)",
+                             use->by->name, REFS_STR_ARG(dim), REFS_STR_ARG(dim));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err) {
+    const refs_combine_masters *masters = combine->options.masters;
+    for (size_t i = 0; masters != NULL && i < combine->n_members; i++) {
+        const refs_combine_master_file *file =
+            refs_combine__master_file(masters, combine->members[i].master_file);
+        for (size_t k = 0; file != NULL && k < file->n; k++)
+            REFS_TRY(check_cut(combine, &file->uses[k], err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
+                                  refs_error *err) {
+    if (refs_intern_find(in->rest, refs_masters__inner_path(refs_str_from(meta->path))) ==
+        REFS_INTERN_NONE)
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: fragments of one value each, which no file has, cannot be combined: leave "
+        "out this variable (--variables)",
+        meta->path);
+}
+
+/* Whether a variable has the expected size; dimensions of one element may be omitted on either
+ * side. */
+static bool has_size(const refs_array_meta *meta, const refs_listed_file *file,
+                     const refs_listed_fragment *of) {
+    size_t dim = 0;
+    for (size_t i = 0; i < of->rank; i++) {
+        const refs_listed_side *side = &file->sides[of->first_side + i];
+        const uint64_t size = side->end - side->begin;
+        if (size == 1) continue;
+        while (dim < meta->rank && meta->shape[dim] == 1) dim++;
+        if (dim == meta->rank || meta->shape[dim++] != size) return false;
+    }
+    while (dim < meta->rank && meta->shape[dim] == 1) dim++;
+    return dim == meta->rank;
+}
+
+static refs_status check_size(const refs_part_reader *in, const refs_master_use *use,
+                              const refs_listed_fragment *of, refs_error *err) {
+    const refs_str path = refs_intern_get(&use->by->arrays, of->path);
+    REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "%s/%.*s", use->file->group, REFS_STR_ARG(path)));
+    const refs_array_meta *meta = refs_hierarchy_find_array(
+        in->source.hierarchy, refs_masters__inner_path(refs_buf_text(&name)));
+    if (meta == NULL)
+        return refs_fail(err, REFS_CORRUPT, "expected a variable %.*s, a fragment of %s",
+                         (int)name.size, (const char *)name.data, use->by->name);
+    if (meta->status != REFS_OK || refs_aggregation_recognise(meta->attributes) ||
+        has_size(meta, use->file, of))
+        return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s has another shape than its fragment in %s, and only whole variables can "
+                     "be combined",
+                     (int)name.size, (const char *)name.data, use->by->name);
+}
+
+refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,
+                                   refs_error *err) {
+    for (size_t i = 0; i < file->n; i++)
+        for (size_t k = 0; k < file->uses[i].file->n_fragments; k++)
+            REFS_TRY(check_size(in, &file->uses[i], &file->uses[i].file->fragments[k], err));
+    return REFS_OK;
+}
