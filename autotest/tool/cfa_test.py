@@ -1695,6 +1695,16 @@ class Unlike(Folder):
                       run("append", "m.nc", "b.nc", "--along", "time", status=1))
         self.assertEqual(dump("m.nc"), before)
 
+    def test_names_may_have_as_many_letters_as_there_are_fragments(self):
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("x", 4)
+            for name in ("gust", "w", "wind"):
+                file.createVariable(name, "i2", ("x",))[:] = range(4)
+        for size in ("1", "4"):
+            run("split", "a.nc", "-o", "m.nc", "--cfa-version", "1.13", "--format", "NETCDF3", "--subarray-shape", f"x={size}")
+            for name in ("gust", "w", "wind"):
+                self.assertEqual(read("m.nc", name).tolist(), [0, 1, 2, 3])
+
     def test_values_of_a_source_that_was_given_twice_are_never_lost(self):
         with netCDF4.Dataset("a.nc", "w") as file:
             file.createDimension("t", 2)

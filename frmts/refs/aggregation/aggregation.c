@@ -216,12 +216,24 @@ refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
     return status;
 }
 
+/* Whether the dimensions of a variable are those of the fragments, which names of files have. */
+static bool has_dims_of_fragments(const refs_aggregation *aggregation,
+                                  const refs_array_meta *meta) {
+    const refs_array_meta *files = aggregation->terms.files;
+    bool are_same = true;
+    for (size_t d = 0; files != NULL && d < meta->rank && are_same; d++)
+        are_same = d < files->rank && strcmp(meta->dims[d], files->dims[d]) == 0;
+    return are_same;
+}
+
+/* As many letters as there are fragments are one letter for each only if their dimensions say so:
+ * a text for all fragments may have this length. */
 bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
                                    const refs_array_meta *meta) {
     uint64_t n;
     if (!refs_array_has_letters(meta)) return false;
     return meta->rank != aggregation->meta.rank || !refs_array_meta_elements(meta, &n) ||
-           n != aggregation->grid.n;
+           n != aggregation->grid.n || !has_dims_of_fragments(aggregation, meta);
 }
 
 refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
