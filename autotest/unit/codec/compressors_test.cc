@@ -261,6 +261,18 @@ TEST_F(Blosc2Frames, AreRefusedWhereTheyAreMostlyPadding) {
     EXPECT_EQ(decode().bytes, std::string(size, '\0')) << decode().message;
 }
 
+TEST_F(Blosc2Frames, HoldValuesOfAShapeSmallerThanTheChunk) {
+    frame.chunkShape = {3, 4};
+    EXPECT_EQ(frame.decoding().bytes, "abcdefghi") << frame.decoding().message;
+    frame.chunkShape = {4, 6};
+    frame.decoded = frame.chunkSize = 24;
+    frame.chunk = chunkOf("abdecXfXXXXXghXXiXXXXXXX");
+    EXPECT_EQ(frame.decoding().bytes, "abcdefghi") << frame.decoding().message;
+    frame.chunk = "";
+    frame.offset = 0x81ull << 56;
+    EXPECT_EQ(frame.decoding().bytes, std::string(9, '\0')) << frame.decoding().message;
+}
+
 TEST_F(Blosc2Frames, OfCatervaAreRefusedByName) {
     frame.layer = "caterva";
     EXPECT_EQ(frame.decoding().status, REFS_UNSUPPORTED);

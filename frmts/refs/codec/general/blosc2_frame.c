@@ -52,7 +52,7 @@ static bool take_numbers(refs_bytes *left, size_t rank, size_t size, uint64_t *n
 
 /* The layer "b2nd": version, rank, shape, shape of a chunk, shape of a block, and more. */
 static refs_status read_shape(refs_bytes layer, refs_blosc2_frame *frame, refs_error *err) {
-    uint64_t chunk[REFS_BLOSC2_MAX_RANK];
+    uint64_t *chunk = frame->chunk_shape;
     if (layer.size < 3 || (layer.data[0] & 0xf0) != FIXARRAY ||
         layer.data[2] >= REFS_BLOSC2_MAX_RANK)
         return fail("the shape", err);
@@ -62,7 +62,7 @@ static refs_status read_shape(refs_bytes layer, refs_blosc2_frame *frame, refs_e
         !take_numbers(&left, rank, 4, frame->block))
         return fail("the shape", err);
     for (size_t i = 0; i < rank; i++) {
-        if (frame->shape[i] != chunk[i])
+        if (frame->shape[i] > chunk[i])
             return refs_fail(err, REFS_UNSUPPORTED, "a Blosc2 frame of several chunks");
         if (frame->block[i] == 0 || frame->block[i] > chunk[i]) return fail("the shape", err);
     }
@@ -102,9 +102,9 @@ static refs_status check_sizes(refs_blosc2_frame *frame, refs_error *err) {
     size_t size = frame->item_size, padded = frame->item_size;
     if (frame->rank == 0) return REFS_OK;
     for (size_t i = 0; i < frame->rank; i++) {
-        const uint64_t block = frame->block[i], rest = frame->shape[i] % block;
-        const uint64_t n = frame->shape[i] + (rest > 0 ? block - rest : 0);
-        if (frame->shape[i] > UINT32_MAX || !refs_mul_size(size, (size_t)frame->shape[i], &size) ||
+        const uint64_t block = frame->block[i], rest = frame->chunk_shape[i] % block;
+        const uint64_t n = frame->chunk_shape[i] + (rest > 0 ? block - rest : 0);
+        if (!refs_mul_size(size, (size_t)frame->shape[i], &size) ||
             !refs_mul_size(padded, (size_t)n, &padded))
             return fail("the shape", err);
     }
@@ -152,7 +152,7 @@ static size_t place_of(const refs_blosc2_frame *frame, const uint64_t *index) {
     uint64_t number = 0, inner = 0, n_items = 1;
     for (size_t i = 0; i < frame->rank; i++) {
         const uint64_t block = frame->block[i];
-        number = number * ((frame->shape[i] + block - 1) / block) + index[i] / block;
+        number = number * ((frame->chunk_shape[i] + block - 1) / block) + index[i] / block;
         inner = inner * block + index[i] % block;
         n_items *= block;
     }

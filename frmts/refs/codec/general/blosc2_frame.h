@@ -12,11 +12,12 @@ typedef struct refs_blosc2_frame {
     refs_bytes chunk;  /**< empty: all its bytes are given by its offset, which `index` holds */
     refs_bytes index;  /**< the chunk of offsets, 8 bytes for each chunk */
     size_t chunk_size; /**< of the decoded chunk */
-    size_t size;       /**< of the values, without the padding of blocks */
+    size_t size;       /**< of the values, without the padding of the chunk */
     size_t rank;       /**< 0: values are in their order; else they are in blocks (b2nd), … */
     size_t item_size;
-    uint64_t shape[REFS_BLOSC2_MAX_RANK]; /**< … and this is the shape of the values … */
-    uint64_t block[REFS_BLOSC2_MAX_RANK]; /**< … and of a block */
+    uint64_t shape[REFS_BLOSC2_MAX_RANK];       /**< … and this is the shape of the values, … */
+    uint64_t chunk_shape[REFS_BLOSC2_MAX_RANK]; /**< … of the chunk, no smaller, … */
+    uint64_t block[REFS_BLOSC2_MAX_RANK];       /**< … and of a block */
 } refs_blosc2_frame;
 
 /** Whether the bytes begin like a frame; a chunk does not. */
