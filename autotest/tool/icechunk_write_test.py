@@ -494,6 +494,91 @@ class Parts(Steps):
         self.assertEqual(run("index", "--part", "2/2", *names, "-o", "parts"), first)
         self.assertEqual(len(os.listdir("parts")), 1)
 
+    def index_parts(self, n, names, folder="parts"):
+        return [run("index", "--part", f"{i}/{n}", *names, "-o", folder).strip() for i in range(1, n + 1)]
+
+    def test_that_are_missing_in_a_folder_are_named(self):
+        """10 parts of 7 sources: parts 1, 4 and 7 are empty."""
+        names = [self.write(2 * i, 2) for i in range(7)]
+        parts = self.index_parts(10, names)
+        self.assertEqual([i + 1 for i in range(10) if not parts[i]], [1, 4, 7])
+        run("combine", "parts", "-o", "all.json")
+        self.check("all.json", range(14))
+        for left_out, message in (
+                ([10], "part 10 of 10 is missing in parts: run refs index --part 10/10 again"),
+                ([5], "part 5 of 10 is missing in parts: run refs index --part 5/10 again"),
+                ([2, 5, 8], "3 parts of 10 are missing in parts (2, 5, 8): run refs index --part I/10 again for each of them")):
+            some = [one for i, one in enumerate(parts, 1) if one and i not in left_out]
+            for one in left_out:
+                os.rename(parts[one - 1], f"{one}.part")
+            for source in "parts", "parts/*.json":
+                with self.subTest(left_out=left_out, source=source):
+                    self.assertEqual(run("combine", source, "-o", "some.json", status=1),
+                                     f"refs: {message}, or add --skip-errors\n")
+                    self.assertFalse(os.path.exists("some.json"))
+            self.assertIn(f"refs: left out: {message}\n",
+                          run("combine", "--skip-errors", "parts", "-o", "skipped.json", status=1))
+            run("combine", *some, "-o", "named.json")
+            self.assertEqual(run("diff", "named.json", "skipped.json"), "")
+            for one in left_out:
+                os.rename(f"{one}.part", parts[one - 1])
+
+    def test_may_be_missing_where_sets_are_named(self):
+        """A tree of combines: results of some parts are no parts."""
+        parts = self.index_parts(4, [self.write(2 * i, 2) for i in range(4)])
+        os.mkdir("tree")
+        run("combine", *parts[:2], "-o", "tree/a.json")
+        run("combine", *parts[2:], "-o", "tree/b.parq")
+        run("combine", "tree", "-o", "all.json")
+        self.check("all.json", range(8))
+        run("append", "tree/a.json", parts[2])
+        self.check("tree/a.json", range(6))
+        done = subprocess.run([REFS, "combine", "-", "-o", "listed.json"], input="\n".join(parts[:3]), text=True, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.check("listed.json", range(6))
+
+    def test_of_different_jobs_in_a_folder_are_refused(self):
+        names = [self.write(2 * i, 2) for i in range(4)]
+        for n, others in (3, names), (2, names[:3]), (2, [*names[:3], self.write(20, 2)]):
+            with self.subTest(n=n, others=others):
+                self.index_parts(2, names)
+                self.index_parts(n, others)
+                self.assertRegex(run("combine", "--skip-errors", "parts", "-o", "all.json", status=1),
+                                 "^refs: expected parts of one job with one list of sources, found "
+                                 rf"parts/\w+.json \(part \d of [2{n}], [4{len(others)}] sources\) and "
+                                 rf"parts/\w+.json \(part \d of [2{n}], [4{len(others)}] sources\): "
+                                 r"move those of one job to another folder\n$")
+                shutil.rmtree("parts")
+
+    def test_that_are_there_twice_are_refused(self):
+        """A source has changed between two runs of a task, or someone has copied a part."""
+        names = [self.write(2 * i, 2) for i in range(2)]
+        parts = self.index_parts(2, names)
+        self.write(2, 3)
+        self.index_parts(2, names)
+        message = r"^refs: part 2 of 2 is there twice: remove parts/\w+.json or parts/\w+.json\n$"
+        self.assertRegex(run("combine", "parts", "-o", "all.json", status=1), message)
+        os.remove(parts[1])
+        run("combine", "parts", "-o", "all.json")
+        self.check("all.json", range(5))
+        shutil.copy(parts[0], "parts/copy.json")
+        self.assertRegex(run("combine", "parts", "--along", "time", "-o", "all.json", status=1),
+                         message.replace("2 of 2", "1 of 2"))
+
+    def test_that_say_nonsense_are_damaged(self):
+        part = self.index_parts(2, [self.write(2 * i, 2) for i in range(2)])[0]
+        with open(part, encoding="utf-8") as file:
+            content = json.load(file)
+        attributes = json.loads(content["refs"][".zsources/.zattrs"])
+        made = attributes["joined"]["part"]
+        self.assertEqual({**made, "list": ""}, {"number": 1, "of": 2, "sources": 2, "list": ""})
+        for part_of in [], {**made, "number": 0}, {**made, "number": 3}, {**made, "of": 1 << 62}, {**made, "list": 1}, {"number": 1}:
+            attributes["joined"]["part"] = part_of
+            content["refs"][".zsources/.zattrs"] = json.dumps(attributes)
+            with open(part, "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            self.assertIn('expected a part of a job as "part"', run("combine", "parts", "-o", "all.json", status=1))
+
     def test_that_are_damaged_are_no_missing_parts(self):
         """A folder may hold other files, but what is left of a part is none of these."""
         names = [self.write(2 * i, 2) for i in range(3)]

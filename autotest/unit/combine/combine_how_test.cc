@@ -36,16 +36,20 @@ struct How : refs_combine_how {
 
 const char Full[] =
     R"({"along":["time","y"],"pattern":"t_{time:%Y}.nc","group":"g","variables":["t","u"],"inline":8})";
+const char Part[] = R"({"part":{"number":3,"of":10,"sources":200,"list":"0f"}})";
 
 TEST(CombineHow, IsReadAsItIsWritten) {
     EXPECT_EQ(How(Full).Print(), Full);
     EXPECT_EQ(How("").Print(), "");
     EXPECT_EQ(How("{}").Print(), "");
+    EXPECT_EQ(How(Part).Print(), Part);
 }
 
 TEST(CombineHow, IsCorruptWhereMembersAreOfOtherTypes) {
-    for (const char *text : {R"({"along":"time"})", R"({"along":[1]})", R"({"pattern":1})",
-                             R"({"group":[]})", R"({"inline":"8"})", R"({"variables":{}})"}) {
+    for (const char *text :
+         {R"({"along":"time"})", R"({"along":[1]})", R"({"pattern":1})", R"({"group":[]})",
+          R"({"inline":"8"})", R"({"variables":{}})", R"({"part":3})",
+          R"({"part":{"number":3,"of":2,"sources":9,"list":""}})"}) {
         How how;
         refs_error error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_combine_how_read(refs_str_from(text), &how, &error), REFS_CORRUPT) << text;
@@ -122,6 +126,8 @@ TEST(CombineHow, OfAResultIsThatOfItsParts) {
     EXPECT_EQ(Result({group, group}, along), group);
     EXPECT_EQ(Result({R"({"group":"g"})", group}, along), group); // of one file, and of many
     EXPECT_EQ(Result({group, along}, along), along);              // they differ
+    EXPECT_EQ(Result({Part, Part}, along), along);                // the result is no part
+    EXPECT_EQ(Result({"file"}, Part), Part);
     EXPECT_EQ(Result({group, "file"}, along), along);
     EXPECT_EQ(Result({group, group}, R"({"along":["time"],"group":"h"})"),
               R"({"along":["time"],"group":"h"})");

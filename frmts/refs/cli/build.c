@@ -50,8 +50,10 @@ typedef struct build {
     refs_combine_options options;
     refs_combine *combine;
     refs_combine_sources *sources;
-    refs_set *only; /* a single source, which is copied */
-    tool_part part; /* --part; zeroed: all sources */
+    refs_set *only;     /* a single source, which is copied */
+    refs_job_part part; /* --part; zeroed: all sources */
+    bool checks_parts;  /* parts of a job must be complete: a folder or pattern has named sources */
+    refs_job_part *job_parts; /* if so, which part each source is */
     refs_name_list dims;
     refs_name_list own_dims; /* those of `dims` that are not only cut by a selection */
     bool finds_dims;         /* some dimensions are found by comparing sources */
@@ -283,6 +285,15 @@ static refs_combine_part part_of(const build *all, size_t number, const char *na
     return (refs_combine_part){number, name, set, refs_combine_find_values_from(&grown, set)};
 }
 
+static refs_status note_part(build *all, size_t number, const refs_set *set, refs_error *err) {
+    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
+    if (!all->checks_parts) return REFS_OK;
+    const refs_status status = refs_combine_how_read_set(set, &how, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", all->names.items[number]);
+    if (status == REFS_OK) all->job_parts[number] = how.part;
+    return status;
+}
+
 static refs_status add_source(build *all, size_t number, refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     refs_set *set = NULL;
@@ -309,6 +320,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
                            : refs_combine_sources_add(all->sources, &part, err);
         if (status == REFS_OK && was_kept) status = add_kept_states(all, &part, err);
         if (status == REFS_OK) status = refs_combine_add(all->combine, &part, err);
+        if (status == REFS_OK && !is_file) status = note_part(all, number, set, err);
         if (status == REFS_OK && all->grown == NULL)
             status =
                 refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->own_dims, err);
@@ -647,7 +659,9 @@ static refs_status read_all(build *all, refs_error *err) {
     REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
-    return tool_skipped_check(&all->skipped, all->names.n - all->n_own, err);
+    REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
+    return all->checks_parts ? tool_parts_check(all->job_parts, &all->names, &all->skipped, err)
+                             : REFS_OK;
 }
 
 static void forget_all(build *all) {
@@ -684,12 +698,14 @@ static void forget_names(build *all) {
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
     refs_free(all->states);
+    refs_free(all->job_parts);
     refs_buf_clear(&all->found.names);
     tool_names_clear(&all->names);
     all->open = NULL;
     all->cuts = NULL;
     all->cut_items = NULL;
     all->states = NULL;
+    all->job_parts = NULL;
 }
 
 /* Other names are those of the sources, which are all read again. */
@@ -715,6 +731,7 @@ static refs_status make_kept(build *all, refs_error *err);
 
 static refs_status read_sources(build *all, refs_error *err) {
     REFS_TRY(choose_dims(all, err));
+    if (all->checks_parts) REFS_NEW(all->job_parts, all->names.n, err);
     if (all->arguments->resume) {
         if (all->options.kept.self == NULL) REFS_TRY(make_kept(all, err));
         REFS_NEW(all->states, all->names.n, err);
@@ -763,6 +780,7 @@ static refs_status print_how(const build *all, refs_buf *text, refs_error *err) 
     refs_status status = REFS_OK;
     how.along = all->own_dims; /* append cuts its sources along the other dimensions */
     if (all->selected.n > 0) how.variables = all->selected;
+    how.part = all->part;
     how.added = (refs_name_list){NULL, 0, 0};
     if (!is_aggregation(all->output))
         status = refs_combine_list_added(all->combine, &how.added, err);
@@ -1039,7 +1057,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     REFS_TRY(status);
     const refs_name_list added = {given->items + n_sets, given->n - n_sets, 0};
     REFS_TRY(tool_leave_out_output(all->output, &added, all->n_own, &all->names, err));
-    if (all->part.n > 0) tool_part_keep(&all->part, &all->names);
+    all->checks_parts = all->names.n_found > 0;
+    if (all->part.n > 0) REFS_TRY(tool_part_keep(&all->part, &all->names, err));
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
@@ -1128,7 +1147,7 @@ static tool_exit index_part(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     refs_error err = REFS_ERROR_INIT;
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    tool_part part;
+    refs_job_part part = {.n = 0};
     if (!tool_part_parse(arguments->part, &part)) return TOOL_USAGE;
     if (arguments->output == NULL || tool_is_remote(arguments->output) ||
         arguments->format != NULL || arguments->objects) {

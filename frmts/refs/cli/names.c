@@ -28,10 +28,14 @@ refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
-/* Adds NUL-terminated texts. */
-static refs_status add_each(tool_names *names, refs_str texts, refs_error *err) {
-    for (const char *text; refs_str_next_text(&texts, &text);)
+/* Adds NUL-terminated texts, which the argument `name` expands to. */
+static refs_status add_each(tool_names *names, const char *name, refs_str texts, refs_error *err) {
+    refs_str named = refs_str_from(name);
+    (void)refs_url_take_file(&named);
+    for (const char *text; refs_str_next_text(&texts, &text);) {
         REFS_TRY(tool_names_add(names, refs_str_from(text), err));
+        names->n_found += !refs_str_is(named, names->items[names->n - 1]);
+    }
     return REFS_OK;
 }
 
@@ -39,7 +43,7 @@ static refs_status add_objects(const tool_session *session, tool_names *names, c
                                refs_error *err) {
     REFS_SCOPED_BUF urls = REFS_BUF_INIT;
     REFS_TRY(refs_objects_list(&session->lister, name, &urls, err));
-    return add_each(names, refs_buf_text(&urls), err);
+    return add_each(names, name, refs_buf_text(&urls), err);
 }
 
 static bool is_of_store(const char *name) {
@@ -73,7 +77,7 @@ static refs_status add_expanded(const tool_session *session, tool_names *names, 
     const refs_names_host host = refs_names_host_of(&session->lister, &notes);
     REFS_SCOPED_BUF found = REFS_BUF_INIT;
     REFS_TRY(refs_combine_expand(&host, name, &found, err));
-    return add_each(names, refs_buf_text(&found), err);
+    return add_each(names, name, refs_buf_text(&found), err);
 }
 
 /* Receives the names of sources, and a message for each one that is unavailable. If `skipped` is

@@ -149,6 +149,7 @@ refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
 typedef struct tool_names {
     char **items;
     size_t n, capacity;
+    size_t n_found; /**< how many of them tool_expand found by a folder or pattern */
 } tool_names;
 
 /** Lists the sources that arguments name: files, URLs, matches of patterns, files in folders (also

@@ -3,6 +3,7 @@
 #include "refs/index_again.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "combine_internal.h"
 
@@ -30,8 +31,18 @@ static refs_status print_list(const char *name, const char *const *items, refs_b
     return refs_buf_append(text, "]", 1, err);
 }
 
+static refs_status print_part(const refs_job_part *part, refs_buf *text, refs_error *err) {
+    if (part->n == 0) return REFS_OK;
+    REFS_TRY(print_name("part", text, err));
+    REFS_TRY(refs_buf_printf(text, err, "{\"number\":%llu,\"of\":%llu,\"sources\":%llu,\"list\":",
+                             (unsigned long long)part->number, (unsigned long long)part->n,
+                             (unsigned long long)part->n_sources));
+    REFS_TRY(refs_json_write_string(refs_str_from(part->list), text, err));
+    return refs_buf_append(text, "}", 1, err);
+}
+
 static refs_status print_options(const refs_combine_options *options, const char *const *added,
-                                 refs_buf *how, refs_error *err) {
+                                 const refs_job_part *part, refs_buf *how, refs_error *err) {
     how->size = 0;
     REFS_TRY(print_list("along", options->dims, how, err));
     REFS_TRY(print_list("added", added, how, err));
@@ -42,6 +53,7 @@ static refs_status print_options(const refs_combine_options *options, const char
         REFS_TRY(print_name("inline", how, err));
         REFS_TRY(refs_buf_printf(how, err, "%llu", (unsigned long long)options->inline_bytes));
     }
+    REFS_TRY(print_part(part, how, err));
     return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
 }
 
@@ -62,8 +74,10 @@ refs_status refs_combine_write_how(const refs_combine *combine, refs_writer *wri
                                    refs_error *err) {
     REFS_SCOPED_BUF how = REFS_BUF_INIT;
     refs_name_list added = {NULL, 0, 0};
+    const refs_job_part no_part = {.n = 0};
     refs_status status = refs_combine_list_added(combine, &added, err);
-    if (status == REFS_OK) status = print_options(&combine->options, added.items, &how, err);
+    if (status == REFS_OK)
+        status = print_options(&combine->options, added.items, &no_part, &how, err);
     if (status == REFS_OK) status = refs_writer_joined(writer, refs_buf_text(&how), err);
     refs_free(added.items);
     return status;
@@ -107,6 +121,22 @@ static refs_status read_size(const refs_json *object, const char *name, uint64_t
     return fail_member(name, "number of bytes", err);
 }
 
+static refs_status read_part(const refs_json *object, refs_job_part *part, refs_error *err) {
+    const refs_json *value = refs_json_get(object, "part");
+    if (value == NULL) return REFS_OK;
+    const refs_json *list = refs_json_get(value, "list");
+    const refs_str digest = refs_json_text(list);
+    const bool is_part = refs_json_u64(refs_json_get(value, "number"), &part->number) &&
+                         refs_json_u64(refs_json_get(value, "of"), &part->n) &&
+                         refs_json_u64(refs_json_get(value, "sources"), &part->n_sources) &&
+                         refs_json_is_string(list) && digest.size < sizeof part->list &&
+                         part->number >= 1 && part->number <= part->n &&
+                         part->n <= REFS_JOB_MAX_PARTS && part->n_sources <= UINT32_MAX;
+    if (!is_part) return fail_member("part", "part of a job", err);
+    (void)snprintf(part->list, sizeof part->list, "%s", digest.data);
+    return REFS_OK;
+}
+
 refs_status refs_combine_how_read(refs_str text, refs_combine_how *how, refs_error *err) {
     *how = (refs_combine_how){.pattern = NULL};
     if (text.size == 0) return REFS_OK;
@@ -115,6 +145,7 @@ refs_status refs_combine_how_read(refs_str text, refs_combine_how *how, refs_err
     REFS_TRY(read_text(root, "pattern", &how->pattern, err));
     REFS_TRY(read_text(root, "group", &how->group, err));
     REFS_TRY(read_size(root, "inline", &how->inline_bytes, err));
+    REFS_TRY(read_part(root, &how->part, err));
     REFS_TRY(read_list(root, "along", &how->along, err));
     REFS_TRY(read_list(root, "added", &how->added, err));
     return read_list(root, "variables", &how->variables, err);
@@ -135,7 +166,8 @@ refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, 
     options.group = how->group;
     options.variables = how->variables.n > 0 ? how->variables.items : NULL;
     options.inline_bytes = how->inline_bytes;
-    return print_options(&options, how->added.n > 0 ? how->added.items : NULL, text, err);
+    return print_options(&options, how->added.n > 0 ? how->added.items : NULL, &how->part, text,
+                         err);
 }
 
 refs_status refs_combine_how_read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
@@ -253,6 +285,7 @@ refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const re
     }
     refs_status status = refs_combine_how_read_set(set, &how, err);
     if (dims->n > 0) how.along.n = how.added.n = 0;
+    how.part.n = 0; /* the result is no part */
     if (status == REFS_OK) status = refs_combine_how_print(&how, &text, err);
     if (status == REFS_OK) status = add(parts, &text, err);
     refs_combine_how_clear(&how);
@@ -317,6 +350,7 @@ refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
     }
     result.along = how->along.n > 0 ? how->along : said.along;
     result.added = how->along.n > 0 ? how->added : said.added;
+    result.part = how->part;
     if (status == REFS_OK) status = refs_combine_how_print(&result, text, err);
     refs_combine_how_clear(&said);
     for (size_t i = 0; i < narrowed.n; i++) refs_free((void *)(uintptr_t)narrowed.items[i]);

@@ -2,8 +2,9 @@
  * same options.
  *
  * It is the member "joined" of the record of sources (refset.h):
- * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline", and "added",
- * the dimensions of "along" that sources lacked.
+ * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline", "added", the
+ * dimensions of "along" that sources lacked, and "part", which sets of index --part have:
+ * {"number":3,"of":10,"sources":200,"list":"0f…"}.
  *
  * Read before this: combine.h, name_list.h. */
 #ifndef REFS_COMBINE_COMBINE_HOW_H
@@ -19,6 +20,19 @@ extern "C" {
 
 struct refs_master;
 
+/** Most parts of a job. */
+#define REFS_JOB_MAX_PARTS 1000000u
+
+/** Size of the digest of the names of a job's sources, with a NUL. */
+#define REFS_JOB_LIST_TEXT 33
+
+/** Part `number`, from 1, of the `n` parts of a job (index --part). Zeroed: no part. */
+typedef struct refs_job_part {
+    uint64_t number, n;
+    uint64_t n_sources; /**< of all parts */
+    char list[REFS_JOB_LIST_TEXT];
+} refs_job_part;
+
 /** An empty record is zeroed. Strings are borrowed. */
 typedef struct refs_combine_how {
     refs_name_list along, variables;
@@ -26,7 +40,8 @@ typedef struct refs_combine_how {
     const char *pattern, *group; /**< or NULL */
     uint64_t inline_bytes;
     bool has_inline_bytes; /**< `inline_bytes` was requested, perhaps 0 */
-    refs_json_doc *doc;    /**< the document that owns the strings, or NULL */
+    refs_job_part part;
+    refs_json_doc *doc; /**< the document that owns the strings, or NULL */
 } refs_combine_how;
 
 /** Reads a record; an empty text is an empty record. REFS_CORRUPT if it is invalid. Clear *how even
