@@ -602,6 +602,22 @@ class Parts(Steps):
             run("index", self.write(2 * i, 2), "-o", f"parts/{i}.parq")
         os.remove("parts/2.parq/.zmetadata")
         self.assertIn("parts/2.parq", run("combine", "parts", "-o", "damaged.json", status=1))
+        os.mkdir("parts/2.parq/group")
+        os.rename("parts/2.parq/t", "parts/2.parq/group/t")
+        for name in ("time", "still"):
+            shutil.rmtree(f"parts/2.parq/{name}")
+        self.assertIn("parts/2.parq", run("combine", "parts", "-o", "damaged.json", status=1))
+
+    def test_are_no_tables(self):
+        """fastparquet and Dask write a table as a folder NAME.parq."""
+        os.makedirs("parts/table.parq/year=2020")
+        for i in range(2):
+            run("index", self.write(2 * i, 2), "-o", f"parts/{i}.parq")
+        for name in ("_metadata", "part.0.parquet", "year=2020/part.0.parquet"):
+            with open(f"parts/table.parq/{name}", "wb") as file:
+                file.write(b"PAR1PAR1")
+        run("combine", "parts", "-o", "all.json")
+        self.check("all.json", range(4))
 
     def test_without_sources_are_none(self):
         self.assertEqual(run("index", "--part", "1/2", self.write(0, 2), "-o", "parts"), "")

@@ -10,6 +10,7 @@
 #include "combine_internal.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine.h"
+#include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/intern.h"
 #include "refs/scan.h"
@@ -177,11 +178,30 @@ static refs_name_kind look_inside(const expansion *all, const char *folder, cons
     return kind;
 }
 
+/* Whether a folder below `folder` has record files, so that it is an array of a Parquet set. One
+ * that cannot be listed may have some. */
+static bool has_arrays(const expansion *all, const char *folder, unsigned depth) {
+    REFS_SCOPED_BUF names = REFS_BUF_INIT, path = REFS_BUF_INIT;
+    const char *name;
+    uint64_t number;
+    bool found = false;
+    if (depth > MAX_DEPTH) return false;
+    if (all->host->list(all->host->user, folder, &names, NULL) != REFS_OK) return true;
+    for (refs_str rest = refs_buf_text(&names); !found && refs_str_next_text(&rest, &name);) {
+        path.size = 0;
+        found = depth > 0 && refs_file_name_is_record(refs_str_from(name), &number);
+        if (!found && look_inside(all, folder, name) == REFS_NAME_FOLDER &&
+            refs_buf_printf(&path, NULL, "%s/%s", folder, name) == REFS_OK)
+            found = has_arrays(all, (const char *)path.data, depth + 1);
+    }
+    return found;
+}
+
 /* Parquet sets are folders too. One without metadata was not copied whole: opening it reports
- * that. */
+ * that. Tables may also be folders with this extension. */
 static bool is_set(const expansion *all, const char *folder) {
     return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT ||
-           refs_str_ends(refs_str_from(folder), ".parq");
+           (refs_str_ends(refs_str_from(folder), ".parq") && has_arrays(all, folder, 0));
 }
 
 /* Whether a folder is a repository. Icechunk's specification: version 2 has "repo", version 1
