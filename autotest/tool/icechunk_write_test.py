@@ -584,8 +584,9 @@ class Parts(Steps):
         names = [self.write(2 * i, 2) for i in range(3)]
         for i in (1, 2, 3):
             part = run("index", "--part", f"{i}/3", *names, "-o", "parts").strip()
-        with open("parts/notes.json", "w", encoding="utf-8") as file:
-            file.write('{"author": "me"}\n')
+        for i, other in enumerate(('{"author": "me"}\n', '"text"', "12\n", "null", "version https://git-lfs.github.com/spec/v1\nsize 1\n")):
+            with open(f"parts/notes{i}.json", "w", encoding="utf-8") as file:
+                file.write(other)
         run("combine", "parts", "-o", "all.json")
         with open(part, "rb") as file:
             content = file.read()

@@ -266,13 +266,14 @@ static bool is_index_name(const char *path) {
     return is_listed(endings, ending_of(path));
 }
 
-/* Whether a file ends before its JSON does, or consists of the zeros that a crash of the system
- * left. */
+/* Whether a file is empty, ends before its JSON object or array does, or consists of the zeros that
+ * a crash of the system left. */
 static bool is_damaged_json(refs_bytes head) {
     const refs_str text = refs_str_trim(refs_bytes_text(head), " \t\r\n");
-    if (text.size == 0 || text.data[0] == '\0') return true;
-    const char last = text.data[text.size - 1];
-    return head.size < HEAD_SIZE && last != '}' && last != ']';
+    if (text.size == 0) return true;
+    const char first = text.data[0], last = text.data[text.size - 1];
+    if (first == '\0') return memcmp(text.data, text.data + 1, text.size - 1) == 0;
+    return head.size < HEAD_SIZE && (first == '{' || first == '[') && last != '}' && last != ']';
 }
 
 /* Whether a file in a folder is a part: a data file or a set. One that cannot be read may be, so it
