@@ -5,6 +5,7 @@
  *     AT_CALL=7 AT_CALL_HOW=fail  the seventh call fails with ENOSPC
  *     AT_CALL=7 AT_CALL_LINK=NAME AT_CALL_LINK_TO=PATH   before the seventh call, what has that
  *                                 name is moved to "NAME.away", and a link to PATH takes its place
+ *     AT_CALL=7 AT_CALL_LOSE=PATTERN  before the seventh call, files that match it are removed
  *     AT_OPEN_LINK_TO=PATH        a link to PATH is put wherever an unfinished file is going to be
  * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
  *     AT_OPEN=3 AT_OPEN_REPLACE=PATH  behind the third time that PATH is opened, what is called
@@ -17,6 +18,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -56,11 +58,23 @@ static void plant_link(void) {
     (void)symlink(to, name);
 }
 
+static void lose_files(void) {
+    typedef int (*function)(const char *);
+    const char *pattern = getenv("AT_CALL_LOSE");
+    glob_t found;
+    if (pattern == NULL || glob(pattern, 0, NULL, &found) != 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) (void)NEXT(function, "unlink")(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 /* Whether this call fails. Those that remove things do not: disks that are full let that be. */
 static int fails(int undoes) {
     const char *at = getenv("AT_CALL"), *how = getenv("AT_CALL_HOW");
     const long n = atomic_fetch_add(&n_calls, 1) + 1, wanted = at != NULL ? atol(at) : 0;
-    if (wanted != 0 && n == wanted) plant_link();
+    if (wanted != 0 && n == wanted) {
+        plant_link();
+        lose_files();
+    }
     if (wanted == 0 || how == NULL) return 0;
     if (n == wanted && strcmp(how, "kill") == 0) (void)kill(getpid(), SIGKILL);
     if (n != wanted || undoes || strcmp(how, "fail") != 0) return 0;

@@ -265,6 +265,28 @@ class Sets(Placing):
             self.assertEqual(refs("index", "d0.nc", "-o", name, "-q").returncode, 0)
             self.expect_all_or_nothing(name, "append", name, "d1.nc", "-q")
 
+    def test_grow_or_stay_when_a_written_file_is_lost(self):
+        for values, lost in (((0, 0, 0), "tas/refs.*.parq"), ((0, 1, 2), "tas_fragments/*/tas/refs.*.parq")):
+            shutil.rmtree("all.parq", ignore_errors=True)
+            for step, value in enumerate(values):
+                self.write(f"d{step}.nc", (step,), value=value)
+            self.assertEqual(refs("index", "d0.nc", "d1.nc", "-o", "all.parq", "-q").returncode, 0)
+            self.keep()
+            before = read("all.parq")
+            self.assertEqual(refs("append", "all.parq", "d2.nc", "-q", AT_CALL_COUNT="kept/count").returncode, 0)
+            after = read("all.parq")
+            with open("kept/count", encoding="ascii") as file:
+                n_calls = int(file.read())
+            os.remove("kept/count")
+            statuses = set()
+            for n in range(1, n_calls + 1):
+                with self.subTest(lost=lost, call=n, of=n_calls):
+                    self.restore()
+                    done = refs("append", "all.parq", "d2.nc", "-q", AT_CALL=n, AT_CALL_LOSE=f"*.tmp-*/{lost}")
+                    statuses.add(done.returncode)
+                    self.assertEqual(read("all.parq"), before if done.returncode else after, done.stderr)
+            self.assertEqual(statuses, {0, 1})
+
     def test_get_the_names_of_new_fragments_by_one_call_each(self):
         """Of files, of folders, and of what waits for the disk; a fragment is a file in two folders of its own."""
         for step in range(10):

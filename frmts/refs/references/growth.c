@@ -477,32 +477,45 @@ static bool exists(const refs_buf *path) {
 }
 
 /* Moves a record file from the staged folder into the set, or the first of its folders that the set
- * lacks: that folder and all in it are on the disk, so only its name must still get there. Adds the
- * folder that got a name to `changed`. */
-static refs_status move_record(const refs_growth *growth, refs_str name, refs_intern *changed,
-                               refs_error *err) {
+ * lacks: that folder and all in it are on the disk, so only its name must still get there. Adds
+ * what was moved to `moved`, and the folder that got a name to `changed`. */
+static refs_status move_record(const refs_growth *growth, refs_str name, refs_intern *moved,
+                               refs_intern *changed, refs_error *err) {
     REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
     uint32_t id;
     size_t end = 0;
+    bool is_moved = false; /* with its folder */
     do {
         const size_t slash = refs_str_find(refs_str_part(name, end + 1, name.size), '/');
         end = slash == SIZE_MAX ? name.size : end + 1 + slash;
         from.size = to.size = 0;
         REFS_TRY(refs_buf_printf(&from, err, "%s/%.*s", growth->staged, (int)end, name.data));
         REFS_TRY(refs_buf_printf(&to, err, "%s/%.*s", growth->folder, (int)end, name.data));
+        is_moved = is_moved || refs_intern_find(moved, refs_buf_text(&to)) != REFS_INTERN_NONE;
     } while (end < name.size && exists(&to));
-    if (!exists(&from)) return REFS_OK; /* moved with its folder */
+    if (is_moved) return REFS_OK;
     if (rename((const char *)from.data, (const char *)to.data) != 0)
         return refs_staged_fail((const char *)to.data, err);
+    REFS_TRY(refs_intern_add(moved, refs_buf_text(&to), &id, err));
     return refs_intern_add(changed, refs_file_name_folder(refs_buf_text(&to)), &id, err);
+}
+
+/* A file may be lost before it, or its folder, is moved: programs remove temporary files. */
+static refs_status check_moved(const refs_growth *growth, const char *name, refs_error *err) {
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    REFS_TRY(make_path(growth->folder, name, &path, err));
+    return exists(&path) ? REFS_OK : refs_staged_fail((const char *)path.data, err);
 }
 
 /* The names of record files are on the disk before the metadata that need them. */
 static refs_status move_records(const refs_growth *growth, refs_error *err) {
-    REFS_SCOPED_BY(refs_intern_clear) refs_intern changed = {0};
-    for (size_t i = 0; i < growth->n_files; i++)
-        if (growth->files[i].is_written)
-            REFS_TRY(move_record(growth, refs_str_from(growth->files[i].name), &changed, err));
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern moved = {0}, changed = {0};
+    for (size_t i = 0; i < growth->n_files; i++) {
+        const char *name = growth->files[i].name;
+        if (!growth->files[i].is_written) continue;
+        REFS_TRY(move_record(growth, refs_str_from(name), &moved, &changed, err));
+        REFS_TRY(check_moved(growth, name, err));
+    }
     for (uint32_t i = 0; i < changed.count; i++)
         REFS_TRY(refs_staged_sync_folder(refs_intern_get(&changed, i).data, err));
     return REFS_OK;
