@@ -152,6 +152,17 @@ TEST_F(MasterFiles, AreFoundAsReadersFindThem) {
     EXPECT_EQ(locations(), Texts{"d/a b.nc"}) << "no aggregation tells how names are written";
 }
 
+TEST_F(MasterFiles, AreCopiesThatCanBeOpenedWhereOthersCannot) {
+    files.vfs.files["d/a b.nc"] = "";
+    files.vfs.failOpensOf = "d/a%20b.nc";
+    ASSERT_EQ(list(ofOneFragment(numbers<float>({}, {0}), 1, "a%20b.nc", "t")), REFS_OK)
+        << files.error.message;
+    EXPECT_EQ(locations(), Texts{"d/a b.nc"});
+    files.vfs.files.erase("d/a b.nc");
+    EXPECT_EQ(list(ofOneFragment(numbers<float>({}, {0}), 1, "a%20b.nc", "t")), REFS_IO);
+    EXPECT_STREQ(files.error.message, "d/a%20b.nc: HTTP error 403");
+}
+
 TEST_F(MasterFiles, ThatCoverSeveralStepsCannotBeCombinedAgain) {
     ASSERT_EQ(list({{"v", aggregation({partition(0, "a.nc"), partition(1, "b.nc"),
                                        partition(2, "a.nc"), partition(3, "b.nc", "other")})}}),

@@ -184,6 +184,18 @@ refs_status refs_aggregation__locate_copies(const refs_aggregation *aggregation,
                                             const refs_agg_names *names, uint64_t number,
                                             refs_buf *locations, refs_error *err);
 
+/** Opens one copy of a file. */
+typedef struct refs_copy_visitor {
+    refs_status (*open)(void *user, const char *location, refs_error *err);
+    void *user;
+} refs_copy_visitor;
+
+/** Opens the first of several locations, each with a NUL, and another NUL at the end, that can be
+ * opened. If none can, fails for the first reason that is not absence; REFS_NOT_FOUND without a
+ * message: all are absent. */
+refs_status refs_aggregation__try_copies(const char *locations, const refs_copy_visitor *visitor,
+                                         refs_error *err);
+
 /* -- rename.c ---------------------------------------------------------------------------------- */
 
 /** Renaming the files of one aggregation. */

@@ -201,29 +201,31 @@ static void clear_opening(opening *made) {
     *made = (opening){NULL, NULL, NULL};
 }
 
+/* A file that is opened, and what of it is open. */
+typedef struct attempt {
+    const refs_fragment_file *file;
+    opening *made;
+} attempt;
+
+static refs_status open_copy(void *user, const char *location, refs_error *err) {
+    const attempt *at = user;
+    const refs_status status = open_at(at->file, location, at->made, err);
+    if (status == REFS_OK) return REFS_OK;
+    clear_opening(at->made);
+    if (status == REFS_INVALID)
+        refs_error_prefix(err, "expected a netCDF, HDF5, TIFF or GRIB file");
+    if (strstr(err->message, location) == NULL || status == REFS_INVALID)
+        refs_error_prefix(err, "%s", location);
+    return status;
+}
+
 /* Opens the first of several names that exists; if none does, the failure has a reason for each. */
 static refs_status open_any(const refs_fragment_file *file, opening *made, refs_error *err) {
-    const refs_fragments *fragments = file->fragments;
-    refs_error first = REFS_ERROR_INIT;
-    refs_status status = REFS_NOT_FOUND;
-    for (const char *at = file->locations; *at != '\0'; at += strlen(at) + 1) {
-        refs_error problem = REFS_ERROR_INIT;
-        status = open_at(file, at, made, &problem);
-        if (status == REFS_OK) return REFS_OK;
-        clear_opening(made);
-        if (status == REFS_NOT_FOUND) continue;
-        if (status == REFS_INVALID)
-            refs_error_prefix(&problem, "expected a netCDF, HDF5, TIFF or GRIB file");
-        if (strstr(problem.message, at) == NULL || status == REFS_INVALID)
-            refs_error_prefix(&problem, "%s", at);
-        if (first.status == REFS_OK) first = problem;
-        if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
-    }
-    if (first.status == REFS_OK) {
-        REFS_TRY(check_master(fragments, NULL, err));
-        return REFS_NOT_FOUND;
-    }
-    return refs_fail(err, first.status, "%s", first.message);
+    attempt at = {file, made};
+    const refs_copy_visitor visitor = {open_copy, &at};
+    const refs_status status = refs_aggregation__try_copies(file->locations, &visitor, err);
+    if (status == REFS_NOT_FOUND) REFS_TRY(check_master(file->fragments, NULL, err));
+    return status;
 }
 
 static void register_file(refs_fragments *fragments, refs_fragment_file *file) {

@@ -160,33 +160,53 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
 
 /* -- one location ------------------------------------------------------------------------------ */
 
-/* Whether a file exists; fails if that is unknown. */
-static refs_status look(const refs_vfs *vfs, const char *location, bool *is_there,
-                        refs_error *err) {
-    refs_error problem = REFS_ERROR_INIT;
+refs_status refs_aggregation__try_copies(const char *locations, const refs_copy_visitor *visitor,
+                                         refs_error *err) {
+    refs_error first = REFS_ERROR_INIT;
+    refs_status result = REFS_NOT_FOUND;
+    for (; *locations != '\0'; locations += strlen(locations) + 1) {
+        refs_error problem = REFS_ERROR_INIT;
+        const refs_status status = visitor->open(visitor->user, locations, &problem);
+        if (status == REFS_OK) return REFS_OK;
+        if (status == REFS_NOT_FOUND) continue;
+        if (result == REFS_NOT_FOUND) {
+            first = problem;
+            result = status;
+        }
+        if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
+    }
+    return result == REFS_NOT_FOUND ? result : refs_fail(err, result, "%s", first.message);
+}
+
+typedef struct choice {
+    const refs_vfs *vfs;
+    const char *location; /* at which there is a file, or NULL */
+} choice;
+
+static refs_status look(void *user, const char *location, refs_error *err) {
+    choice *chosen = user;
     void *handle = NULL;
-    const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
-    *is_there = status == REFS_OK;
-    if (status == REFS_OK) vfs->close(vfs->self, handle);
-    return status == REFS_OK || status == REFS_NOT_FOUND
-               ? REFS_OK
-               : refs_fail(err, status, "%s", problem.message);
+    REFS_TRY(chosen->vfs->open(chosen->vfs->self, location, &handle, err));
+    chosen->vfs->close(chosen->vfs->self, handle);
+    chosen->location = location;
+    return REFS_OK;
 }
 
 /* Appends the first of several locations, each with a NUL, at which there is a file; or else the
  * first. */
-static refs_status choose(const refs_fragment_places *places, const refs_buf *all,
-                          refs_buf *location, refs_error *err) {
-    refs_str rest = refs_buf_text(all);
-    const char *name, *first = NULL;
-    bool is_there = false;
-    while (!is_there && refs_str_next_text(&rest, &name)) {
-        if (first == NULL) first = name;
-        if (name == first && rest.size == 0) break;
-        REFS_TRY(look(places->vfs, name, &is_there, err));
-        if (is_there) first = name;
-    }
-    return first != NULL ? refs_buf_append(location, first, strlen(first) + 1, err) : REFS_OK;
+static refs_status choose(const refs_fragment_places *places, refs_buf *all, refs_buf *location,
+                          refs_error *err) {
+    choice chosen = {places->vfs, NULL};
+    const refs_copy_visitor visitor = {look, &chosen};
+    const bool is_one = refs_str_count_texts(refs_buf_text(all)) < 2;
+    if (all->size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_append(all, "", 1, err));
+    const char *first = (const char *)all->data;
+    const refs_status status =
+        is_one ? REFS_NOT_FOUND : refs_aggregation__try_copies(first, &visitor, err);
+    if (status != REFS_OK && status != REFS_NOT_FOUND) return status;
+    if (chosen.location != NULL) first = chosen.location;
+    return refs_buf_append(location, first, strlen(first) + 1, err);
 }
 
 static refs_agg_names names_of(const refs_fragment_places *places) {
