@@ -916,6 +916,31 @@ class Combine(Folder):
         self.assertIn("s: differs between a.nc and b.nc, element 0 of s is 1 and 2: keeping the first", said)
         self.assertEqual(read("again.nca", "s").tolist(), [[1] * 3] * 2)
 
+    def test_compares_large_fields_without_the_concat_dimension(self):
+        """As refs index does, whether the dimension is named or found."""
+        for name, time in (("a.nc", 1), ("b.nc", 2)):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", 1)
+                file.createDimension("x", 20000)
+                file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+                file["time"][:] = time
+                file.createVariable("v", "f4", ("time", "x"))[:] = time
+                file.createVariable("s", "f4", ("x",))[:] = np.arange(20000)
+                file["s"][-1] = time
+        for options in (), ("--along", "time"):
+            said = self.combine("a.nc", "b.nc", options=options)
+            self.assertIn("s: differs between a.nc and b.nc, s differs in rows 13333 to 19999: keeping the first", said)
+
+    def test_variables_named_like_those_that_describe_fragments(self):
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("time", 1)
+            for name in "time", "v", "v_identifiers":
+                file.createVariable(name, "f8", ("time",) if name != "v_identifiers" else ())[...] = 1
+            file["time"].units = "days since 2000-01-01"
+        said = self.combine("a.nc", version="1.13", status=1)
+        self.assertIn("v_identifiers cannot be written: expected unique names, found a variable of this name and one that describes fragments", said)
+        self.assertIn("leave it out (--variables)", said)
+
     def test_integers_in_other_units_are_converted(self):
         for values, attributes in (("i4", {}), ("i2", {}), ("i4", {"valid_max": np.int32(50)})):
             with self.subTest(values=values, attributes=attributes):

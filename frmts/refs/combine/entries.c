@@ -58,7 +58,8 @@ refs_status refs_part__read_field_values(refs_part_reader *in, const refs_array_
                            refs_part__n_concat_dims(in, meta) == 0;
     const bool is_of_fragment = array->is_field && in->member->role == REFS_COMBINE_IS_FRAGMENT;
     const size_t n_concat = refs_part__n_concat_dims(in, meta);
-    const bool is_shared = array->is_grid || n_concat < in->combine->n_dims;
+    const bool is_shared = array->is_grid || n_concat < in->combine->n_dims ||
+                           (in->combine->n_dims == 0 && meta->rank < in->most_dims);
     if (is_of_fragment && !may_serve) return REFS_OK;
     if (is_of_fragment && bytes > REFS_COMBINE_MAX_COMPARED_BYTES)
         return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;

@@ -59,6 +59,12 @@ static bool is_full(const nc_file *file, int code) {
 refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err) {
     errno = code;
     if (code == ENOENT) return refs_staged_fail(file->shown, err);
+    if (code == NC_ENAMEINUSE)
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: %s cannot be written: expected unique names, found a variable of this "
+            "name and one that describes fragments: leave it out (--variables)",
+            file->shown, name);
     return refs_fail(err, status_of(code), "%s: %s%scannot be written: %s", file->shown, name,
                      *name != '\0' ? " " : "",
                      is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
