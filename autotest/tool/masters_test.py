@@ -334,6 +334,16 @@ class Masters(Property):
         os.remove("f0.nc")
         np.testing.assert_array_equal(read(self.combine("y.json", *masters)), expected)
 
+    def test_masters_that_hold_all_values_of_a_group(self):
+        for i in range(2):
+            with netCDF4.Dataset(write(f"f{i}.nc", [i], lon=LON[:3], group="g"), "a") as file:  # others of the same names
+                file.createDimension("time", 1)
+                for name in "time", "v":
+                    file.createVariable(name, "i2", ("time",))[:] = -1 - i
+        self.combine("g.nc", "f0.nc", "f1.nc", options=("--group", "g", "--along", "time"))
+        for end, options in OUTPUTS.items():
+            np.testing.assert_array_equal(read(self.combine(f"x.{end}", "g.nc", options=("--along", "time", *options))), read("g.nc"))
+
     def test_coordinates_of_masters_are_compared_with_those_of_their_files(self):
         """As those of sources are, in their units."""
         *files, later = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(4)]

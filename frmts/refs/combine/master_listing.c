@@ -244,12 +244,21 @@ static bool is_as_recorded(const refs_vfs *vfs, const refs_master_file *file) {
            refs_validators_prove_same(&file->was, &now);
 }
 
+/* Whether its names are those in its files: of one group, they are only for those who request it.
+ */
+static bool has_names_of_files(const refs_part_reader *in) {
+    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
+    const char *group = in->combine->options.group;
+    return refs_combine_how_read_set(in->part->set, &how, NULL) == REFS_OK &&
+           (how.group == NULL || (group != NULL && strcmp(how.group, group) == 0));
+}
+
 bool refs_part__has_known_files(const refs_part_reader *in) {
     const refs_group_meta *root = refs_hierarchy_group(in->source.hierarchy, 0);
     const refs_json *mark =
         root != NULL ? refs_json_get(root->attributes, REFS_CFA_COMBINED) : NULL;
     if (in->combine->options.masters == NULL || mark == NULL || !refs_set_is_file(in->part->set) ||
-        !refs_cfa_is_as_written(in->part->name, refs_json_text(mark)))
+        !refs_cfa_is_as_written(in->part->name, refs_json_text(mark)) || !has_names_of_files(in))
         return false;
     const refs_master_listing listed = listing_of(in);
     REFS_SCOPED_BY(refs_master_files_clear) refs_master_files files = {.items = NULL};
