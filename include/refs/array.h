@@ -50,8 +50,8 @@ typedef struct refs_cache refs_cache;
  * until the next one, at most 512 MiB in all, unless the cache has 0 bytes. */
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err);
 
-/** Makes `max_bytes` the limit of those chunks, too: a chunk that is larger is kept alone, until the
- * next one. Call it before the cache is used. */
+/** Lets no reader keep chunks beyond `max_bytes`; one larger chunk is kept alone, until the next
+ * one. Call it before the cache is used. */
 void refs_cache_make_strict(refs_cache *cache);
 
 /** Frees the cache; arrays that use it must be freed first. */

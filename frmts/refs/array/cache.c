@@ -281,9 +281,9 @@ static void drop(refs_cache *cache, refs_chunk *chunk) {
     refs_chunk__release(chunk);
 }
 
-/* Whether the cache has no other chunks, and keeps one of any size. */
-static bool is_only(const refs_cache *cache, const refs_chunk *chunk) {
-    return cache->is_strict && chunk->newer == NULL;
+/* Whether the oldest chunk is the only one of a strict cache, which keeps it whatever its size. */
+static bool is_only(const refs_cache *cache, const refs_chunk *oldest) {
+    return cache->is_strict && oldest->newer == NULL;
 }
 
 static void trim(refs_cache *cache) {

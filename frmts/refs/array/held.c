@@ -76,7 +76,8 @@ static size_t count_kept(const refs_held *held) {
     return n;
 }
 
-/* Records a return to chunk `i`, since which others were read: the last ones are cached. */
+/* Notes that chunk `i` is read again. If more than `most` chunks were read since, the last `most`
+ * of them stay cached. */
 static void note_cycle(refs_held *held, size_t i, size_t most) {
     if (held->n - i > most) {
         for (size_t k = 0; k < held->n && !held->is_cycling; k++)

@@ -41,7 +41,7 @@ typedef struct refs_load_watch {
      * decoded, and `n_busy` chunks are being loaded by others. Or NULL. */
     void (*arrived)(void *user, size_t n_busy);
 
-    /** Whether a chunk of the reader's array is cached, on any thread. NULL: all are. */
+    /** Whether to cache a decoded chunk; called by any thread. NULL: always. */
     bool (*keeps)(void *user, uint64_t number);
 
     /** Receives the bytes of the chunks of a mosaic's pieces before they are loaded. Or NULL. */

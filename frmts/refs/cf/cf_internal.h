@@ -31,8 +31,10 @@ refs_str refs_cf__text(const refs_json *attributes, const char *name);
 /** Works like refs_cf__text, for a name in any case. */
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name);
 
-/** Whether `text` is `word`, or begins with it, in any case. */
+/** Whether two texts are the same in any case. */
 bool refs_cf__same_text(refs_str one, refs_str other);
+
+/** Whether `text` is `word`, or begins with it, in any case. */
 bool refs_cf__same_word(refs_str text, const char *word);
 bool refs_cf__begins(refs_str text, const char *word);
 

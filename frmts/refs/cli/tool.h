@@ -171,9 +171,9 @@ bool tool_is_master(const char *name);
 /** REFS_INVALID if `output` is one of the sources, or is a data file but not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
 
-/** Removes the local output, if it exists, from the names behind the first `n_own` unless `given`,
- * the arguments that name sources, has it. REFS_INVALID if they name a file of data or a master so:
- * it would change while it is read. */
+/** Drops the local output from the names after the first `n_own`, unless the user named it in
+ * `given`. REFS_INVALID if the user named it and it is a data file or master: it would be written
+ * while it is read. */
 refs_status tool_leave_out_output(const char *output, const refs_name_list *given, size_t n_own,
                                   tool_names *names, refs_error *err);
 

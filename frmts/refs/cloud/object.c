@@ -3,7 +3,7 @@
 
 #include "refs/vfs.h"
 
-/* Who serves locations with a prefix. Schemes of URLs are in base/url.c. */
+/* The service for each prefix. base/url.c lists the schemes of URLs. */
 static const struct {
     const char *prefix;
     refs_object_kind kind;

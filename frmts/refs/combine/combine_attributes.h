@@ -40,9 +40,9 @@ typedef struct refs_combine_kept_bytes {
     refs_bytes values;
 } refs_combine_kept_bytes;
 
-/** Appends a byte for each value to `missing`, 1 if attributes or the fill value declare it
- * missing, and to `invalid`, 1 if it is missing or outside the valid range; nothing if no value is.
- * Coordinates lose valid ranges that differ, so theirs are the missing ones. */
+/** Appends a byte for each value. In `missing`, 1 means that attributes or the fill value declare
+ * it missing; in `invalid`, that it is missing or outside the valid range. Either stays empty if no
+ * value is. Coordinates lose valid ranges that differ: their `invalid` is `missing`. */
 refs_status refs_combine_find_missing(const refs_combine_kept_bytes *of, refs_buf *missing,
                                       refs_buf *invalid, refs_error *err);
 

@@ -83,8 +83,8 @@ const refs_intern *refs_combine__find_rest(const refs_combine_masters *masters, 
 
 /* -- files in the place of masters ------------------------------------------------------------- */
 
-/* Fails for a file that is one of the masters which name its master: readers would never reach
- * values. */
+/* Fails if a fragment has `by` among its own fragments, directly or through others: combining would
+ * never reach data. */
 static refs_status check_above(const refs_combine_masters *masters, const refs_listed_master *by,
                                const char *file, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern above = {0};

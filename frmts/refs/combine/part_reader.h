@@ -206,9 +206,8 @@ const char *refs_part__group_of_file(const refs_combine_master_file *file);
 /** Whether a variable of the file is one of its masters; `path` begins in that group. */
 bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
 
-/** Whether a part is of masters, or of the one that grows, that have a concat dimension which
- * nothing that is taken of the part has there: a file of fragments of other arrays, or the rest of
- * a master. */
+/** Whether the part has no step of a concat dimension: no variable that is taken from it has that
+ * dimension in its master, or in the growing one. */
 bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat);
 
 /** REFS_UNSUPPORTED if fragments are not whole variables of the file, REFS_CORRUPT if the file has

@@ -9,7 +9,7 @@ enum { REFS_BLOSC2_MAX_RANK = 16 };
 
 /** A frame; the bytes are borrowed. */
 typedef struct refs_blosc2_frame {
-    refs_bytes chunk;  /**< empty: all its bytes are given by its offset, which `index` holds */
+    refs_bytes chunk;  /**< empty: a special chunk, such as of zeros, which `index` encodes */
     refs_bytes index;  /**< the chunk of offsets, 8 bytes for each chunk */
     size_t chunk_size; /**< of the decoded chunk */
     size_t size;       /**< of the values, without the padding of the chunk */
