@@ -2,7 +2,7 @@
 
 usage: identical_test.py FOLDER_OF_PACKAGE PROGRAM
 
-Reads the folder shared/ beside the repository, or REFS_SHARED_DATA; skips where that is absent.
+Skips without the folder of shared_data.py.
 """
 
 import glob
@@ -15,8 +15,6 @@ import warnings
 
 PACKAGE, PROGRAM = sys.argv[1:3]
 sys.path.insert(0, PACKAGE)
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "..", "shared", "data"))
 PATTERNS = ("netcdf3/*.nc", "netcdf4/*.nc*", "refs/**/*.nc", "hdf5/*.*", "dmrpp/*.h5", "cfa/**/expected.nc")
 FORMS = ("json", "parq")
 
@@ -27,11 +25,9 @@ try:
 except ImportError as error:
     print(f"left out: {error}")
     sys.exit(77)
-if not os.path.isdir(DATA):
-    print(f"left out: there is no {DATA}")
-    sys.exit(77)
 
 import gdal_refs  # noqa: E402, F401
+from shared_data import DATA  # noqa: E402
 
 LEAST_GROUPS = 150  # raise it when there are more files; never lower it
 
