@@ -65,7 +65,7 @@ struct refs_cache {
  * a single small chunk does not need a huge page. */
 #define MIN_SPAN_CHUNK (16 * REFS_KIB)
 #define MAX_SPAN_CHUNK (8 * REFS_MIB)
-#define SPAN_FROM      REFS_MIB
+#define SPAN_FROM      (256 * REFS_KIB)
 #define MAX_SPAN       (64 * REFS_MIB)
 
 /* -- chunks ------------------------------------------------------------------------------------ */
