@@ -200,6 +200,27 @@ class Masters(Property):
         self.combine("x.json", "top.nca", options=("--along", "time"))
         self.check_same("x.json", "all.json")
 
+    def test_masters_in_the_place_of_files_have_their_steps(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        shutil.copy("f0.nc", "same.nc")
+        for version in VERSIONS:
+            options = ("--format", "cfa", "--cfa-version", version, "--along", "time")
+            self.combine("top.nca", *files[:2], options=options)
+            for name, some in (("same", ["same.nc"]), ("other", files[2:3]), ("longer", files[2:])):
+                self.combine(f"{name}.nca", *some, options=options)
+            for name, problem in (("same", None), ("other", "top.nca and its file f0.nc differ: element 0 of time is 0 and 2"),
+                                  ("longer", "/v: expected 1 x 2 x 40 elements, as in its fragment in top.nca, found 2 x 2 x 40")):
+                shutil.copy(f"{name}.nca", "f0.nc")
+                for end, to in OUTPUTS.items():
+                    with self.subTest(version=version, name=name, end=end):
+                        if not problem:
+                            self.check_values(self.combine(f"x.{end}", "top.nca", options=(*to, "--along", "time")), ["same.nc", "f1.nc"])
+                            continue
+                        self.assertIn(problem, self.fail("combine", "top.nca", "--along", "time", "-o", f"y.{end}", *to))
+                        both = "top.nca: expected 1 elements of time in its file f0.nc, found 2" if name == "longer" else problem
+                        self.assertIn(both, self.fail("combine", "top.nca", "f0.nc", "--along", "time", "-o", f"y.{end}", *to))
+                shutil.copy("same.nc", "f0.nc")
+
     def test_cycles_of_masters_are_errors(self):
         file = write("f.nc", [2])
         for names in (("a.nca",), ("a.nca", "b.nca"), ("a.nca", "b.nca", "c.nca")):

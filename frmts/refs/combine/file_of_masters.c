@@ -102,6 +102,24 @@ static bool has_size(const refs_array_meta *meta, const refs_listed_file *file,
     return dim == meta->rank;
 }
 
+static refs_status fail_size(const refs_array_meta *meta, const refs_master_use *use,
+                             const refs_listed_fragment *of, refs_error *err) {
+    REFS_SCOPED_BUF expected = REFS_BUF_INIT, found = REFS_BUF_INIT;
+    for (size_t i = 0; i < of->rank; i++) {
+        const refs_listed_side *side = &use->file->sides[of->first_side + i];
+        REFS_TRY(refs_buf_printf(&expected, err, "%s%llu", i > 0 ? " x " : "",
+                                 (unsigned long long)(side->end - side->begin)));
+    }
+    for (size_t i = 0; i < meta->rank; i++)
+        REFS_TRY(refs_buf_printf(&found, err, "%s%llu", i > 0 ? " x " : "",
+                                 (unsigned long long)meta->shape[i]));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: expected %.*s elements, as in its fragment in %s, found %.*s: only whole "
+                     "variables can be combined",
+                     meta->path, REFS_STR_ARG(refs_buf_text(&expected)), use->by->name,
+                     REFS_STR_ARG(refs_buf_text(&found)));
+}
+
 static refs_status check_size(const refs_part_reader *in, const refs_master_use *use,
                               const refs_listed_fragment *of, refs_error *err) {
     const refs_str path = refs_intern_get(&use->by->arrays, of->path);
@@ -112,13 +130,8 @@ static refs_status check_size(const refs_part_reader *in, const refs_master_use 
     if (meta == NULL)
         return refs_fail(err, REFS_CORRUPT, "expected a variable %.*s, a fragment of %s",
                          (int)name.size, (const char *)name.data, use->by->name);
-    if (meta->status != REFS_OK || refs_aggregation_recognise(meta->attributes) ||
-        has_size(meta, use->file, of))
-        return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s has another shape than its fragment in %s, and only whole variables can "
-                     "be combined",
-                     (int)name.size, (const char *)name.data, use->by->name);
+    const bool is_whole = meta->status != REFS_OK || has_size(meta, use->file, of);
+    return is_whole ? REFS_OK : fail_size(meta, use, of, err);
 }
 
 refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,

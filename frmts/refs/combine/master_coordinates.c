@@ -54,25 +54,59 @@ static const refs_combine_array *find_array(const refs_combine *combine,
     return has_values ? array : NULL;
 }
 
+/* A file of a master: read, or a master that was replaced. */
+typedef struct compared_file {
+    const refs_combine *combine;
+    const refs_combine_member *read; /* or NULL */
+    const refs_listed_master *replaced;
+} compared_file;
+
+/* Sets *units and *values to those of a coordinate. Returns false if there is nothing to compare.
+ */
+static bool find_values(const compared_file *file, const char *path, refs_cf_units *units,
+                        refs_values *values) {
+    const refs_listed_master *master = file->replaced;
+    if (file->read != NULL) {
+        const refs_combine_array *array = find_array(file->combine, file->read, path);
+        if (array == NULL) return false;
+        *units = refs_combine__count_of(file->combine, array);
+        *values = refs_combine__coordinates_of(file->combine, array);
+        return true;
+    }
+    for (size_t i = 0; i < master->dims.count; i++) {
+        const refs_master_coordinate *own = &master->coordinates[i];
+        if (own->path == NULL || strcmp(own->path, path) != 0) continue;
+        *units = (refs_cf_units){refs_str_from(own->units), refs_str_from(own->calendar)};
+        *values = (refs_values){.dtype = &own->dtype,
+                                .unpacking = own->unpacking,
+                                .bytes = refs_buf_text(&own->values)};
+        refs_combine__set_clock(values, units);
+        return true;
+    }
+    return false;
+}
+
 /* REFS_UNSUPPORTED if a file has other values than the master at the steps of its fragment. */
-static refs_status compare_coordinate(const refs_combine *combine,
-                                      const refs_master_coordinate *own, refs_combine_steps steps,
-                                      const refs_combine_member *file, refs_error *err) {
-    const refs_combine_array *array =
-        own->path != NULL ? find_array(combine, file, own->path) : NULL;
-    if (array == NULL) return REFS_OK;
-    const refs_cf_units units = {refs_str_from(own->units), refs_str_from(own->calendar)},
-                        theirs = refs_combine__count_of(combine, array);
-    const size_t size = own->dtype.size;
+static refs_status compare_coordinate(const refs_master_coordinate *own, refs_combine_steps steps,
+                                      const compared_file *file, refs_error *err) {
+    refs_cf_units theirs;
+    refs_values found;
+    if (own->path == NULL || !find_values(file, own->path, &theirs, &found)) return REFS_OK;
+    const char *name = file->read != NULL ? file->read->name : file->replaced->name;
+    const refs_cf_units units = {refs_str_from(own->units), refs_str_from(own->calendar)};
+    const size_t size = own->dtype.size, n_found = found.bytes.size / found.dtype->size;
     refs_values values = {.dtype = &own->dtype,
                           .unpacking = own->unpacking,
                           .bytes =
                               refs_str_part(refs_buf_text(&own->values), (size_t)steps.begin * size,
-                                            (size_t)steps.end * size)},
-                found = refs_combine__coordinates_of(combine, array);
+                                            (size_t)steps.end * size)};
     refs_combine__set_clock(&values, &units);
     (void)refs_combine__convert_values(&theirs, &units, &found);
-    if (values.bytes.size / size != found.bytes.size / array->dtype.size) return REFS_OK;
+    if (values.bytes.size / size != n_found)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: expected %zu elements of %s in its file %s, found %zu: combine the "
+                         "files, or make the master again",
+                         own->master, values.bytes.size / size, own->path, name, n_found);
     const uint64_t i = refs_combine__first_difference(&values, &found);
     if (i == UINT64_MAX) return REFS_OK;
     char shown[2][REFS_VALUE_TEXT];
@@ -81,7 +115,7 @@ static refs_status compare_coordinate(const refs_combine *combine,
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s and its file %s differ: element %llu of %s is %s and %s: expected the "
                      "coordinates of the files: combine the files, or make the master again",
-                     own->master, file->name, (unsigned long long)(steps.begin + i), own->path,
+                     own->master, name, (unsigned long long)(steps.begin + i), own->path,
                      refs_combine__print_value(&one, shown[0]),
                      refs_combine__print_value(&other, shown[1]));
 }
@@ -101,30 +135,47 @@ static bool is_as_before(const refs_listed_file *file, size_t number) {
     return true;
 }
 
-static refs_status compare_use(const refs_combine *combine, const refs_master_use *use,
-                               const refs_combine_member *member, refs_error *err) {
+static refs_status compare_use(const refs_master_use *use, const compared_file *compared,
+                               refs_error *err) {
     const refs_listed_file *file = use->file;
     for (size_t k = 0; k < file->n_fragments; k++)
         for (size_t i = 0; !is_as_before(file, k) && i < file->fragments[k].rank; i++) {
             const refs_listed_side *side = &file->sides[file->fragments[k].first_side + i];
             const refs_combine_steps steps = {side->begin, side->end};
-            REFS_TRY(
-                compare_coordinate(combine, &use->by->coordinates[side->dim], steps, member, err));
+            REFS_TRY(compare_coordinate(&use->by->coordinates[side->dim], steps, compared, err));
         }
+    return REFS_OK;
+}
+
+static refs_status compare_file(const refs_combine_masters *masters, uint32_t number,
+                                const compared_file *compared, refs_error *err) {
+    const refs_combine_master_file *file = refs_combine__master_file(masters, number);
+    for (size_t k = 0; file != NULL && k < file->n; k++)
+        REFS_TRY(compare_use(&file->uses[k], compared, err));
     return REFS_OK;
 }
 
 static refs_status compare_member(const refs_combine_masters *masters, const refs_combine *combine,
                                   const refs_combine_member *member, refs_error *err) {
-    const refs_combine_master_file *file = refs_combine__master_file(masters, member->master_file);
-    for (size_t k = 0; file != NULL && k < file->n; k++)
-        REFS_TRY(compare_use(combine, &file->uses[k], member, err));
+    const compared_file compared = {.combine = combine, .read = member};
+    return compare_file(masters, member->master_file, &compared, err);
+}
+
+/* Compares masters with the masters that have them as fragments. */
+static refs_status compare_replaced(const refs_combine_masters *masters,
+                                    const refs_combine *combine, refs_error *err) {
+    for (size_t i = 0; i < masters->n; i++) {
+        const compared_file compared = {.combine = combine, .replaced = masters->masters[i]};
+        const uint32_t number = refs_combine__find_master_file(masters, compared.replaced->name);
+        REFS_TRY(compare_file(masters, number, &compared, err));
+    }
     return REFS_OK;
 }
 
 refs_status refs_masters__compare_coordinates(const refs_combine_masters *masters,
                                               const refs_combine *combine, refs_error *err) {
     const refs_combine_member *first = NULL;
+    REFS_TRY(compare_replaced(masters, combine, err));
     for (size_t i = 0; masters->n > 0 && i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
         REFS_TRY(refs_combine__go_on(combine, err));

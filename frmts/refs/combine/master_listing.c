@@ -290,7 +290,8 @@ refs_status refs_part__list_files(refs_part_reader *in, refs_error *err) {
     listing all = {.in = in, .to = refs_calloc(1, sizeof *all.to)};
     if (all.to == NULL) return refs_fail_nomem(err);
     all.to->number = in->part->number;
-    const refs_status status = list_all(&all, err);
+    refs_status status = list_all(&all, err);
+    if (status == REFS_OK && in->file != NULL) status = refs_part__check_sizes(in, in->file, err);
     for (size_t i = 0; i < all.to->dims.count; i++) refs_buf_clear(&all.listed[i].covered);
     refs_free(all.listed);
     if (status == REFS_OK) return keep(in->combine->options.masters, all.to, err);
