@@ -86,7 +86,7 @@ def write_values(name):
 
 def read(name, *, variable="v"):
     root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-    array = root.OpenMDArray(variable)
+    array = root.OpenMDArrayFromFullname(f"/{variable}")
     return np.array(array.Read()) if array.GetDataType().GetClass() == gdal.GEDTC_STRING else array.ReadAsArray()
 
 
@@ -250,6 +250,23 @@ class Masters(Property):
             self.check_same(self.combine(f"x.{end}", *masters), f"all.{end}")
         self.assertIn("f0.nc is a source itself and, by its group /g, a fragment of m0.nc", self.fail("combine", "f0.nc", masters[0], "-o", "y.json"))
 
+    def test_a_coordinate_of_one_name_in_two_groups(self):
+        """Those of the root order all sources, in whatever order a source has its arrays."""
+        files = [write(f"f{i}.nc", [i], group="g") for i in range(5)]
+        for i, name in enumerate(files):
+            with netCDF4.Dataset(name, "a") as file:
+                file.createDimension("time", 1)
+                file.createVariable("time", "f8", ("time",))[:] = 500 + i
+                file["time"].units = "hours since 2000-01-01"
+        self.combine("b.json", *files[3:])
+        for version in VERSIONS:
+            self.combine("x.nca", *files[:2], options=("--format", "cfa", "--cfa-version", version))
+            self.run_refs("append", "x.nca", files[2])
+            self.run_refs("append", "x.nca", "b.json")
+            self.check_values("x.nca", files, "g/v")
+            self.check_values("x.nca", files, "g/time")
+            self.check_values("x.nca", files, "time")
+
     def test_what_a_master_alone_has_is_kept(self):
         files = [write(f"f{i}.nc", [i], more=True) for i in range(6)]
         def add(master):
@@ -266,6 +283,17 @@ class Masters(Property):
             np.testing.assert_array_equal(read(output)[6], read(files[5])[0])
             np.testing.assert_array_equal(read(output, variable="area"), np.arange(80).reshape(2, 40))
             self.assertEqual([7, 8, 9], read(output, variable="note")[:3].tolist())
+
+    def test_what_a_master_alone_has_may_lack_dimensions(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        masters = self.make_masters(files)
+        with netCDF4.Dataset(masters[1], "a") as master:
+            master.createVariable("note", "f8", ())[...] = 7
+        for end, options in OUTPUTS.items():
+            with self.subTest(end):
+                output = self.combine(f"x.{end}", *masters, options=options)
+                self.check_values(output, files)
+                self.assertEqual(7, read(output, variable="note"))
 
     def test_what_files_of_others_have_too(self):
         """The numbers of its steps are those of a master whose files have none, whatever other sources have."""

@@ -2,6 +2,21 @@
  * name. */
 #include "part_reader.h"
 
+static size_t count_groups(refs_str path) {
+    size_t n = 0;
+    for (size_t i = 0; i < path.size; i++) n += path.data[i] == '/';
+    return n;
+}
+
+bool refs_combine__is_above(const refs_intern *strings, const refs_combine_array *array,
+                            const refs_combine_array *other) {
+    const refs_str path = refs_intern_get(strings, array->path),
+                   other_path = refs_intern_get(strings, other->path);
+    const size_t n = count_groups(path), n_other = count_groups(other_path);
+    if (array->rank != other->rank) return array->rank > other->rank;
+    return n != n_other ? n < n_other : strcmp(path.data, other_path.data) < 0;
+}
+
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err) {
     refs_combine_axis *axis = &member->axes[concat];
@@ -10,7 +25,9 @@ refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_mem
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
         bool is_named = refs_str_equal(refs_intern_get(strings, array->name), name);
-        if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
+        if (is_named && array->rank <= 1 && array->is_thin &&
+            (axis->array == REFS_COMBINE_NONE ||
+             refs_combine__is_above(strings, array, &member->arrays[axis->array])))
             axis->array = (uint32_t)i;
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
             if (!refs_str_equal(refs_path_last(refs_intern_get(strings, array->dims[dim])), name))

@@ -362,6 +362,12 @@ bool refs_combine__is_own_axis(const refs_intern *strings, const refs_combine_ar
  * master. */
 bool refs_combine__drop_step(refs_combine_axis *axis);
 
+/** Whether of two coordinates of one name the first orders a part: groups see those of groups above
+ * (CF-1.13, section 2.7), so that of the fewest groups is of the most variables. An axis comes
+ * before a scalar. The order of arrays is not that of other parts. */
+bool refs_combine__is_above(const refs_intern *strings, const refs_combine_array *array,
+                            const refs_combine_array *other);
+
 /** Finds the coordinate of a part along concat dimension `concat`, called `name`. */
 refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
                                     size_t concat, refs_str name, refs_error *err);

@@ -78,13 +78,15 @@ static refs_status settle_services(refs_combine *combine, refs_error *err) {
 
 static const refs_combine_array *coordinate_of(const refs_combine *combine,
                                                const refs_combine_member *member, refs_str name) {
+    const refs_combine_array *found = NULL;
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
         if (array->is_thin && refs_combine__is_own_axis(&combine->strings, array) &&
-            refs_str_equal(refs_combine__text(combine, array->name), name))
-            return array;
+            refs_str_equal(refs_combine__text(combine, array->name), name) &&
+            (found == NULL || refs_combine__is_above(&combine->strings, array, found)))
+            found = array;
     }
-    return NULL;
+    return found;
 }
 
 /* Whether parts, or entries of masters, differ along a dimension. */
