@@ -843,6 +843,55 @@ TEST_F(LinesOfBands, ThatAreReadAgainAtOnceAreKept) {
     }
 }
 
+/** 300 bands of one chunk of 128 KiB, which are the same bytes; seven fit into the cache. */
+class ManyBands : public testing::Test {
+  protected:
+    static constexpr uint64_t nBands = 300, nLines = 32, width = 1024;
+
+    void SetUp() override {
+        v.store.vfs.files["one.bin"] = std::string(nLines * width * 4, 'x');
+        for (uint64_t band = 0; band < nBands; band++)
+            v.store.range("v/" + std::to_string(band) + ".0", "one.bin", 0, nLines * width * 4);
+        v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[9600,1024],"chunks":[32,1024],)"
+                                 R"("order":"C","dtype":"<i4","fill_value":-1,"compressor":null,)"
+                                 R"("filters":null})");
+        ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+        refs_cache_make_strict(cache);
+        v.open(cache, MemoryArray::NoPrefetch);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    uint64_t decodedBy(uint64_t firstLine, uint64_t n) {
+        std::vector<int32_t> values(n * width);
+        const uint64_t start[] = {firstLine, 0}, count[] = {n, width};
+        const refs_region region = {start, count, nullptr};
+        EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, nullptr), REFS_OK);
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    }
+    /** Reads four lines of each of twelve bands. */
+    void readInTurn(uint64_t line) {
+        for (uint64_t band = 0; band < 12; band++) decodedBy(band * nLines + line, 4);
+    }
+
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(ManyBands, ThatAreReadAtOnceEndTheCycleOfAReader) {
+    for (uint64_t line = 0; line < 12; line += 4) readInTurn(line);
+    const uint64_t first = decodedBy(200 * nLines, 4);
+    EXPECT_EQ(decodedBy(200 * nLines + 4, 4), first + 1) << "others stay in the cache";
+    readInTurn(12);
+    const uint64_t all = decodedBy(0, nBands * nLines);
+    const uint64_t next = decodedBy(100 * nLines, 4);
+    EXPECT_GE(next, all);
+    EXPECT_EQ(decodedBy(100 * nLines + 4, 4), next) << "it stays in the cache";
+}
+
 TEST_F(LinesOfBands, HereAndThereAreNotHeld) {
     EXPECT_EQ(decodedBy({0, 64, 128, 192}), 96u) << "the cache is as large as it shall be";
 }

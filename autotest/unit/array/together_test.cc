@@ -1,6 +1,9 @@
 /* together_test.cc -- several arrays loaded in one fetch, for the reads that follow. */
 #include "memory_array.h"
+#include "remote_set.h"
 
+#include <atomic>
+#include <future>
 #include <memory>
 
 namespace {
@@ -116,4 +119,73 @@ TEST_F(Together, LeavesOutWhatIsLargerThanTheCache) {
     open(3);
     refs_arrays_load(arrays.data(), arrays.size());
     EXPECT_EQ(stats(0).chunks_decoded, 0u);
+}
+
+namespace {
+
+/** A store over the set of a server that reads references from files. */
+class RemoteStore {
+  public:
+    RemoteStore() {
+        EXPECT_EQ(refs_fetcher_open(vfs.get(), nullptr, &fetcher, nullptr), REFS_OK);
+        EXPECT_EQ(refs_store_open(set, fetcher, &store, nullptr), REFS_OK);
+    }
+    ~RemoteStore() {
+        refs_store_free(store);
+        refs_fetcher_free(fetcher);
+        refs_set_free(set);
+    }
+    RemoteStore(const RemoteStore &) = delete;
+    RemoteStore &operator=(const RemoteStore &) = delete;
+
+    std::atomic<unsigned> nLookups{0};
+    refs_store *store = nullptr;
+
+  private:
+    MemoryVfs vfs;
+    refs_set *set = remoteSet(&nLookups);
+    refs_fetcher *fetcher = nullptr;
+};
+
+} // namespace
+
+/* The thread that would look up references is held up by what others wait for. */
+TEST(TogetherAhead, LookupsThatHaveNotBegunAreNotWaitedFor) {
+    RemoteStore remote;
+    refs_pool *pool = nullptr;
+    refs_cache *cache = nullptr;
+    refs_hierarchy *hierarchy = nullptr;
+    refs_array *arrays[2] = {};
+    std::promise<void> way;
+    std::shared_future<void> opened = way.get_future().share();
+    ASSERT_EQ(refs_pool_open(1, &pool, nullptr), REFS_OK);
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    ASSERT_EQ(refs_hierarchy_open(remote.store, nullptr, &hierarchy, nullptr), REFS_OK);
+    const refs_array_context context = {remote.store, cache, nullptr, pool, 0, 0};
+    for (size_t i = 0; i < 2; i++)
+        ASSERT_EQ(
+            refs_array_open(&context,
+                            refs_hierarchy_find_array(hierarchy, refs_str_from(i == 0 ? "a" : "b")),
+                            &arrays[i], nullptr),
+            REFS_OK);
+    refs_pool_run(
+        pool,
+        [](void *way_, refs_error *) {
+            static_cast<std::shared_future<void> *>(way_)->wait();
+            return REFS_OK;
+        },
+        [](void *) {}, &opened);
+    refs_arrays_load(arrays, 2);
+    const unsigned n = remote.nLookups;
+    EXPECT_EQ(n, 8u) << "those of the load: four chunks of each array";
+    const std::future<void> closed = std::async(std::launch::async, [&] {
+        for (refs_array *array : arrays) refs_array_free(array);
+    });
+    EXPECT_EQ(closed.wait_for(std::chrono::seconds(1)), std::future_status::ready);
+    way.set_value();
+    closed.wait();
+    refs_pool_free(pool);
+    EXPECT_EQ(remote.nLookups, n) << "lookups of closed arrays";
+    refs_hierarchy_free(hierarchy);
+    refs_cache_free(cache);
 }
