@@ -1,22 +1,19 @@
 """DMR++ sidecars against the files that they are of: all elements of all arrays of numbers, by h5py and,
-where the file is of HDF4, by pyhdf or GDAL's own driver. From the folder shared/ beside the repository; skips
-where that, or h5py, is absent. REFS_SHARED_DATA names another folder of data.
+where the file is of HDF4, by pyhdf or GDAL's own driver. From the folder shared/ beside the repository
+(shared_data.py); skips without h5py.
 """
 
-import glob
 import os
 import sys
 
 import numpy as np
 from osgeo import gdal, gdal_array
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "autotest", "server"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from shared_data import files  # noqa: E402
 from this_build import need  # noqa: E402
 
 need("expat")
-DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
-SKIPPED = 77
 
 # Files of which the sidecar says something else, and what.
 EXCEPTIONS = {
@@ -135,16 +132,13 @@ def compare(sidecar, counts):
 
 
 def main():
-    sidecars = sorted(glob.glob(os.path.join(DATA, "dmrpp/*.dmrpp")))
-    if not sidecars:
-        print(DATA, "has no dmrpp")
-        return SKIPPED
+    sidecars = files("dmrpp/*.dmrpp")
     try:
         import h5py  # noqa: F401
         import pyhdf.SD  # noqa: F401
     except ImportError as problem:
         print(problem, "(Debian: python3-h5py, python3-hdf4)")
-        return SKIPPED
+        return 77
     counts = {"equal": 0, "equal strings": 0, "other strings": 0, "excepted": 0, "in another file": 0, "wrong": 0}
     for sidecar in sidecars:
         compare(sidecar, counts)

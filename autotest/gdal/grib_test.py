@@ -1,22 +1,18 @@
 """Sets of GRIB messages against GDAL's GRIB driver on the same messages: values, geotransform and
-CRS, from the folder shared/ beside the repository; skips where that is absent. REFS_SHARED_DATA
-names another folder of data.
+CRS, from the folder shared/ beside the repository (shared_data.py).
 """
 
-import glob
 import os
 import sys
 
 import numpy as np
 from osgeo import gdal
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-sys.path.insert(0, os.path.join(ROOT, "autotest", "server"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from shared_data import files  # noqa: E402
 from this_build import need  # noqa: E402
 
 need("eccodes")
-DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
-SKIPPED = 77
 
 gdal.UseExceptions()
 gdal.SetConfigOption("GRIB_NORMALIZE_UNITS", "NO")
@@ -66,10 +62,7 @@ def differs(name, path):
 
 
 def main():
-    sets = sorted(glob.glob(os.path.join(DATA, "grib2/*.json")))
-    if not sets:
-        print(DATA, "has no grib2")
-        return SKIPPED
+    sets = files("grib2/*.json")
     wrong = n = 0
     for path in sets:
         for name in variables("REFS:" + path):

@@ -1,18 +1,15 @@
 """Sets of HDF5 files, as JSON and as Parquet, against GDAL's HDF5 driver on the same files: all elements
-of all arrays, from the folder shared/ beside the repository; skips where that is absent.
-REFS_SHARED_DATA names another folder of data.
+of all arrays, from the folder shared/ beside the repository (shared_data.py).
 """
 
-import glob
 import os
 import sys
 
 import numpy as np
 from osgeo import gdal, gdal_array
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
-SKIPPED = 77
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from shared_data import files  # noqa: E402
 
 gdal.UseExceptions()
 
@@ -60,11 +57,7 @@ def compare(path, counts):
 
 
 def main():
-    sets = sorted(glob.glob(os.path.join(DATA, "hdf5/*.json")) +
-                  glob.glob(os.path.join(DATA, "hdf5/*.parq")))
-    if not sets:
-        print(DATA, "has no hdf5")
-        return SKIPPED
+    sets = files("hdf5/*.json", "hdf5/*.parq")
     counts = {"equal": 0, "not comparable": 0, "wrong": 0}
     for path in sets:
         compare(path, counts)

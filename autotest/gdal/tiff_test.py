@@ -1,9 +1,8 @@
 """Sets of TIFF files against GDAL's GeoTIFF driver on the same files: values of all images,
-geotransform, CRS, nodata and overviews, from the folder shared/ beside the repository; skips where that is
-absent. REFS_SHARED_DATA names another folder of data.
+geotransform, CRS, nodata and overviews, from the folder shared/ beside the repository
+(shared_data.py).
 """
 
-import glob
 import os
 import sys
 
@@ -12,9 +11,8 @@ from osgeo import gdal
 
 from compared_files import compare
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
-SKIPPED = 77
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from shared_data import files  # noqa: E402
 
 gdal.UseExceptions()
 gdal.SetConfigOption("GDAL_PAM_ENABLED", "NO")
@@ -60,11 +58,7 @@ def problems(path):
 
 
 def main():
-    sets = sorted(glob.glob(os.path.join(DATA, "tiff/*.json")))
-    if not sets:
-        print(DATA, "has no tiff")
-        return SKIPPED
-    return compare(sets, problems, "sets of TIFF files are as GDAL has the files")
+    return compare(files("tiff/*.json"), problems, "sets of TIFF files are as GDAL has the files")
 
 
 sys.exit(main())

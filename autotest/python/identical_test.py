@@ -14,7 +14,7 @@ import unittest
 import warnings
 
 PACKAGE, PROGRAM = sys.argv[1:3]
-sys.path.insert(0, PACKAGE)
+sys.path[:0] = PACKAGE, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server")
 PATTERNS = ("netcdf3/*.nc", "netcdf4/*.nc*", "refs/**/*.nc", "hdf5/*.*", "dmrpp/*.h5", "cfa/**/expected.nc")
 FORMS = ("json", "parq")
 

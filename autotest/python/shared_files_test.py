@@ -11,7 +11,7 @@ import sys
 import unittest
 import warnings
 
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server")
 FOLDERS = ("netcdf3/*.nc", "netcdf4/*.nc", "netcdf4/*.nc4", "refs/**/*.nc")
 
 try:
