@@ -112,7 +112,7 @@ static refs_status prepare(void *self, const refs_http_object *object, void *eas
     return REFS_OK;
 }
 
-static const refs_http_provider host = {NULL, url_of, NULL, prepare, NULL, NULL};
+static const refs_http_provider host = {NULL, url_of, NULL, prepare, NULL, NULL, NULL};
 
 /* -- one input --------------------------------------------------------------------------------- */
 

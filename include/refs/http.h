@@ -123,6 +123,11 @@ typedef struct refs_http_provider {
      * refused one, with a new result of `url`, which may be REFS_UNSUPPORTED. NULL: a refused
      * signature is renewed once, since it may have expired. */
     bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
+
+    /** Whether `url` would wait for a service that grants access. A fetch calls `url` then only
+     * when none of its requests is in flight, because others may wait for those. NULL: it would
+     * not. */
+    bool (*waits_for_url)(void *self, const char *location);
 } refs_http_provider;
 
 typedef struct refs_http_options {

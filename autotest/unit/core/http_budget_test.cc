@@ -50,7 +50,7 @@ refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
 refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
     return REFS_OK;
 }
-const refs_http_provider host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
+const refs_http_provider host = {nullptr, url, nullptr, prepare, nullptr, nullptr, nullptr};
 
 constexpr size_t kObjects = 12, kBytes = 12 * REFS_MIB;
 
@@ -209,7 +209,7 @@ refs_status slowUrl(void *, const char *location, refs_buf *url, refs_error *err
     std::this_thread::sleep_for(std::chrono::milliseconds(4));
     return refs_buf_append_str(url, refs_str_from(location), err);
 }
-const refs_http_provider slowHost = {nullptr, slowUrl, nullptr, prepare, nullptr, nullptr};
+const refs_http_provider slowHost = {nullptr, slowUrl, nullptr, prepare, nullptr, nullptr, nullptr};
 
 } // namespace
 

@@ -11,7 +11,7 @@ namespace {
 /** Names of the set's files as GDAL has them, and signatures that are refused at first. */
 struct Host {
     std::atomic<bool> signedAgain{false};
-    refs_http_provider functions = {this, url, rules, prepare, nullptr, nullptr};
+    refs_http_provider functions = {this, url, rules, prepare, nullptr, nullptr, nullptr};
 
     static refs_status url(void *self, const char *location, refs_buf *url, refs_error *err) {
         const std::string name(location), prefix("/vsicurl/");

@@ -34,7 +34,7 @@ refs_status rules(void *, const char *location, refs_http_rules *rules, refs_err
     rules->retry_delay_ms = 1;
     return REFS_OK;
 }
-const refs_http_provider host = {nullptr, url, rules, prepare, nullptr, nullptr};
+const refs_http_provider host = {nullptr, url, rules, prepare, nullptr, nullptr, nullptr};
 
 /** What has come. */
 struct Prefetch {

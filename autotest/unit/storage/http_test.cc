@@ -43,7 +43,7 @@ refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
 refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
     return REFS_OK;
 }
-const refs_http_provider host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
+const refs_http_provider host = {nullptr, url, nullptr, prepare, nullptr, nullptr, nullptr};
 
 /** A server with "0123456789" as /d, and a fetcher that does not wait before it asks again. */
 class Http : public testing::Test {
@@ -131,7 +131,8 @@ class HttpNames : public Http {
         Http::SetUp();
         refs_fetcher_free(fetcher);
         refs_http_free(options.http);
-        static const refs_http_provider names = {nullptr, url, rules, resolve, nullptr, nullptr};
+        static const refs_http_provider names = {nullptr, url,     rules,  resolve,
+                                                 nullptr, nullptr, nullptr};
         ASSERT_EQ(refs_http_open(&names, nullptr, &options.http, nullptr), REFS_OK);
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
     }

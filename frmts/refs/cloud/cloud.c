@@ -236,6 +236,14 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
     return again;
 }
 
+static bool waits_for_url(void *self, const char *location) {
+    refs_cloud *cloud = self;
+    refs_object object;
+    if (refs_cloud__parse(cloud, location, &object, NULL) != REFS_OK) return false;
+    REFS_LOCKED(&cloud->lock);
+    return refs_cloud__needs_grant(cloud, &object);
+}
+
 /* -- the whole --------------------------------------------------------------------------------- */
 
 refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **cloud,
@@ -253,7 +261,8 @@ refs_status refs_cloud_open(const refs_cloud_options *options, refs_cloud **clou
                                            .rules = rules,
                                            .prepare = prepare,
                                            .advice = advice,
-                                           .signed_answer = signed_answer};
+                                           .signed_answer = signed_answer,
+                                           .waits_for_url = waits_for_url};
     refs_status status = refs_settings__copy(options->settings, &made->settings, err);
     made->settings.application = options->application;
     if (status == REFS_OK)

@@ -126,6 +126,10 @@ void refs_cloud__close_grants(refs_cloud *cloud);
  * waits. */
 refs_status refs_cloud__renew_grant(refs_cloud *cloud, refs_object *object, refs_error *err);
 
+/** Whether refs_cloud__renew_grant would ask, or wait for another thread that asks. With the lock
+ * held. */
+bool refs_cloud__needs_grant(refs_cloud *cloud, const refs_object *object);
+
 /** Whether a service is named; what it gave out was refused, so that it is asked again. With the
  * lock held. */
 bool refs_cloud__has_grant(refs_cloud *cloud, const refs_object *object);

@@ -204,6 +204,11 @@ refs_status refs_cloud__renew_grant(refs_cloud *cloud, refs_object *object, refs
     return REFS_OK;
 }
 
+bool refs_cloud__needs_grant(refs_cloud *cloud, const refs_object *object) {
+    refs_granted *granted;
+    return find(cloud, object, &granted, NULL) == REFS_OK && granted != NULL && !is_good(granted);
+}
+
 bool refs_cloud__has_grant(refs_cloud *cloud, const refs_object *object) {
     refs_granted *granted;
     return find(cloud, object, &granted, NULL) == REFS_OK && granted != NULL;

@@ -44,10 +44,13 @@ static refs_status make_url(refs_queue *queue, const refs_range *range, refs_err
     return refs_buf_keep(&url, &queue->flights.url, err);
 }
 
+static bool is_url_known(const refs_queue *queue, const refs_range *range) {
+    return queue->flights.url_ms > 0 && queue->flights.id == range->location_id &&
+           refs_now_ms() - queue->flights.url_ms < REFS_HTTP_FRESH_MS;
+}
+
 static refs_status find_url(refs_queue *queue, const refs_range *range, refs_error *err) {
-    bool is_known = queue->flights.url_ms > 0 && queue->flights.id == range->location_id &&
-                    refs_now_ms() - queue->flights.url_ms < REFS_HTTP_FRESH_MS;
-    if (!is_known) return make_url(queue, range, err);
+    if (!is_url_known(queue, range)) return make_url(queue, range, err);
     return queue->flights.url != NULL ? REFS_OK : REFS_UNSUPPORTED;
 }
 
@@ -214,9 +217,18 @@ static size_t max_flights(const refs_queue *queue) {
                                                                   : options->max_in_flight);
 }
 
+/* Whether to take what has been requested before the next request: other readers may wait for it,
+ * and its URL may take long. */
+static bool must_land_first(const refs_queue *queue) {
+    const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
+    const refs_range *next = refs_fetch__first_range(queue, queue->next);
+    return queue->flights.n > 0 && provider->waits_for_url != NULL && !is_url_known(queue, next) &&
+           provider->waits_for_url(provider->self, next->location);
+}
+
 bool refs_fetch__reserve_http(refs_queue *queue) {
     if (!let_all_come(queue) || queue->next == queue->plan.n_requests ||
-        queue->flights.n >= max_flights(queue))
+        queue->flights.n >= max_flights(queue) || must_land_first(queue))
         return false;
     const uint64_t bytes = bytes_of(queue, &queue->plan.requests[queue->next]);
     const bool has_room = refs_waiter__reserve(&queue->waiter, 0, bytes);
