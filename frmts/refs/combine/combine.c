@@ -278,7 +278,7 @@ refs_status refs_combine_add(refs_combine *combine, const refs_combine_part *par
     return add(combine, part, &member, err);
 }
 
-static refs_status copy_text(const char *text, char **copy, refs_error *err) {
+refs_status refs_combine__copy_text(const char *text, char **copy, refs_error *err) {
     *copy = text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
     return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -289,8 +289,8 @@ refs_status refs_combine_add_fragment(refs_combine *combine, const refs_combine_
                                   .role = fragment->role,
                                   .along = REFS_COMBINE_NONE,
                                   .master_file = REFS_COMBINE_NONE};
-    refs_status status = copy_text(fragment->name, &member.fragment, err);
-    if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
+    refs_status status = refs_combine__copy_text(fragment->name, &member.fragment, err);
+    if (status == REFS_OK) status = refs_combine__copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(combine, part, &member, err);
     refs_combine__member_clear(&member);
     return status;

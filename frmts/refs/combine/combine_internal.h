@@ -324,6 +324,9 @@ refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *p
                                refs_combine_member *member, refs_intern *strings, refs_error *err);
 void refs_combine__member_clear(refs_combine_member *member);
 
+/** Copies a text; NULL: there is none to copy. */
+refs_status refs_combine__copy_text(const char *text, char **copy, refs_error *err);
+
 /** Adds members, whose strings are numbered by `strings`; owns them, also on failure. */
 refs_status refs_combine__keep(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *members, size_t n, refs_error *err);

@@ -133,12 +133,6 @@ static refs_status list_name(replacing *all, const char *name, refs_error *err) 
     return all->listed.count > n ? refs_buf_append(all->to, name, strlen(name) + 1, err) : REFS_OK;
 }
 
-static const refs_listed_master *find_new(const refs_combine_masters *masters, size_t number) {
-    for (size_t i = masters->n_before; i < masters->n; i++)
-        if (masters->masters[i]->number == number) return masters->masters[i];
-    return NULL;
-}
-
 static refs_status list_given(replacing *all, refs_error *err) {
     for (size_t i = 0; i < all->names->n; i++) {
         const char *name = all->names->items[i];
@@ -209,8 +203,11 @@ static refs_status list_names(replacing *all, refs_error *err) {
     sort_new(masters);
     for (size_t i = masters->n_before; i < masters->n; i++)
         REFS_TRY(note_replaced(masters, masters->masters[i], err));
-    for (size_t i = 0; i < names->n; i++) {
-        const refs_listed_master *one = find_new(masters, i);
+    for (size_t i = 0, next = masters->n_before; i < names->n; i++) {
+        while (next < masters->n && masters->masters[next]->number < i) next++;
+        const refs_listed_master *one = next < masters->n && masters->masters[next]->number == i
+                                            ? masters->masters[next]
+                                            : NULL;
         if (one != NULL && i < names->n_own)
             REFS_TRY(list_own(all, one, err));
         else if (one != NULL)

@@ -59,11 +59,6 @@ static refs_status list_dims(table *all, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status copy_text(const char *text, char **copy, refs_error *err) {
-    *copy = text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
-    return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
-}
-
 /* -- regions ----------------------------------------------------------------------------------- */
 
 static refs_status list_files(table *all, refs_error *err) {
@@ -83,10 +78,6 @@ static refs_status list_files(table *all, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_str without_slash(refs_str path) {
-    return path.size > 0 && path.data[0] == '/' ? refs_str_part(path, 1, path.size) : path;
-}
-
 /* Whether the fragment's variable in its file has the same name as those of sources that are
  * added. */
 static refs_status is_called_so(table *all, const refs_combine_entry *entry, const char *variable,
@@ -96,7 +87,7 @@ static refs_status is_called_so(table *all, const refs_combine_entry *entry, con
                                         refs_intern_get(all->strings, entry->array.path),
                                         &all->scratch, err));
     const refs_str name = refs_str_from((const char *)all->scratch.data);
-    *is_so = refs_str_equal(without_slash(name), without_slash(refs_str_from(variable)));
+    *is_so = refs_str_equal(refs_str_trim(name, "/"), refs_str_trim(refs_str_from(variable), "/"));
     return REFS_OK;
 }
 
@@ -123,7 +114,7 @@ static refs_status note_fragment(table *all, size_t number, const refs_partition
     REFS_GROW(file->aggregations, file->aggregation_capacity, file->n_aggregations, err);
     file->aggregations[file->n_aggregations++] = number;
     if (*fragment->format == '\0' || file->member.format != NULL) return REFS_OK;
-    return copy_text(fragment->format, &file->member.format, err);
+    return refs_combine__copy_text(fragment->format, &file->member.format, err);
 }
 
 static refs_status note_fragments(table *all, size_t number, refs_error *err) {
@@ -359,8 +350,9 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     member->along = REFS_COMBINE_NONE;
     member->master_file = refs_combine__find_master_file(all->combine->options.masters,
                                                          grown->files->items[number].location);
-    REFS_TRY(copy_text(grown->names[number], &member->name, err));
-    REFS_TRY(copy_text(grown->as != NULL ? grown->as[number] : NULL, &member->fragment, err));
+    REFS_TRY(refs_str_keep(refs_str_from(grown->names[number]), &member->name, err));
+    REFS_TRY(refs_combine__copy_text(grown->as != NULL ? grown->as[number] : NULL,
+                                     &member->fragment, err));
     if (n == 0) return REFS_OK;
     REFS_NEW(member->documents, n, err);
     memcpy(member->documents, master->documents, n * sizeof *member->documents);
@@ -508,7 +500,7 @@ refs_status refs_combine_add_master(refs_combine *combine, const refs_combine_gr
                  .master = &master,
                  .grown = grown,
                  .n_files = grown->files->n};
-    refs_status status = copy_text(part->name, &master.name, err);
+    refs_status status = refs_str_keep(refs_str_from(part->name), &master.name, err);
     for (size_t concat = 0; grown->added != NULL && concat < combine->n_dims; concat++)
         combine->was_added[concat] =
             refs_name_list_has(grown->added, combine->options.dims[concat]);

@@ -137,7 +137,7 @@ static bool is_edge(const refs_combine_result *result, const refs_combine_place 
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-static bool have_one_type(const refs_combine_array *a, const refs_combine_array *b) {
+static bool have_one_fill(const refs_combine_array *a, const refs_combine_array *b) {
     return refs_dtype_equal(&a->dtype, &b->dtype) && a->has_fill == b->has_fill &&
            memcmp(a->fill, b->fill, sizeof a->fill) == 0;
 }
@@ -145,7 +145,7 @@ static bool have_one_type(const refs_combine_array *a, const refs_combine_array 
 static bool are_homogeneous(const refs_combine_array *a, const refs_combine_array *b) {
     return a == b ||
            (a->is_thin == b->is_thin && a->packing == b->packing && a->range == b->range &&
-            a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout));
+            a->units == b->units && (a->is_thin ? have_one_fill(a, b) : a->layout == b->layout));
 }
 
 /* The check of an edge along concat dimension `i` of the cells. */

@@ -45,17 +45,13 @@ void refs_dimensions_free(refs_dimensions *dimensions) {
 
 /* -- as arrays write them ---------------------------------------------------------------------- */
 
-static refs_str without_slash(refs_str path) {
-    return refs_str_part(path, refs_str_starts(path, "/") ? 1 : 0, path.size);
-}
-
 /* Writers of sets from HDF5 put the group before the name: "forecast/lat". */
 static written written_of(const refs_array_meta *array, size_t dim) {
     const refs_json *names = refs_json_get(array->attributes, "_ARRAY_DIMENSIONS");
     const refs_str name = refs_json_text(refs_json_at(names, dim));
     const bool has_group = array->named_dims && refs_str_find(name, '/') != SIZE_MAX;
-    return (written){has_group ? refs_path_parent(without_slash(name))
-                               : without_slash(refs_str_from(array->group)),
+    return (written){has_group ? refs_path_parent(refs_str_trim(name, "/"))
+                               : refs_str_trim(refs_str_from(array->group), "/"),
                      refs_str_from(array->dims[dim]), array->shape[dim]};
 }
 
@@ -147,7 +143,7 @@ static refs_status add_dims(refs_dimensions *dimensions, size_t number, refs_err
     }
     if (array->dtype.type != REFS_TYPE_BYTES || array->dtype.size != 1 || array->rank != 2)
         return REFS_OK;
-    REFS_TRY(make_text(dimensions, without_slash(refs_str_from(array->group)), '/',
+    REFS_TRY(make_text(dimensions, refs_str_trim(refs_str_from(array->group), "/"), '/',
                        refs_str_from(array->dims[1]), err));
     own->holds_characters =
         refs_hierarchy_find_array(dimensions->hierarchy, text_of(dimensions)) == NULL;
@@ -189,7 +185,7 @@ static refs_status find_namesakes(refs_dimensions *dimensions, refs_error *err) 
     for (uint32_t i = 0; i < dimensions->homes.count; i++) {
         refs_dimension *dim = &dimensions->shared[i];
         const refs_array_meta *variable;
-        REFS_TRY(find_variable(dimensions, without_slash(refs_str_from(dim->group)),
+        REFS_TRY(find_variable(dimensions, refs_str_trim(refs_str_from(dim->group), "/"),
                                refs_str_from(dim->name), &variable, err));
         if (variable != NULL && only_home_of(dimensions, variable) == i) dim->variable = variable;
     }
