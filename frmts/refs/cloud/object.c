@@ -7,14 +7,14 @@
 static const struct {
     const char *prefix;
     refs_object_kind kind;
-} kinds[] = {{"/vsicurl/", REFS_OBJECT_URL},        {"http://", REFS_OBJECT_URL},
-             {"https://", REFS_OBJECT_URL},         {"/vsis3/", REFS_OBJECT_S3},
-             {"/vsigs/", REFS_OBJECT_GOOGLE},       {"/vsiaz/", REFS_OBJECT_AZURE},
-             {"/vsioss/", REFS_OBJECT_OSS},         {"/vsizip/", REFS_OBJECT_FOREIGN},
-             {"/vsitar/", REFS_OBJECT_FOREIGN},     {"/vsigzip/", REFS_OBJECT_FOREIGN},
-             {"/vsisubfile/", REFS_OBJECT_FOREIGN}, {"/vsiswift/", REFS_OBJECT_FOREIGN},
-             {"/vsiadls/", REFS_OBJECT_FOREIGN},    {"/vsihdfs/", REFS_OBJECT_FOREIGN},
-             {"/vsicurl?", REFS_OBJECT_FOREIGN},    {"/vsimem/", REFS_OBJECT_FOREIGN}};
+} kinds[] = {{"/vsicurl/", REFS_OBJECT_URL},      {"http://", REFS_OBJECT_URL},
+             {"https://", REFS_OBJECT_URL},       {"/vsis3/", REFS_OBJECT_S3},
+             {"/vsigs/", REFS_OBJECT_GOOGLE},     {"/vsiaz/", REFS_OBJECT_AZURE},
+             {"/vsioss/", REFS_OBJECT_OSS},       {"/vsitar/", REFS_OBJECT_FOREIGN},
+             {"/vsigzip/", REFS_OBJECT_FOREIGN},  {"/vsisubfile/", REFS_OBJECT_FOREIGN},
+             {"/vsiswift/", REFS_OBJECT_FOREIGN}, {"/vsiadls/", REFS_OBJECT_FOREIGN},
+             {"/vsihdfs/", REFS_OBJECT_FOREIGN},  {"/vsicurl?", REFS_OBJECT_FOREIGN},
+             {"/vsimem/", REFS_OBJECT_FOREIGN}};
 
 /* -- aliases ----------------------------------------------------------------------------------- */
 

@@ -25,73 +25,9 @@ struct CloseFile {
 using File = std::unique_ptr<VSILFILE, CloseFile>;
 using Bytes = std::vector<GByte>;
 
-uint64_t littleEndian(const GByte *bytes, size_t n) {
-    uint64_t value = 0;
-    while (n-- > 0) value = value << 8 | bytes[n];
-    return value;
-}
-
 bool readAt(VSILFILE *file, uint64_t offset, Bytes &bytes) {
     return VSIFSeekL(file, offset, SEEK_SET) == 0 &&
            VSIFReadL(bytes.data(), 1, bytes.size(), file) == bytes.size();
-}
-
-bool begins(const GByte *bytes, const char *signature) {
-    return memcmp(bytes, signature, 4) == 0;
-}
-
-/* -- zip --------------------------------------------------------------------------------------- */
-
-constexpr size_t endSize = 22, locatorSize = 20, end64Size = 56, entrySize = 46;
-constexpr size_t maxCommentSize = 65535;
-
-/** Where the archive says that its central directory is. */
-struct Directory {
-    uint64_t n, size, end; ///< entries, bytes, and the offset of what follows it
-};
-
-/** Zip64: reads the record to which the locator points, before the usual one. */
-bool findDirectory64(VSILFILE *file, uint64_t end, Directory &directory) {
-    Bytes locator(locatorSize), record(end64Size);
-    if (end < locatorSize || !readAt(file, end - locatorSize, locator) ||
-        !begins(locator.data(), "PK\x06\x07"))
-        return false;
-    const uint64_t at = littleEndian(&locator[8], 8);
-    if (!readAt(file, at, record) || !begins(record.data(), "PK\x06\x06")) return false;
-    directory = {littleEndian(&record[32], 8), littleEndian(&record[40], 8), at};
-    return true;
-}
-
-bool findDirectory(VSILFILE *file, Directory &directory) {
-    VSIFSeekL(file, 0, SEEK_END);
-    const uint64_t size = VSIFTellL(file);
-    Bytes tail(static_cast<size_t>(std::min<uint64_t>(size, endSize + maxCommentSize)));
-    if (tail.size() < endSize || !readAt(file, size - tail.size(), tail)) return false;
-    for (size_t at = tail.size() - endSize + 1; at-- > 0;) {
-        if (!begins(&tail[at], "PK\x05\x06")) continue;
-        const uint64_t end = size - tail.size() + at;
-        directory = {littleEndian(&tail[at + 10], 2), littleEndian(&tail[at + 12], 4), end};
-        const bool isZip64 = directory.n == UINT16_MAX || directory.size == UINT32_MAX ||
-                             littleEndian(&tail[at + 16], 4) == UINT32_MAX;
-        return !isZip64 || findDirectory64(file, end, directory);
-    }
-    return false;
-}
-
-bool isWholeZip(VSILFILE *file) {
-    Directory directory{};
-    Bytes entry(entrySize);
-    if (!findDirectory(file, directory) || directory.size > directory.end) return false;
-    uint64_t at = directory.end - directory.size;
-    for (uint64_t i = 0; i < directory.n; i++) {
-        if (directory.end - at < entrySize || !readAt(file, at, entry) ||
-            !begins(entry.data(), "PK\x01\x02"))
-            return false;
-        at += entrySize + littleEndian(&entry[28], 2) + littleEndian(&entry[30], 2) +
-              littleEndian(&entry[32], 2);
-        if (at > directory.end) return false;
-    }
-    return at == directory.end;
 }
 
 /* -- tar --------------------------------------------------------------------------------------- */
@@ -193,17 +129,16 @@ void remember(Verdict &&verdict) {
 bool isWhole(const std::string &prefix, const std::string &archive) {
     VSIStatBufL status = {};
     bool isWhole = false;
-    if (prefix != "/vsizip/" && prefix != "/vsitar/")
+    if (prefix != "/vsitar/")
         return CPLStringList(VSIReadDir((prefix + "{" + archive + "}").c_str())).size() > 0;
     if (VSIStatL(archive.c_str(), &status) != 0) return false;
     if (isRemembered(prefix + archive, status, isWhole)) return isWhole;
     File file(VSIFOpenL(archive.c_str(), "rb"));
     Bytes head(2);
-    if (file != nullptr && prefix == "/vsitar/" && readAt(file.get(), 0, head) && head[0] == 0x1f &&
-        head[1] == 0x8b)
+    if (file != nullptr && readAt(file.get(), 0, head) && head[0] == 0x1f && head[1] == 0x8b)
         file.reset(VSIFOpenL(("/vsigzip/" + archive).c_str(), "rb"));
     if (file == nullptr) return false; // not remembered: it may open the next time
-    isWhole = prefix == "/vsizip/" ? isWholeZip(file.get()) : isWholeTar(file.get());
+    isWhole = isWholeTar(file.get());
     remember({prefix + archive, static_cast<vsi_l_offset>(status.st_size), status.st_mtime, isWhole,
               std::chrono::steady_clock::now()});
     return isWhole;
@@ -221,8 +156,9 @@ bool isAbsentFile(const std::string &name) {
            RefsIsProvenAbsent(name, errno);
 }
 
-bool isInArchive(const std::string &prefix) {
-    return prefix != "/vsigzip/";
+/** Members of ZIP archives are read by the core, unless their names hide it from it. */
+bool canProveAbsence(const std::string &prefix) {
+    return prefix != "/vsigzip/" && prefix != "/vsizip/";
 }
 
 } // namespace
@@ -235,7 +171,7 @@ bool RefsIsProvenAbsent(const std::string &name, int number) {
         std::string member, archive = archiveIn(name.substr(prefix.size()), member);
         VSIStatBufL status;
         if (!RefsVsiIsFile(archive)) return isAbsentFile(archive);
-        return isInArchive(prefix) && member.size() > 1 &&
+        return canProveAbsence(prefix) && member.size() > 1 &&
                VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0 &&
                isWhole(prefix, archive);
     }

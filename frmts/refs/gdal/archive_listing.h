@@ -3,8 +3,8 @@
  * GDAL lists an archive up to the first entry that it cannot read, and says nothing of those that
  * follow. A member is absent only where the listing was read to its end.
  *
- * Sources: APPNOTE.TXT 6.3.10 of PKWARE, sections 4.3.12 to 4.3.16 (central directory); POSIX
- * IEEE 1003.1, pax, "ustar Interchange Format" (headers, and the blocks of zeros at the end).
+ * Source: POSIX IEEE 1003.1, pax, "ustar Interchange Format" (headers, and the blocks of zeros at
+ * the end).
  */
 #ifndef REFS_ARCHIVE_LISTING_H
 #define REFS_ARCHIVE_LISTING_H

@@ -1,6 +1,6 @@
 /* archive.c -- a ZIP archive with one or more sets; see format.h.
  *
- * The application lists and reads the members (GDAL's /vsizip/). They are named as in fsspec:
+ * The refs_vfs lists and reads the members (storage/zip_vfs.h). They are named as in fsspec:
  * "zip://MEMBER::FILE". */
 #include "metadata_file.h"
 #include "named_sets.h"

@@ -8,6 +8,7 @@
 #include "refs/now.h"
 #include "refs/url.h"
 #include "refs/validators.h"
+#include "zip_vfs.h"
 
 /* Most bytes of an object that are read by peek, before it is opened. */
 #define LOOK_BYTES (4 * REFS_KIB)
@@ -53,6 +54,7 @@ enum { N_LOOKED_AT = 33 };
 
 struct refs_http_vfs {
     refs_vfs functions;
+    refs_zip_vfs *zip; /* reads members of archives by these functions */
     refs_http *http;
     const refs_vfs *other;
     uint64_t max_whole_bytes;
@@ -669,6 +671,11 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .open_whole = open_whole,
                                  .list = other->list != NULL ? list : NULL,
                                  .is_silent = is_silent};
+    const refs_status status = refs_zip_vfs_open(&made->functions, &made->zip, err);
+    if (status != REFS_OK) {
+        refs_free(made);
+        return status;
+    }
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;
@@ -681,6 +688,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
 
 void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
+    refs_zip_vfs_free(vfs->zip);
     refs_fork_unregister(&vfs->forked);
     for (size_t i = 0; i < N_LOOKED_AT; i++) discard(vfs, vfs->looked_at[i]);
     for (size_t i = 0; i < N_KEPT; i++) refs_free(vfs->kept[i].location);
@@ -690,5 +698,5 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
 }
 
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs) {
-    return &vfs->functions;
+    return refs_zip_vfs_functions(vfs->zip);
 }
