@@ -2092,6 +2092,60 @@ class Large(InFolder):
                     self.assertEqual((band.GetMaskBand().ReadAsArray() != 0).tolist()[-1], [True, True, False, False], (dtype, attributes, opened))
 
 
+class ManyReferences(InFolder):
+    """Sets of 20480 references each, which take more memory together than combining holds."""
+
+    STEPS, COLUMNS = 128, 160
+
+    @staticmethod
+    def position(i, j):
+        return [1000 * i + 7 * j * j, 900 + (i * j) % 90]
+
+    def write_parts(self, along, n):
+        t, x = np.arange(self.STEPS, dtype="f8"), np.arange(self.COLUMNS, dtype="f8")
+        chunks = {f"v/{i}.{j}": ["@.nc", *self.position(i, j)] for i in range(self.STEPS) for j in range(self.COLUMNS)}
+        write("template.json", array("t", ["t"], t), array("x", ["x"], x), array("v", ["t", "x"], np.zeros((self.STEPS, self.COLUMNS), "<i4"), [1, 1]), **chunks)
+        with open("template.json", encoding="utf-8") as file:
+            template = file.read()
+        own = t if along == "t" else x
+        for number in range(n):
+            with open(f"{along}{number:03}.json", "w", encoding="utf-8") as file:
+                file.write(template.replace("@", str(number)).replace(f'"{along}/0": "{inline(own)}"', f'"{along}/0": "{inline(own + number * own.size)}"'))
+
+    @staticmethod
+    def combine(along, n):
+        """MiB of memory that combining takes. A new interpreter starts it: the memory of the process that does is counted, too."""
+        measure = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        command = [REFS, "combine", *(f"{along}{i:03}.json" for i in range(n)), "--along", along, "-o", "all.json"]
+        return int(subprocess.run([sys.executable, "-c", measure, *command], capture_output=True, check=True).stdout) >> 10
+
+    def test_take_no_more_memory_if_parts_are_more(self):
+        for along in ("t", "x"):
+            self.write_parts(along, 48)
+            few, many = self.combine(along, 12), self.combine(along, 48)
+            with open("all.json", encoding="utf-8") as file:
+                found = [(key.split("/")[1], value) for key, value in json.load(file)["refs"].items() if key.startswith("v/") and key[2] != "."]
+            self.assertEqual(len(found), 48 * self.STEPS * self.COLUMNS)
+            for key, (name, *position) in found:
+                i, j = map(int, key.split("."))
+                number = i // self.STEPS if along == "t" else j // self.COLUMNS
+                if position != self.position(i % self.STEPS, j % self.COLUMNS) or not name.endswith(f"/{number}.nc"):
+                    self.fail(f"{along} {key}: {name} {position}")
+            self.assertLess(many - few, 30, along)
+
+    def test_are_merged_where_parts_have_other_orders(self):
+        """The steps of each part descend, and those of the result ascend."""
+        t = np.arange(8, dtype="f8")[::-1]
+        for number in range(2):
+            chunks = {f"v/{i}.0": ["a.nc", 10 * int(2 * t[i] + number), 128] for i in range(8)}
+            write(f"{number}.json", array("t", ["t"], 2 * t + number), array("v", ["t", "x"], np.zeros((8, 32), "<i4"), [1, 32]), **chunks)
+        run("combine", "0.json", "1.json", "--along", "t", "-o", "all.json")
+        with open("all.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        steps = read("all.json", "t").tolist()
+        self.assertEqual([refs[f"v/{i}.0"][1] for i in range(16)], [10 * int(step) for step in steps])
+
+
 class Outputs(InFolder):
     def test_what_parts_of_a_grid_share_is_compared(self):
         """An array that has one of two joined dimensions is in several parts."""

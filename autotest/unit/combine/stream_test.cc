@@ -1,6 +1,7 @@
 // stream_test.cc -- references as differences, and names of what they point to.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,12 +22,13 @@ std::string Url(const char *location, const char *relative_to, const char *rewri
     return text;
 }
 
-TEST(Stream, GivesBackWhatWasPut) {
-    std::mt19937_64 chance(1);
+/* References of all kinds, with numbers that ascend. */
+std::vector<refs_stream_ref> SomeRefs(unsigned seed, int n) {
+    static const std::string bytes = "some bytes";
+    std::mt19937_64 chance(seed);
     std::vector<refs_stream_ref> refs;
-    const std::string bytes = "some bytes";
     uint64_t number = 0;
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < n; i++) {
         refs_stream_ref ref = {};
         number += i == 0 ? 0 : 1 + (chance() % 4 == 0 ? chance() % 100000 : 0);
         ref.number = number;
@@ -42,36 +44,104 @@ TEST(Stream, GivesBackWhatWasPut) {
         }
         refs.push_back(ref);
     }
-    refs_buf packed = REFS_BUF_INIT;
-    refs_stream_writer writer = {&packed, 0, 0, 0, false};
+    return refs;
+}
+
+void Put(refs_streams *streams, const std::vector<refs_stream_ref> &refs) {
+    refs_stream_writer writer = {streams, 0, 0, 0, false};
     for (const refs_stream_ref &ref : refs)
         ASSERT_EQ(refs_stream_put(&writer, &ref, nullptr), REFS_OK);
-    refs_stream_reader reader = {packed.data, packed.data + packed.size, 0, 0, 0, false};
+}
+
+void ExpectNext(refs_stream_reader *reader, const refs_stream_ref &ref) {
     refs_stream_ref found;
-    for (const refs_stream_ref &ref : refs) {
-        ASSERT_TRUE(refs_stream_get(&reader, &found));
-        ASSERT_EQ(found.number, ref.number);
-        ASSERT_EQ(found.kind, ref.kind);
-        ASSERT_EQ(found.offset, ref.offset);
-        ASSERT_EQ(found.length, ref.length);
-        ASSERT_EQ(found.bytes.size, ref.bytes.size);
-        if (ref.kind != REFS_REF_INLINE) {
-            ASSERT_EQ(found.url, ref.url);
-        }
+    ASSERT_TRUE(refs_stream_get(reader, &found));
+    ASSERT_EQ(found.number, ref.number);
+    ASSERT_EQ(found.kind, ref.kind);
+    ASSERT_EQ(found.offset, ref.offset);
+    ASSERT_EQ(found.length, ref.length);
+    ASSERT_EQ(std::string(reinterpret_cast<const char *>(found.bytes.data), found.bytes.size),
+              std::string(reinterpret_cast<const char *>(ref.bytes.data), ref.bytes.size));
+    if (ref.kind != REFS_REF_INLINE) {
+        ASSERT_EQ(found.url, ref.url);
     }
+}
+
+TEST(Stream, GivesBackWhatWasPut) {
+    const std::vector<refs_stream_ref> refs = SomeRefs(1, 10000);
+    refs_streams streams = {};
+    Put(&streams, refs);
+    refs_stream_reader reader = refs_streams_read(&streams, 0, refs_streams_size(&streams));
+    for (const refs_stream_ref &ref : refs) ExpectNext(&reader, ref);
+    refs_stream_ref found;
     EXPECT_FALSE(refs_stream_get(&reader, &found));
-    refs_buf_clear(&packed);
+    EXPECT_EQ(refs_stream_close(&reader, nullptr), REFS_OK);
+    refs_streams_clear(&streams);
 }
 
 TEST(Stream, TakesFewBytesWhereChunksFollowEachOther) {
-    refs_buf packed = REFS_BUF_INIT;
-    refs_stream_writer writer = {&packed, 0, 0, 0, false};
+    refs_streams streams = {};
+    refs_stream_writer writer = {&streams, 0, 0, 0, false};
     for (uint64_t i = 0; i < 1000; i++) {
         const refs_stream_ref ref = {i, REFS_REF_RANGE, 7, 1000 * i, 1000, {nullptr, 0}};
         ASSERT_EQ(refs_stream_put(&writer, &ref, nullptr), REFS_OK);
     }
-    EXPECT_LT(packed.size, 6000u);
-    refs_buf_clear(&packed);
+    EXPECT_LT(refs_streams_size(&streams), 6000u);
+    refs_streams_clear(&streams);
+}
+
+/* Parts of two arrays each, which take some 9 MiB together, read all at once. */
+void ExpectManyPartsAreGivenBack(bool are_in_file) {
+    const int n_parts = 20, n_refs = 30000;
+    refs_spill *spill = nullptr;
+    ASSERT_EQ(refs_spill_open(&spill, nullptr), REFS_OK);
+    std::vector<refs_streams> parts(n_parts);
+    std::vector<uint64_t> begins;
+    std::vector<refs_stream_reader> readers;
+    std::vector<std::vector<refs_stream_ref>> refs;
+    uint64_t n_held = 0, n_all = 0;
+    for (refs_streams &part : parts) {
+        part.spill = spill;
+        for (int array = 0; array < 2; array++) {
+            begins.push_back(refs_streams_size(&part));
+            refs.push_back(SomeRefs(static_cast<unsigned>(begins.size()), n_refs));
+            Put(&part, refs.back());
+        }
+        begins.push_back(refs_streams_size(&part));
+        ASSERT_EQ(refs_streams_end(&part, nullptr), REFS_OK);
+        n_held += part.held.capacity;
+        n_all += refs_streams_size(&part);
+    }
+    EXPECT_GT(n_all, 9u << 20);
+    EXPECT_EQ(n_held < 6u << 20, are_in_file);
+    for (size_t i = 0; i < refs.size(); i++) {
+        const uint64_t *begin = &begins[i / 2 * 3 + i % 2];
+        readers.push_back(refs_streams_read(&parts[i / 2], begin[0], begin[1] - begin[0]));
+    }
+    for (int i = 0; i < n_refs; i++)
+        for (size_t k = 0; k < readers.size(); k++) ExpectNext(&readers[k], refs[k][i]);
+    for (refs_stream_reader &reader : readers) {
+        refs_stream_ref found;
+        EXPECT_FALSE(refs_stream_get(&reader, &found));
+        EXPECT_EQ(refs_stream_close(&reader, nullptr), REFS_OK);
+    }
+    for (refs_streams &part : parts) refs_streams_clear(&part);
+    refs_spill_free(spill);
+}
+
+TEST(Stream, IsInAFileOnceItTakesMuchMemory) {
+    ExpectManyPartsAreGivenBack(true);
+}
+
+TEST(Stream, StaysInMemoryIfNoFileCanBeWritten) {
+    const char *before = getenv("TMPDIR");
+    const std::string kept = before != nullptr ? before : "";
+    setenv("TMPDIR", "/nonexistent", 1);
+    ExpectManyPartsAreGivenBack(false);
+    if (before != nullptr)
+        setenv("TMPDIR", kept.c_str(), 1);
+    else
+        unsetenv("TMPDIR");
 }
 
 TEST(Urls, OfLocalFilesAreAbsoluteOrRelative) {

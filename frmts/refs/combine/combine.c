@@ -59,7 +59,8 @@ refs_status refs_combine_open(const refs_combine_options *options, refs_combine 
     opened->options = (refs_combine_options)REFS_COMBINE_OPTIONS_INIT;
     memcpy(&opened->options, options,
            options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
-    refs_status status = number_dims(opened, err);
+    refs_status status = refs_spill_open(&opened->spill, err);
+    if (status == REFS_OK) status = number_dims(opened, err);
     if (status == REFS_OK) status = check_pattern(opened, err);
     if (status == REFS_OK)
         *combine = opened;
@@ -75,6 +76,7 @@ void refs_combine_free(refs_combine *combine) {
     refs_free(combine->members);
     for (size_t i = 0; i < REFS_COMBINE_MAX_DIMS; i++) refs_free(combine->own_dims[i]);
     refs_combine__numbers_free(combine);
+    refs_spill_free(combine->spill);
     refs_intern_clear(&combine->strings);
     refs_intern_clear(&combine->warned);
     refs_intern_clear(&combine->before);
@@ -261,7 +263,9 @@ static refs_status add(refs_combine *combine, const refs_combine_part *part,
     member->name = refs_str_copy(refs_str_from(part->name));
     if (refs_combine__copies(combine)) member->set = part->set;
     refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
+    member->streams.spill = combine->spill;
     if (status == REFS_OK) status = refs_combine__read(combine, part, member, &strings, err);
+    if (status == REFS_OK) status = refs_streams_end(&member->streams, err);
     if (status == REFS_OK && !member->is_replaced)
         status = refs_combine__keep(combine, &strings, member, 1, err);
     else

@@ -158,7 +158,7 @@ typedef struct refs_combine_array {
     uint64_t *chunk;
     uint64_t *n; /**< of keys */
     uint32_t *dims;
-    size_t stream, stream_size; /**< in the part's streams */
+    uint64_t stream, stream_size; /**< in the part's streams */
     uint64_t n_refs;
 } refs_combine_array;
 
@@ -202,6 +202,24 @@ typedef struct refs_combine_entry {
 /** A file as masters have it. */
 typedef struct refs_combine_master_file refs_combine_master_file;
 
+/** A piece of the streams of a part in the temporary file. */
+typedef struct refs_spilled {
+    uint64_t end; /**< in the streams */
+    uint64_t at;  /**< in the file */
+} refs_spilled;
+
+/** The references of a part, one array after the other; the first ones may be in a temporary file.
+ */
+typedef struct refs_streams {
+    struct refs_spill *spill; /**< or NULL: all stay in memory */
+    refs_spilled *spilled;
+    size_t n_spilled, spilled_capacity;
+    uint64_t n_spilled_bytes;
+    refs_buf held;    /**< what follows the pieces in the file */
+    refs_buf values;  /**< of inline references */
+    size_t n_counted; /**< bytes of `held` that were counted */
+} refs_streams;
+
 typedef struct refs_combine_member {
     char *name;
     refs_combine_role role;
@@ -228,7 +246,7 @@ typedef struct refs_combine_member {
     refs_combine_axis axes[REFS_COMBINE_MAX_DIMS];
     uint32_t *urls; /**< for each number in streams, a string of the combination */
     size_t n_urls;
-    refs_buf streams;
+    refs_streams streams;
 } refs_combine_member;
 
 /** An array of a part. */
@@ -267,6 +285,7 @@ struct refs_combine {
     size_t counted[REFS_COMBINE_MAX_DIMS]; /* members whose units the concat coordinates have, once
                                               planned */
     refs_combine_missing missing;          /* of the previous array, while all are combined */
+    struct refs_spill *spill;              /* of streams that memory should not hold */
     pthread_mutex_t lock;                  /* guards what follows */
     refs_intern strings;
     refs_intern warned;   /* paths of arrays that cannot be compared */
@@ -470,7 +489,7 @@ bool refs_combine__is_part_of(const refs_array_meta *container, const char *path
  */
 
 typedef struct refs_stream_writer {
-    refs_buf *bytes;
+    refs_streams *streams;
     uint64_t number, end; /**< of the last reference */
     uint32_t url;
     bool has_any;
@@ -490,13 +509,48 @@ refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *r
 
 typedef struct refs_stream_reader {
     const uint8_t *at, *stop;
+    const refs_streams *streams;
+    uint64_t next, end_of_stream; /**< bytes that are not in the window yet */
+    refs_buf window;
+    refs_status status;
     uint64_t number, end;
     uint32_t url;
-    bool has_any;
 } refs_stream_reader;
 
-/** False at the end. */
+/** False at the end, and on failure. Inline bytes live as long as the streams. */
 bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref);
+
+/* -- spill.c ------------------------------------------------------------------------------------
+ */
+
+/** Limit of bytes of a reference in a stream. */
+#define REFS_STREAM_MAX_REF 50
+
+/** A temporary file, which is created once streams take much memory. It is in TMPDIR or, without
+ * that, /var/tmp or /tmp; if it cannot be written, streams stay in memory. */
+typedef struct refs_spill refs_spill;
+
+refs_status refs_spill_open(refs_spill **spill, refs_error *err);
+void refs_spill_free(refs_spill *spill);
+
+/** Called after each reference: moves bytes to the file if all streams together take too much
+ * memory. */
+refs_status refs_streams_check(refs_streams *streams, refs_error *err);
+
+/** Called after the last reference of a part. */
+refs_status refs_streams_end(refs_streams *streams, refs_error *err);
+
+uint64_t refs_streams_size(const refs_streams *streams);
+void refs_streams_clear(refs_streams *streams);
+
+/** Reads a stream of `size` bytes. The streams must not change until it is closed. */
+refs_stream_reader refs_streams_read(const refs_streams *streams, uint64_t begin, uint64_t size);
+
+/** Extends the window of a reader. False on failure. */
+bool refs_stream_load(refs_stream_reader *reader);
+
+/** Fails if reading failed. */
+refs_status refs_stream_close(refs_stream_reader *reader, refs_error *err);
 
 /* -- urls.c -------------------------------------------------------------------------------------
  */
@@ -1200,6 +1254,14 @@ refs_status refs_combine__put_chunk(const refs_combine *combine, const refs_comb
                                     refs_combine_chunk put, refs_error *err);
 
 refs_stream_reader refs_combine__stream_of(const refs_combine_place *place);
+
+/* -- merge.c ------------------------------------------------------------------------------------
+ */
+
+/** Writes the references of an array that several parts have. */
+refs_status refs_combine__put_merged(const refs_combine *combine, const refs_combine_plan *plan,
+                                     const refs_combine_result *result,
+                                     const refs_combine_sink *sink, refs_error *err);
 
 refs_status refs_combine__emit(refs_combine *combine, const refs_combine_plan *plan,
                                const refs_combine_sink *sink, refs_error *err);

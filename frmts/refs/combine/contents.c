@@ -214,7 +214,7 @@ static refs_status read_references(refs_part_reader *in, const refs_array_meta *
 
 static refs_status read_array(refs_part_reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_combine_member *member = in->member;
-    const size_t n_values = in->n_values, stream_size = member->streams.size;
+    const size_t n_values = in->n_values;
     refs_left_out found = {.path = refs_part__relative(in, meta->path)};
     refs_error why = REFS_ERROR_INIT;
     if (may_be_left_out(in, meta, meta->status)) {
@@ -227,7 +227,6 @@ static refs_status read_array(refs_part_reader *in, const refs_array_meta *meta,
     if (!may_be_left_out(in, meta, status))
         return refs_fail(err, status, "%s: %s", meta->path, why.message);
     refs_combine__array_clear(&member->arrays[--member->n_arrays]);
-    member->streams.size = stream_size;
     in->n_values = n_values;
     found.problem = refs_str_from(why.message);
     return leave_out(in, &found, LEFT_OUT_NOW, err);
@@ -521,6 +520,6 @@ void refs_combine__member_clear(refs_combine_member *member) {
     refs_free(member->left_out);
     refs_free(member->urls);
     refs_free(member->name);
-    refs_buf_clear(&member->streams);
+    refs_streams_clear(&member->streams);
     memset(member, 0, sizeof *member);
 }

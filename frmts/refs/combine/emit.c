@@ -217,13 +217,8 @@ static refs_status put_array(const emission *at, refs_combine_result *result, re
 /* -- chunks ------------------------------------------------------------------------------------ */
 
 refs_stream_reader refs_combine__stream_of(const refs_combine_place *place) {
-    const uint8_t *begin = place->member->streams.data;
-    const refs_combine_array *array = place->array;
-    refs_stream_reader reader = {.at = begin, .stop = begin};
-    if (begin == NULL) return reader;
-    reader.at = begin + array->stream;
-    reader.stop = reader.at + array->stream_size;
-    return reader;
+    return refs_streams_read(&place->member->streams, place->array->stream,
+                             place->array->stream_size);
 }
 
 refs_status refs_combine__put_chunk(const refs_combine *combine, const refs_combine_sink *sink,
@@ -241,20 +236,17 @@ refs_status refs_combine__put_chunk(const refs_combine *combine, const refs_comb
     return sink->chunk(sink->self, &chunk, err);
 }
 
-static refs_status put_chunk(const emission *at, const refs_combine_member *member,
-                             const refs_stream_ref *ref, uint64_t number, refs_error *err) {
-    return refs_combine__put_chunk(at->combine, at->sink, (refs_combine_chunk){member, ref, number},
-                                   err);
-}
-
 static refs_status put_as_it_is(const emission *at, const refs_combine_result *result,
                                 refs_error *err) {
     const refs_combine_place place = {&at->combine->members[result->first], result->like};
     refs_stream_reader reader = refs_combine__stream_of(&place);
     refs_stream_ref ref;
-    while (refs_stream_get(&reader, &ref))
-        REFS_TRY(put_chunk(at, place.member, &ref, ref.number, err));
-    return REFS_OK;
+    refs_status status = REFS_OK;
+    while (status == REFS_OK && refs_stream_get(&reader, &ref))
+        status = refs_combine__put_chunk(at->combine, at->sink,
+                                         (refs_combine_chunk){place.member, &ref, ref.number}, err);
+    const refs_status closed = refs_stream_close(&reader, err);
+    return status == REFS_OK ? closed : status;
 }
 
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
@@ -299,203 +291,6 @@ static refs_status put_loaded(const emission *at, const refs_combine_result *res
     return refs_combine__put_values(at->sink, refs_buf_view(&result->values), size, err);
 }
 
-/* Maps chunks of a part to the result: place[dim][i] is the index in the result of its chunk i
- * along dim. */
-typedef struct moves {
-    uint64_t *place[REFS_MAX_RANK]; /* or NULL: the same */
-    uint64_t n[REFS_MAX_RANK]; /* chunks of the part along each dimension, added ones included */
-    uint64_t *memory;
-} moves;
-
-static refs_status find_moves(const refs_combine_result *result, const refs_combine_place *at,
-                              moves *to, refs_error *err) {
-    size_t total = 0;
-    memset(to, 0, sizeof *to);
-    for (size_t dim = 0; dim < result->rank; dim++) {
-        size_t own = refs_combine__own_dim(result, at->array, dim);
-        to->n[dim] = own == SIZE_MAX ? 1 : at->array->n[own];
-        if (result->concat[dim] < REFS_COMBINE_MAX_DIMS) total += (size_t)to->n[dim];
-    }
-    uint64_t *next = to->memory = refs_calloc(total, sizeof *to->memory);
-    if (next == NULL) return refs_fail_nomem(err);
-    for (size_t dim = 0; dim < result->rank; dim++) {
-        if (result->concat[dim] == REFS_COMBINE_MAX_DIMS) continue;
-        const refs_combine_axis *axis = &at->member->axes[result->concat[dim]];
-        to->place[dim] = next;
-        for (uint64_t i = 0; i < to->n[dim]; i++)
-            *next++ = axis->position[i * result->chunk[dim]] / result->chunk[dim];
-    }
-    return REFS_OK;
-}
-
-/* The number in the result of chunk `number` of a part. */
-static uint64_t move(const refs_combine_result *result, const moves *to, uint64_t number) {
-    uint64_t moved = 0, stride = 1;
-    for (size_t dim = result->rank; dim-- > 0; number /= to->n[dim]) {
-        uint64_t at = number % to->n[dim];
-        moved += (to->place[dim] != NULL ? to->place[dim][at] : at) * stride;
-        stride *= result->n[dim];
-    }
-    return moved;
-}
-
-/* Whether parts can be written one after the other: the concat dimension is the slowest one, and
- * the chunks of each part follow those of the one before. */
-static bool follow_each_other(const emission *at, const refs_combine_result *result) {
-    uint64_t next = 0;
-    if (result->n_concat != 1 || result->concat[0] == REFS_COMBINE_MAX_DIMS) return false;
-    for (size_t i = 0; i < at->combine->n_members; i++) {
-        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
-        if (refs_combine__find(member, result->path) == NULL) continue;
-        const refs_combine_axis *axis = &member->axes[result->concat[0]];
-        for (uint64_t step = 0; step < axis->n; step++) {
-            if (axis->position[step] < next) return false;
-            next = axis->position[step] + 1;
-        }
-    }
-    return true;
-}
-
-static refs_status put_one_by_one(const emission *at, const refs_combine_result *result,
-                                  refs_error *err) {
-    uint64_t inner = 1;
-    for (size_t dim = 1; dim < result->rank; dim++) inner *= result->n[dim];
-    for (size_t i = 0; i < at->combine->n_members; i++) {
-        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
-        const refs_combine_place place = {member, refs_combine__find(member, result->path)};
-        if (place.array == NULL) continue;
-        const refs_combine_axis *axis = &member->axes[result->concat[0]];
-        refs_stream_reader reader = refs_combine__stream_of(&place);
-        refs_stream_ref ref;
-        uint64_t row = 0, row_begin = 0;
-        while (refs_stream_get(&reader, &ref)) {
-            while (ref.number - row_begin >= inner) {
-                row++;
-                row_begin += inner;
-            }
-            uint64_t to = axis->position[row * result->chunk[0]] / result->chunk[0];
-            REFS_TRY(put_chunk(at, member, &ref, to * inner + (ref.number - row_begin), err));
-        }
-        REFS_TRY(refs_combine__go_on(at->combine, err));
-    }
-    return REFS_OK;
-}
-
-/* A reference and its number in the result. */
-typedef struct moved {
-    uint64_t number;
-    size_t member; /* index in the plan's order */
-    refs_stream_ref ref;
-} moved;
-
-static int by_number(const void *left, const void *right) {
-    const moved *a = left, *b = right;
-    if (a->number != b->number) return a->number > b->number ? 1 : -1;
-    return (a->member > b->member) - (a->member < b->member);
-}
-
-static refs_status fail_twice(const emission *at, const refs_combine_result *result,
-                              const moved *one, const moved *other, refs_error *err) {
-    const refs_combine_member *const members[2] = {
-        &at->combine->members[at->plan->order[one->member]],
-        &at->combine->members[at->plan->order[other->member]]};
-    uint64_t number = one->number, index[REFS_MAX_RANK];
-    for (size_t dim = result->rank; dim-- > 0; number /= result->n[dim])
-        index[dim] = number % result->n[dim] * result->chunk[dim];
-    return refs_combine__fail_twice(at->combine, result, index, members, err);
-}
-
-/* Whether two parts have equal chunks at one index, as far as references and digests show. */
-static bool hold_the_same(const emission *at, const refs_combine_result *result, const moved *one,
-                          const moved *other) {
-    const refs_combine_member *const members[2] = {
-        &at->combine->members[at->plan->order[one->member]],
-        &at->combine->members[at->plan->order[other->member]]};
-    const refs_stream_ref *a = &one->ref, *b = &other->ref;
-    if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
-        return a->bytes.size == b->bytes.size &&
-               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
-    if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
-        members[0]->urls[a->url] == members[1]->urls[b->url])
-        return true;
-    return refs_combine__have_one_digest(at->combine, result, members[0], members[1]);
-}
-
-static void note_difference(const emission *at, const refs_combine_result *result, const moved *one,
-                            const moved *other) {
-    refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: differs between %s and %s, which have the same steps: keeping the first",
-              REFS_STR_ARG(refs_combine__text(at->combine, result->path)),
-              at->combine->members[at->plan->order[one->member]].name,
-              at->combine->members[at->plan->order[other->member]].name);
-}
-
-/* Among equal chunks, the first reference by text is written, so that the result does not depend on
- * how parts were combined before. Inline values come first. */
-static bool is_preferred(const emission *at, const moved *one, const moved *other) {
-    const refs_stream_ref *a = &one->ref, *b = &other->ref;
-    if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
-        return a->kind == REFS_REF_INLINE && b->kind != REFS_REF_INLINE;
-    const refs_combine *combine = at->combine;
-    const refs_str mine =
-        refs_combine__text(combine, combine->members[at->plan->order[one->member]].urls[a->url]);
-    const refs_str theirs =
-        refs_combine__text(combine, combine->members[at->plan->order[other->member]].urls[b->url]);
-    const size_t size = mine.size < theirs.size ? mine.size : theirs.size;
-    const int order = size > 0 ? memcmp(mine.data, theirs.data, size) : 0;
-    if (order != 0 || mine.size != theirs.size)
-        return order != 0 ? order < 0 : mine.size < theirs.size;
-    return a->offset < b->offset;
-}
-
-/* An array without some concat dimension has the same index in several parts. */
-static refs_status put_sorted(const emission *at, const refs_combine_result *result, moved *all,
-                              size_t n, refs_error *err) {
-    bool differs = false;
-    if (n > 0) qsort(all, n, sizeof *all, by_number);
-    for (size_t i = 0, next; i < n; i = next) {
-        const moved *kept = &all[i];
-        for (next = i + 1; next < n && all[next].number == all[i].number; next++) {
-            if (result->n_concat == at->combine->n_dims)
-                return fail_twice(at, result, &all[next - 1], &all[next], err);
-            if (hold_the_same(at, result, &all[i], &all[next])) {
-                if (is_preferred(at, &all[next], kept)) kept = &all[next];
-            } else if (!differs) {
-                differs = true;
-                note_difference(at, result, &all[i], &all[next]);
-            }
-        }
-        REFS_TRY(put_chunk(at, &at->combine->members[at->plan->order[kept->member]], &kept->ref,
-                           kept->number, err));
-    }
-    return REFS_OK;
-}
-
-static refs_status put_in_any_order(const emission *at, const refs_combine_result *result,
-                                    refs_error *err) {
-    REFS_SCOPED moved *all = NULL;
-    size_t n = 0, capacity = 0;
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < at->combine->n_members && status == REFS_OK; i++) {
-        const refs_combine_member *member = &at->combine->members[at->plan->order[i]];
-        const refs_combine_place place = {member, refs_combine__find(member, result->path)};
-        moves to;
-        if (place.array == NULL) continue;
-        status = find_moves(result, &place, &to, err);
-        refs_stream_reader reader = refs_combine__stream_of(&place);
-        refs_stream_ref ref;
-        while (status == REFS_OK && refs_stream_get(&reader, &ref)) {
-            if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
-                status = refs_fail_nomem(err);
-            else
-                all[n++] = (moved){move(result, &to, ref.number), i, ref};
-        }
-        refs_free(to.memory);
-    }
-    if (status == REFS_OK) status = put_sorted(at, result, all, n, err);
-    return status;
-}
-
 static refs_status put_chunks(const emission *at, const refs_combine_result *result,
                               refs_error *err) {
     refs_chunk_keys keys = refs_combine__keys(&at->combine->strings, result->like);
@@ -508,8 +303,7 @@ static refs_status put_chunks(const emission *at, const refs_combine_result *res
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
     if (result->is_loaded) return put_loaded(at, result, err);
     if (result->n_concat == 0) return put_as_it_is(at, result, err);
-    if (follow_each_other(at, result)) return put_one_by_one(at, result, err);
-    return put_in_any_order(at, result, err);
+    return refs_combine__put_merged(at->combine, at->plan, result, at->sink, err);
 }
 
 /* -- whole sets -------------------------------------------------------------------------------- */

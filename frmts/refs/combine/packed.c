@@ -100,9 +100,9 @@ refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *m
                              .fetcher = in->source.fetcher,
                              .store = in->source.is_file ? NULL : in->source.store,
                              .urls = &in->urls},
-                  .stream = {.bytes = &in->member->streams},
+                  .stream = {.streams = &in->member->streams},
                   .array = array};
-    array->stream = in->member->streams.size;
+    array->stream = refs_streams_size(&in->member->streams);
     if (refs_part__find_cut_through(in, meta) < meta->rank)
         return REFS_OK; /* its values, if any, are stored in the set */
     for (size_t dim = 0; dim < meta->rank; dim++) {
@@ -113,7 +113,7 @@ refs_status refs_part__pack_array(refs_part_reader *in, const refs_array_meta *m
     uint64_t n[REFS_MAX_RANK];
     const refs_chunk_keys keys = keys_of(in, meta, array, n);
     refs_status status = refs_set_each_chunk(in->part->set, &keys, &visitor, err);
-    array->stream_size = in->member->streams.size - array->stream;
+    array->stream_size = refs_streams_size(&in->member->streams) - array->stream;
     refs_combine__packer_clear(&at.packer);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }

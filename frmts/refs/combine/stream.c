@@ -17,7 +17,8 @@ static uint64_t zigzag(uint64_t difference) {
 
 refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *ref,
                             refs_error *err) {
-    uint8_t text[50], *end = text;
+    refs_streams *streams = writer->streams;
+    uint8_t text[REFS_STREAM_MAX_REF], *end = text;
     uint64_t step = ref->number - writer->number;
     bool is_same = writer->has_any && writer->url == ref->url;
     int kind = ref->kind == REFS_REF_INLINE  ? INLINE
@@ -26,7 +27,7 @@ refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *r
                                              : OTHER_URL;
     *end++ = (uint8_t)kind;
     end = put(end, step);
-    if (kind == INLINE) end = put(end, ref->bytes.size);
+    if (kind == INLINE) end = put(put(end, ref->bytes.size), streams->values.size);
     if (kind == OTHER_URL || kind == WHOLE) end = put(end, ref->url);
     if (kind == OTHER_URL || kind == SAME_URL) {
         end = put(end, zigzag(ref->offset - writer->end));
@@ -36,9 +37,10 @@ refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *r
     if (kind != INLINE) writer->url = ref->url;
     writer->has_any = writer->has_any || kind != INLINE;
     writer->number = ref->number;
-    REFS_TRY(refs_buf_append(writer->bytes, text, (size_t)(end - text), err));
-    return kind == INLINE ? refs_buf_append(writer->bytes, ref->bytes.data, ref->bytes.size, err)
-                          : REFS_OK;
+    REFS_TRY(refs_buf_append(&streams->held, text, (size_t)(end - text), err));
+    if (kind == INLINE)
+        REFS_TRY(refs_buf_append(&streams->values, ref->bytes.data, ref->bytes.size, err));
+    return refs_streams_check(streams, err);
 }
 
 static uint64_t get(refs_stream_reader *reader) {
@@ -52,16 +54,20 @@ static uint64_t get(refs_stream_reader *reader) {
 }
 
 bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref) {
-    if (reader->at == reader->stop) return false;
+    while (reader->next < reader->end_of_stream && reader->stop - reader->at < REFS_STREAM_MAX_REF)
+        if (!refs_stream_load(reader)) return false;
+    if (reader->at == reader->stop) {
+        refs_buf_clear(&reader->window);
+        return false;
+    }
     int kind = *reader->at++;
     memset(ref, 0, sizeof *ref);
     reader->number += get(reader);
     ref->number = reader->number;
     ref->kind = kind == INLINE ? REFS_REF_INLINE : kind == WHOLE ? REFS_REF_WHOLE : REFS_REF_RANGE;
     if (kind == INLINE) {
-        size_t size = (size_t)get(reader);
-        ref->bytes = refs_bytes_view(reader->at, size);
-        reader->at += size;
+        const size_t size = (size_t)get(reader), begin = (size_t)get(reader);
+        if (size > 0) ref->bytes = refs_bytes_view(reader->streams->values.data + begin, size);
         return true;
     }
     if (kind != SAME_URL) reader->url = (uint32_t)get(reader);
