@@ -509,6 +509,36 @@ class Masters(Property):
         for name in ("x.json", "a.nc"):
             np.testing.assert_array_equal(read(name), expected)
 
+    def test_masters_record_the_chosen_variables(self):
+        """Sources that are added later have more variables, and a coordinate of this name in the root."""
+        files = [write(f"f{i}.nc", [i], group="g", variables=("v", "w")) for i in range(6)]
+        for name in files:
+            with netCDF4.Dataset(name, "a") as file:
+                file.createDimension("time", 2)
+                file.createVariable("time", "f8", ("time",))[:] = 500, 501
+        for name, options in (*((f"x{version}{end}", ("--format", "cfa", "--cfa-version", version)) for version in VERSIONS for end in (".nc", ".nca")),
+                              ("y.nc", ()), ("y.json", ())):
+            with self.subTest(name):
+                chosen = (*options, "--variables", "g/v", "--along", "time")
+                self.combine(name, *files[:2], options=chosen)
+                self.combine(f"later-{name}", *files[3:5], options=chosen)
+                for some in (files[2], f"later-{name}", files[5]):
+                    self.run_refs("append", "-q", name, some)
+                self.check_values(name, files, "g/v")
+                self.check_values(name, files, "g/time")
+                listed = self.run_refs("ls", name).stdout
+                self.assertNotIn("/w ", listed)
+                self.assertNotIn("\n/time ", f"\n{listed}")
+
+    def test_append_of_other_variables_keeps_those_before(self):
+        files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(4)]
+        for version in VERSIONS:
+            self.combine("x.nca", *files[:2], options=("--format", "cfa", "--cfa-version", version))
+            self.run_refs("append", "-q", "x.nca", files[2], "--variables", "w")
+            self.run_refs("append", "-q", "x.nca", files[3])
+            self.check_values("x.nca", files, "w")
+            self.assertEqual([0, 500, -999, -999], read("x.nca")[:, 0, 0].tolist())
+
     def test_options_that_select_or_name(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]
         self.combine("x.nca", *files, options=("--format", "cfa", "--variables", "w"))

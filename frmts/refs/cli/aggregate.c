@@ -11,6 +11,7 @@
 #include "master.h"
 #include "refs/cf.h"
 #include "refs/combine_aggregate.h"
+#include "refs/combine_how.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/index_again.h"
@@ -34,7 +35,8 @@ typedef struct aggregation {
     tool_names names;
     source *sources; /* one for each name */
     refs_combine_options options;
-    refs_set_options sets; /* options for opening the files of masters */
+    refs_combine_how was, how; /* recorded by the existing master, and used */
+    refs_set_options sets;     /* options for opening the files of masters */
     refs_combine *combine;
     char folder[PATH_MAX]; /* folder of a local master */
     bool is_replacing;     /* whether the output replaces a file that sources may refer to */
@@ -172,7 +174,7 @@ static refs_status add_master(aggregation *all, refs_error *err) {
     REFS_SCOPED bool *is_added = refs_calloc(n + 1, sizeof *is_added);
     if (as == NULL || is_added == NULL) return refs_fail_nomem(err);
     const refs_combine_part part = {all->names.n, all->output, all->target->before.set.set,
-                                    REFS_COMBINE_FROM_NAME};
+                                    REFS_COMBINE_FROM_SET};
     const refs_combine_grown_master grown = {.part = &part,
                                              .files = &all->target->master.listed,
                                              .names = (const char *const *)all->names.items,
@@ -335,7 +337,16 @@ static refs_status record(aggregation *all, refs_master *master, size_t number, 
     return refs_master_source(master, &state, err);
 }
 
+/* Records the variables that later sources are reduced to; fragments have the dimensions. */
+static refs_status record_how(const aggregation *all, refs_master *master, refs_error *err) {
+    const refs_combine_how chosen = {.variables = all->how.variables};
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_combine_how_print(&chosen, &text, err));
+    return refs_master_joined(master, refs_buf_text(&text), err);
+}
+
 static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
+    REFS_TRY(record_how(all, master, err));
     for (size_t i = 0; i < all->names.n; i++)
         if (all->sources[i].is_fragment) REFS_TRY(record(all, master, i, err));
     REFS_TRY(refs_combine_aggregate(all->combine, master, err));
@@ -395,10 +406,14 @@ static refs_status read_options(aggregation *all, refs_error *err) {
     return refs_cfa_version_parse(refs_str_from(version), &all->writing.version, err);
 }
 
-static void set_options(aggregation *all) {
+static refs_status set_options(aggregation *all, refs_error *err) {
+    const refs_combine_how requested = {.along = all->arguments->along,
+                                        .variables = all->arguments->variables};
+    REFS_TRY(refs_combine_how_read(refs_buf_text(&all->target->master.how), &all->was, err));
+    REFS_TRY(refs_combine_how_choose(all->output, &all->was, &requested, &all->how, err));
     all->options.parts_are = REFS_COMBINE_OF_FIELDS;
-    all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
-    all->options.variables = all->arguments->variables.items;
+    all->options.dims = all->how.along.items;
+    all->options.variables = all->how.variables.items;
     all->options.time_units = all->arguments->common_date;
     all->options.vfs = all->target->session.vfs;
     all->options.http = all->target->session.http;
@@ -407,6 +422,7 @@ static void set_options(aggregation *all) {
     all->options.go_on = tool_go_on;
     if (all->arguments->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};
+    return REFS_OK;
 }
 
 static refs_status aggregate(aggregation *all, refs_error *err) {
@@ -418,7 +434,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     if (is_append && tool_skipped_has_none(&all->skipped, all->names.n - all->n_own))
         return REFS_OK;
     if (!tool_is_remote(all->output)) REFS_TRY(tool_find_folder(all->output, all->folder, err));
-    set_options(all);
+    REFS_TRY(set_options(all, err));
     all->is_replacing =
         !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;
     all->sets = tool_set_options(&all->target->session);
@@ -439,6 +455,8 @@ tool_exit tool_aggregate(const tool_arguments *arguments, tool_target *target) {
     const tool_exit result = tool_skipped_finish(&all.skipped, status, &err);
     forget_sources(&all);
     refs_combine_masters_free(all.options.masters);
+    refs_combine_how_clear(&all.was);
+    refs_combine_how_clear(&all.how);
     pthread_mutex_destroy(&all.lock);
     return result;
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "refs/combine_how.h"
+
 /* Users call an object by its URL. */
 static refs_status add_name(tool_names *names, const char *location, refs_error *err) {
     REFS_SCOPED_BUF shown = REFS_BUF_INIT;
@@ -20,8 +22,16 @@ static refs_status list_files(const tool_target *target, tool_master *master, re
     REFS_TRY(refs_master_files_list(&listing, &master->listed, err));
     for (size_t i = 0; i < master->listed.n; i++)
         REFS_TRY(add_name(&master->files, master->listed.items[i].location, err));
-    if (master->how.size > 0)
+    if (master->is_indexed)
         return refs_master_files_check_growth(&master->listed, &arrays->described, err);
+    return REFS_OK;
+}
+
+static refs_status read_how(const refs_set *set, tool_master *master, refs_error *err) {
+    REFS_SCOPED_BY(refs_combine_how_clear) refs_combine_how how = {.pattern = NULL};
+    REFS_TRY(tool_joined_read(set, &master->how, err));
+    REFS_TRY(refs_combine_how_read(refs_buf_text(&master->how), &how, err));
+    master->is_indexed = how.along.n > 0;
     return REFS_OK;
 }
 
@@ -31,8 +41,8 @@ static refs_status read_master(tool_target *target, refs_error *err) {
     refs_master_options_of(target->session.vfs, arrays->location,
                            refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes,
                            &master->options);
-    REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
-    const refs_status status = list_files(target, master, err);
+    refs_status status = read_how(arrays->set.set, master, err);
+    if (status == REFS_OK) status = list_files(target, master, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", target->name);
     if (status != REFS_OK || master->listed.n + master->listed.fillers.count > 0 ||
         refs_cfa_description_is_empty(&arrays->described))
@@ -58,7 +68,7 @@ refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_e
     REFS_TRY(tool_arrays_open(&target->session, target->name, &target->before, err));
     if (may_be_set && !refs_is_master(target->before.set.hierarchy)) return REFS_OK;
     REFS_TRY(read_master(target, err));
-    *kind = target->master.how.size > 0 ? TOOL_INDEXED : TOOL_FRAGMENTS;
+    *kind = target->master.is_indexed ? TOOL_INDEXED : TOOL_FRAGMENTS;
     return REFS_OK;
 }
 

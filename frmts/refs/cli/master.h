@@ -14,7 +14,8 @@
 typedef struct tool_master {
     refs_master_files listed; /**< its files … */
     tool_names files;         /**< … and those of its fragments, as a user calls them */
-    refs_buf how;             /**< how they were combined (combine_how.h); empty: it does not say */
+    refs_buf how;             /**< how they were combined (combine_how.h), or empty */
+    bool is_indexed;          /**< by refs index: it says along which dimensions */
     refs_master_options options;
 } tool_master;
 
