@@ -539,6 +539,21 @@ class Masters(Property):
             self.check_values("x.nca", files, "w")
             self.assertEqual([0, 500, -999, -999], read("x.nca")[:, 0, 0].tolist())
 
+    def test_masters_and_sets_of_a_group_are_added_to_those_of_it(self):
+        files = [write(f"f{i}.nc", [i], group="g", variables=("v", "w")) for i in range(4)]
+        group, chosen = ("--group", "g", "--along", "time"), ("--group", "g", "--variables", "v", "--along", "time")
+        kinds = {"g.json": group, "v.json": chosen, "g.nc": group, "v.nc": chosen}
+        for name, options in kinds.items():
+            self.combine(name, *files[2:], options=options)
+        self.combine("m.nca", "g.nc", options=("--format", "cfa", "--along", "time"))
+        for name, options in (("x.nc", group), ("x.nc", chosen), ("x.json", group), ("x.json", chosen)):
+            for source in (*kinds, "m.nca"):
+                with self.subTest(name=name, options=options, source=source):
+                    self.combine(name, *files[:2], options=options)
+                    self.run_refs("append", "-q", name, source)
+                    np.testing.assert_array_equal(read(name), np.concatenate([read(file, variable="g/v") for file in files]))
+                    self.assertEqual([0, 1, 2, 3], read(name, variable="time").tolist())
+
     def test_options_that_select_or_name(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(2)]
         self.combine("x.nca", *files, options=("--format", "cfa", "--variables", "w"))

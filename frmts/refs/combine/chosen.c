@@ -2,6 +2,7 @@
  * selection cuts. */
 #include "part_reader.h"
 #include "refs/cf.h"
+#include "refs/cfa/cfa.h"
 #include "refs/dimensions.h"
 #include "refs/own_attributes.h"
 
@@ -125,6 +126,12 @@ static refs_status want_group(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
+/* Whether its files are chosen from instead: a master of a group has the names without it. */
+static bool is_master_of_group(const refs_part_reader *in) {
+    return in->combine->options.group != NULL && in->rest == NULL &&
+           !refs_combine__copies(in->combine) && refs_is_master(in->source.hierarchy);
+}
+
 const char *const *refs_part__variables_of(const refs_part_reader *in) {
     return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.variables;
 }
@@ -140,6 +147,7 @@ refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
         if (meta == NULL)
             meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));
         if (meta != NULL && !is_in_group(in, meta->path)) meta = NULL;
+        if (meta == NULL && is_master_of_group(in)) continue;
         if (meta == NULL) return fail_without(in, *names, err);
         if (meta->status != REFS_OK)
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);

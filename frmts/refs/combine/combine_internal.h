@@ -225,7 +225,8 @@ typedef struct refs_combine_member {
     refs_combine_role role;
     bool is_replaced;     /**< it is a master, and nothing of it is kept */
     uint32_t master_file; /**< the number of the file of masters that it is; or NONE */
-    char *group; /**< of a file of a master: the selected one; or NULL, that of the options */
+    char *group; /**< of a file of a master, and of a set of one group: the selected one; or NULL,
+                    that of the options */
     char *fragment, *format;     /**< as in refs_combine_fragment; or NULL */
     refs_combine_entry *entries; /**< of a master or an outline */
     size_t n_entries, entry_capacity;

@@ -326,9 +326,17 @@ static refs_status read_arrays(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
+/* Whether a set was made of the selected group, so that its names are those in it. */
+static bool is_of_group(const refs_part_reader *in) {
+    const char *group = in->combine->options.group;
+    return group != NULL && in->how.group != NULL && strcmp(in->how.group, group) == 0 &&
+           !refs_combine__copies(in->combine);
+}
+
 static refs_status set_group(refs_part_reader *in, refs_error *err) {
-    const char *given =
-        in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.group;
+    const bool has_others = in->part->values_from != REFS_COMBINE_FROM_NAME || is_of_group(in);
+    const char *given = has_others ? NULL : in->combine->options.group;
+    if (is_of_group(in)) REFS_TRY(refs_str_keep(refs_str_from(""), &in->member->group, err));
     if (in->file != NULL && given == NULL) given = refs_part__group_of_file(in->file);
     refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
