@@ -538,6 +538,13 @@ class Masters(Property):
             self.run_refs("append", "-q", "x.nca", files[3])
             self.check_values("x.nca", files, "w")
             self.assertEqual([0, 500, -999, -999], read("x.nca")[:, 0, 0].tolist())
+        more = [write(f"f{i}.nc", [i], variables=("v", "w"), more=True) for i in range(4)]
+        self.run_refs("index", *more[:2], "-o", "x.nc")
+        self.run_refs("append", "-q", "x.nc", more[2], "--variables", "w")
+        self.run_refs("append", "-q", "x.nc", more[3])
+        self.check_values("x.nc", more, "w")
+        self.assertEqual([0, 500], read("x.nc")[:2, 0, 0].tolist())
+        self.assertEqual([0, 1], read("x.nc", variable="flag")[:2].tolist())
 
     def test_masters_and_sets_of_a_group_are_added_to_those_of_it(self):
         files = [write(f"f{i}.nc", [i], group="g", variables=("v", "w")) for i in range(4)]

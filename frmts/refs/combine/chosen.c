@@ -112,6 +112,12 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         refs_combine__copies(in->combine) ? "" : ": omit this source, or use --skip-errors");
 }
 
+/* Whether the part is a file of a growing master, which has what the master has of it, whatever is
+ * selected of others. */
+static bool is_of_growing(const refs_part_reader *in) {
+    return in->combine->options.variables != NULL && in->part->number < in->combine->n_files_before;
+}
+
 /* Selects all arrays of the group; for a file of masters, those that the masters have. Variables
  * that describe them may be in groups above. */
 static refs_status want_group(refs_part_reader *in, refs_error *err) {
@@ -120,6 +126,8 @@ static refs_status want_group(refs_part_reader *in, refs_error *err) {
         const refs_str path = refs_part__relative(in, meta->path);
         if (is_in_group(in, meta->path) &&
             (in->file == NULL || refs_part__is_of_file(in->file, path)) &&
+            (!is_of_growing(in) ||
+             refs_intern_find(&in->combine->before, path) != REFS_INTERN_NONE) &&
             (in->rest == NULL || refs_intern_find(in->rest, path) != REFS_INTERN_NONE))
             REFS_TRY(want(in, meta, err));
     }
@@ -133,7 +141,9 @@ static bool is_master_of_group(const refs_part_reader *in) {
 }
 
 const char *const *refs_part__variables_of(const refs_part_reader *in) {
-    return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->combine->options.variables;
+    return in->part->values_from != REFS_COMBINE_FROM_NAME || is_of_growing(in)
+               ? NULL
+               : in->combine->options.variables;
 }
 
 refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
@@ -153,7 +163,8 @@ refs_status refs_part__choose(refs_part_reader *in, refs_error *err) {
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
         REFS_TRY(want(in, meta, err));
     }
-    const bool are_some = in->group.size > 1 || in->file != NULL || in->rest != NULL;
+    const bool are_some =
+        in->group.size > 1 || in->file != NULL || in->rest != NULL || is_of_growing(in);
     if (in->wanted.count == 0 && are_some) REFS_TRY(want_group(in, err));
     for (uint32_t i = 0; i < in->wanted.count; i++)
         REFS_TRY(want_others(

@@ -279,7 +279,7 @@ struct refs_combine {
     size_t n_dims;
     uint64_t n_before[REFS_COMBINE_MAX_DIMS]; /* steps of the existing master; or 0 */
     bool was_added[REFS_COMBINE_MAX_DIMS];    /* sources of the existing master lacked it */
-    refs_intern before;    /* paths of arrays whose values the existing master has itself */
+    refs_intern before;                       /* paths of the arrays of the existing master */
     size_t n_files_before; /* parts with lower numbers are files of the existing master */
     bool counts_time[REFS_COMBINE_MAX_DIMS]; /* whether each counts instants or durations; once
                                                 planned */

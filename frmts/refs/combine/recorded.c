@@ -468,6 +468,12 @@ static void note_lengths(refs_combine *combine, const refs_intern *strings,
         note_length(combine, strings, &master->entries[i].array);
 }
 
+static refs_status note_before(refs_combine *combine, const refs_intern *strings,
+                               const refs_combine_array *array, refs_error *err) {
+    uint32_t id;
+    return refs_intern_add(&combine->before, refs_intern_get(strings, array->path), &id, err);
+}
+
 /* Adds the master of fields as a member, too: it states the lengths of dimensions. */
 static refs_status keep_master(refs_combine *combine, const refs_intern *strings,
                                refs_combine_member *master, refs_error *err) {
@@ -478,11 +484,10 @@ static refs_status keep_master(refs_combine *combine, const refs_intern *strings
     note_lengths(combine, strings, master);
     combine->n_files_before = master->number;
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < master->n_arrays && status == REFS_OK; i++) {
-        uint32_t id;
-        status = refs_intern_add(&combine->before, refs_intern_get(strings, master->arrays[i].path),
-                                 &id, err);
-    }
+    for (size_t i = 0; i < master->n_arrays && status == REFS_OK; i++)
+        status = note_before(combine, strings, &master->arrays[i], err);
+    for (size_t i = 0; i < master->n_entries && status == REFS_OK; i++)
+        status = note_before(combine, strings, &master->entries[i].array, err);
     refs_combine__member_clear(master);
     return status;
 }
