@@ -503,6 +503,7 @@ class Masters(Property):
             with self.subTest(options):
                 message = self.fail("combine", "a.nc", "b.nc", "-o", "x.nca" if "cfa" in options else "x.json", *options)
                 self.assertIn("a.nc was made with --pattern 'f{run:d}.nc'" if options else "--pattern if file names", message)
+                self.assertEqual("cfa" in options, "use refs index SOURCE... -o NAME.nc" in message)
         self.combine("x.json", "a.nc", "b.nc", options=("--pattern", "f{run:d}.nc"))
         self.run_refs("append", "a.nc", files[2], "b.nc")
         expected = [netCDF4.Dataset(name)["v"][:].filled() for name in files]

@@ -956,9 +956,10 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     if (at->n_fields == 0 && combine->n_parts == combine->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: expected some of its fragments among the sources, found none",
-                         combine->members[combine->n_members - 1].name);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: expected some of its fragments as sources, found none: name them, too",
+            combine->members[combine->n_members - 1].name);
     return put_unused(at, err);
 }
 

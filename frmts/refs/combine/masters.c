@@ -98,8 +98,8 @@ static refs_status check_above(const refs_combine_masters *masters, const refs_l
     }
     if (refs_masters__find_key(&above, file) == REFS_INTERN_NONE) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
-                     "%s: expected masters of files, found a cycle: its fragment %s is a master of "
-                     "it: make one of them again",
+                     "%s: expected fragments in data files, found a cycle: its fragment %s is an "
+                     "aggregation of it, or of others that are: make one of them again",
                      by->name, file);
 }
 
@@ -249,7 +249,8 @@ static bool is_in_files(const refs_combine *combine, const refs_listed_master *o
 }
 
 /* Fails if the names of files have the values of a variable that no file has. */
-static refs_status check_pattern(const refs_listed_master *one, refs_str path, refs_error *err) {
+static refs_status check_pattern(const refs_combine *combine, const refs_listed_master *one,
+                                 refs_str path, refs_error *err) {
     REFS_SCOPED_BUF dims = REFS_BUF_INIT;
     const char *dim;
     if (one->pattern != NULL) REFS_TRY(refs_combine_pattern_dims(one->pattern, &dims, err));
@@ -257,8 +258,11 @@ static refs_status check_pattern(const refs_listed_master *one, refs_str path, r
         if (refs_str_is(refs_path_last(path), dim))
             return refs_fail(err, REFS_INVALID,
                              "%s was made with --pattern '%s': expected this option again, because "
-                             "its files have no %s",
-                             one->name, one->pattern, dim);
+                             "its files have no %s%s",
+                             one->name, one->pattern, dim,
+                             refs_combine__is_of_fields(combine)
+                                 ? ": use refs index SOURCE... -o NAME.nc, which supports it"
+                                 : "");
     return REFS_OK;
 }
 
@@ -271,7 +275,7 @@ static refs_status find_rest(const refs_combine *combine, refs_listed_master *on
         const refs_str path = refs_intern_get(&one->own, i);
         uint32_t id;
         if (is_in_files(combine, one, path)) continue;
-        REFS_TRY(check_pattern(one, path, err));
+        REFS_TRY(check_pattern(combine, one, path, err));
         REFS_TRY(refs_intern_add(&one->rest, path, &id, err));
     }
     *are_more = *are_more || one->rest.count > n;

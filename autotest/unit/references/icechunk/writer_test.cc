@@ -391,8 +391,10 @@ TEST(Version3, HasAWordForEachType) {
     }
     EXPECT_EQ(version3(array("<x4", "null", none)),
               "type \"<x4\" does not exist in Zarr version 3, which Icechunk requires: write JSON");
-    EXPECT_EQ(version3(R"({"dtype":[["a","<i4"]],"shape":[1],"chunks":[1]})"),
-              "type \"\" does not exist in Zarr version 3, which Icechunk requires: write JSON");
+    EXPECT_EQ(
+        version3(R"({"dtype":[["a","<i4"]],"shape":[1],"chunks":[1]})"),
+        "type [[\"a\",\"<i4\"]] does not exist in Zarr version 3, which Icechunk requires: write "
+        "JSON");
 }
 
 TEST(Version3, PutsCodecsInTheirPlaces) {

@@ -111,8 +111,10 @@ static refs_status decode_zeros(const refs_blosc2_frame *frame, uint8_t *at, ref
     uint8_t offset[8];
     REFS_TRY(decode_chunk(frame->index, sizeof offset, offset, err));
     if (offset[7] != ALL_ZEROS && offset[7] != NOT_INITIALISED)
-        return refs_fail(err, REFS_UNSUPPORTED, "a Blosc2 frame with a special chunk, %d",
-                         offset[7]);
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "expected a Blosc2 chunk of values or of zeros, found special chunk type 0x%02x",
+            offset[7]);
     memset(at, 0, frame->size);
     return REFS_OK;
 }

@@ -16,18 +16,20 @@ typedef struct numpy_type {
     refs_str unit; /* "ns" in "M8[ns]" */
 } numpy_type;
 
-static refs_status fail_type(refs_str text, refs_error *err) {
+static refs_status fail_type(const refs_json *value, refs_error *err) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_write(value, &text, err));
     return refs_fail(
         err, REFS_UNSUPPORTED,
-        "type \"%.*s\" does not exist in Zarr version 3, which Icechunk requires: write JSON",
-        REFS_STR_ARG(text));
+        "type %.*s does not exist in Zarr version 3, which Icechunk requires: write JSON",
+        REFS_STR_ARG(refs_buf_text(&text)));
 }
 
 static refs_status parse_type(const refs_json *value, numpy_type *type, refs_error *err) {
     const refs_str text = refs_json_text(value);
     const size_t bracket = refs_str_find(text, '[');
     *type = (numpy_type){.order = '|'};
-    if (!refs_json_is_string(value) || text.size < 2) return fail_type(text, err);
+    if (!refs_json_is_string(value) || text.size < 2) return fail_type(value, err);
     type->order = text.data[0];
     type->kind = text.data[1];
     if (bracket != SIZE_MAX && refs_str_ends(text, "]"))
@@ -35,7 +37,7 @@ static refs_status parse_type(const refs_json *value, numpy_type *type, refs_err
     if (type->kind == 'O') return REFS_OK;
     if (refs_str_to_u64(refs_str_part(text, 2, bracket), &type->size) && type->size > 0)
         return REFS_OK;
-    return fail_type(text, err);
+    return fail_type(value, err);
 }
 
 static const char *number_name(char kind) {
@@ -83,7 +85,7 @@ static refs_status write_time(const numpy_type *type, refs_buf *v3, refs_error *
         (unsigned long long)factor);
 }
 
-static refs_status write_type(const numpy_type *type, refs_str text, refs_buf *v3,
+static refs_status write_type(const numpy_type *type, const refs_json *value, refs_buf *v3,
                               refs_error *err) {
     const char *number = number_name(type->kind), *sized = sized_name(type->kind);
     if (type->kind == 'b') return refs_buf_printf(v3, err, "\"bool\"");
@@ -91,7 +93,7 @@ static refs_status write_type(const numpy_type *type, refs_str text, refs_buf *v
     if (type->kind == 'M' || type->kind == 'm') return write_time(type, v3, err);
     if (number != NULL)
         return refs_buf_printf(v3, err, "\"%s%llu\"", number, (unsigned long long)type->size * 8);
-    if (sized == NULL) return fail_type(text, err);
+    if (sized == NULL) return fail_type(value, err);
     return refs_buf_printf(v3, err, "{\"name\":\"%s\",\"configuration\":{\"length_bytes\":%llu}}",
                            sized, (unsigned long long)type->size * (type->kind == 'U' ? 4 : 1));
 }
@@ -364,7 +366,7 @@ static refs_status write_array(const refs_json *array, const refs_json *attribut
     REFS_TRY(parse_type(dtype, &type, err));
     REFS_TRY(write_member("{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":", shape, v3, err));
     REFS_TRY(refs_buf_printf(v3, err, ",\"data_type\":"));
-    REFS_TRY(write_type(&type, refs_json_text(dtype), v3, err));
+    REFS_TRY(write_type(&type, dtype, v3, err));
     REFS_TRY(write_member(",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{"
                           "\"chunk_shape\":",
                           refs_json_get(array, "chunks"), v3, err));
