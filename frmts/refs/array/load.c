@@ -454,7 +454,7 @@ static refs_status locate_request(refs_request *request, refs_status status, ref
 }
 
 /* Claims and submits until the queue is full, takes what has arrived, lets workers decode it and
- * copy the values (deliver), and repeats. Between two answers it checks progress and cancellation.
+ * copy the values (deliver), and repeats. Before it waits it checks progress and cancellation.
  */
 static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
     refs_status status = REFS_OK;
@@ -469,6 +469,7 @@ static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
                 status = claim(job, along.requests[i], err);
             if (status != REFS_OK) break;
         }
+        if (status == REFS_OK) REFS_TRY(refs_cancel_scope_check(err));
         if (status == REFS_OK) status = refs_next(queue, POLL_MS, &finished, err);
         if (status != REFS_OK) return locate_request(refs_queue_failed(queue), status, err);
         for (; finished != NULL; finished = finished->next) {
@@ -477,7 +478,6 @@ static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
             refs_block_release(finished->block);
             finished->block = NULL;
         }
-        if (status == REFS_OK) status = refs_cancel_scope_check(err);
     }
     return status;
 }

@@ -343,7 +343,8 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
 
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info)) return nullptr;
-    const RefsInterruptible interruptible;
+    RefsInterruptible interruptible;
+    interruptible.begin();
     refs_error error = REFS_ERROR_INIT;
     GDALDataset *dataset = RefsGuardMade(&error, [&] { return openIdentified(info, &error); });
     if (dataset == nullptr) RefsReport(error);

@@ -81,18 +81,22 @@ bool isSet(const struct sigaction &action) {
 
 } // namespace
 
-RefsInterrupt::RefsInterrupt() {
+bool RefsInterrupt::isPossible() {
+    return functionOfPython() != nullptr;
+}
+
+void RefsInterrupt::begin() {
     refs_assert_unlocked();
+    nChecks_ = 2;
     struct sigaction now = {};
-    if (functionOfPython() == nullptr || !isFirstThread() ||
-        sigaction(SIGINT, nullptr, &now) != 0 || !isSet(now))
+    if (!isPossible() || !isFirstThread() || sigaction(SIGINT, nullptr, &now) != 0 || !isSet(now))
         return;
     before_ = interrupts;
-    isPossible_ = now.sa_handler == count;
-    if (isPossible_ || !isOfPython(now.sa_handler)) return;
+    isHeeded_ = now.sa_handler == count;
+    if (isHeeded_ || !isOfPython(now.sa_handler)) return;
     ofPython = now;
     now.sa_handler = count;
-    isPossible_ = isOutermost_ = sigaction(SIGINT, &now, nullptr) == 0;
+    isHeeded_ = isOutermost_ = sigaction(SIGINT, &now, nullptr) == 0;
 }
 
 RefsInterrupt::~RefsInterrupt() {
@@ -104,8 +108,13 @@ RefsInterrupt::~RefsInterrupt() {
     if (isOutermost_ && interrupts != passedOn) awaitPython();
 }
 
+bool RefsInterrupt::goesOn() {
+    if (++nChecks_ == 2) begin();
+    return !isDue();
+}
+
 bool RefsInterrupt::isDue() const {
-    if (!isPossible_) return false;
+    if (!isHeeded_) return false;
     if (interrupts != before_ && interrupts != passedOn) awaitPython();
     return interrupts != before_ || isUnseen;
 }

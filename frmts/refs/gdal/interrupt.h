@@ -3,9 +3,10 @@
  * Python's handler of SIGINT only leaves a mark, which is looked at when a call returns: a read
  * that waits for a network would wait on. To look at the mark takes Python's lock, which must not
  * be waited for while other threads wait for what a read has requested. So a read has its own
- * handler set from its begin to its end, which counts. Python's is called once Python runs again,
- * so that Python raises KeyboardInterrupt once the call has failed. If Python does not handle
- * SIGINT, nothing is done: programs end by themselves then, or handle it.
+ * handler set from its second check to its end, which counts: the first one comes before the cache
+ * is looked at, the second before it waits. Python's is called once Python runs again, so that
+ * Python raises KeyboardInterrupt once the call has failed. If Python does not handle SIGINT,
+ * nothing is done: programs end by themselves then, or handle it.
  */
 #ifndef REFS_INTERRUPT_H
 #define REFS_INTERRUPT_H
@@ -30,18 +31,27 @@ class RefsCancelScope {
  * signals on. They nest. */
 class RefsInterrupt {
   public:
-    RefsInterrupt();
+    RefsInterrupt() = default;
     ~RefsInterrupt();
     RefsInterrupt(const RefsInterrupt &) = delete;
     RefsInterrupt &operator=(const RefsInterrupt &) = delete;
 
-    bool isPossible() const { return isPossible_; }
+    /** Whether Python may handle Ctrl-C. */
+    static bool isPossible();
+
+    /** Sets the handler. */
+    void begin();
+
+    /** Whether to go on. The second call begins: the four calls of sigaction(2) would take a third
+     * of the time of a read that the cache answers. */
+    bool goesOn();
 
     /** Whether the read is to end. */
     bool isDue() const;
 
   private:
-    bool isPossible_ = false;
+    unsigned nChecks_ = 0;
+    bool isHeeded_ = false;    ///< Ctrl-C is counted
     bool isOutermost_ = false; ///< it has set the handler
     unsigned before_ = 0;      ///< interrupts before the read
 };
@@ -49,14 +59,15 @@ class RefsInterrupt {
 /** Has whatever its thread waits for end with an interrupt, as long as this lives. */
 class RefsInterruptible {
   public:
-    RefsInterruptible() : scope_({interrupt_.isPossible() ? goesOn : nullptr, &interrupt_}) {}
+    RefsInterruptible() : scope_({RefsInterrupt::isPossible() ? goesOn : nullptr, &interrupt_}) {}
     RefsInterruptible(const RefsInterruptible &) = delete;
     RefsInterruptible &operator=(const RefsInterruptible &) = delete;
 
+    void begin() { interrupt_.begin(); }
     bool isDue() const { return interrupt_.isDue(); }
 
   private:
-    static bool goesOn(void *user) { return !static_cast<const RefsInterrupt *>(user)->isDue(); }
+    static bool goesOn(void *user) { return static_cast<RefsInterrupt *>(user)->goesOn(); }
 
     RefsInterrupt interrupt_;
     RefsCancelScope scope_;
