@@ -32,6 +32,9 @@
 /* The file with kept values of sources, in the folder of the kept sets. */
 #define KEPT_VALUES "values"
 
+/* Attempts to append to a repository to which other programs commit. */
+#define MAX_APPENDS 20
+
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
@@ -69,6 +72,7 @@ typedef struct build {
     refs_set_options sets; /* how the files of masters are opened */
     refs_buf message;      /* of a commit */
     char parent[24];       /* for a commit: the snapshot that grows; "": none */
+    bool has_conflict;     /* another commit changed the same arrays meanwhile */
     char folder[PATH_MAX]; /* base of relative names */
     tool_kept kept;
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
@@ -819,8 +823,12 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
         status = refs_combine_write_set(all->combine, all->sources, text, writer, err);
     refs_buf_clear(&how);
     if (status == REFS_OK) status = tool_check_interrupted(err);
-    if (status == REFS_OK) return refs_writer_finish(writer, err);
-    refs_writer_free(writer);
+    if (status != REFS_OK) {
+        refs_writer_free(writer);
+        return status;
+    }
+    status = refs_writer_finish(writer, err);
+    all->has_conflict = status == REFS_CHANGED && *all->parent != '\0';
     return status;
 }
 
@@ -992,7 +1000,11 @@ static void clear(build *all) {
 
 static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->arguments->resume) remove_empty_kept(all);
-    const tool_exit result = tool_skipped_finish(&all->skipped, status, err);
+    tool_exit result = TOOL_CONFLICT;
+    if (all->has_conflict)
+        tool_skipped_drop(&all->skipped);
+    else
+        result = tool_skipped_finish(&all->skipped, status, err);
     clear(all);
     return result;
 }
@@ -1234,6 +1246,7 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
                             &options->record_size);
 }
 
+/* Appends again to what other programs committed meanwhile: their steps may be others. */
 static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
@@ -1243,7 +1256,14 @@ static tool_exit grow_set(const tool_arguments *arguments) {
         options.growth = REFS_WRITE_GROWING;
     }
     if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
-    return make(arguments, set, GROWING_SET, &options, NULL);
+    for (unsigned i = 0; i < MAX_APPENDS; i++) {
+        const tool_exit result = make(arguments, set, GROWING_SET, &options, NULL);
+        if (result != TOOL_CONFLICT) return result;
+    }
+    fprintf(stderr,
+            "refs: %s: other commits changed the same arrays during %u attempts: try again later\n",
+            set, MAX_APPENDS);
+    return TOOL_FAILED;
 }
 
 static tool_exit append_to(const tool_arguments *arguments, tool_target *target,

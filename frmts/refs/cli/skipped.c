@@ -57,12 +57,16 @@ refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error
                      skipped->messages.items[first]);
 }
 
+void tool_skipped_drop(tool_skipped *skipped) {
+    tool_names_clear(&skipped->messages);
+    pthread_mutex_destroy(&skipped->lock);
+}
+
 tool_exit tool_skipped_finish(tool_skipped *skipped, refs_status status, const refs_error *err) {
     const bool are_all_added = status == REFS_OK && skipped->messages.n == 0;
     for (size_t i = 0; i < skipped->messages.n; i++)
         tool_tell("left out: ", "SKIPPED", skipped->messages.items[i]);
     if (status != REFS_OK) tool_complain(err);
-    tool_names_clear(&skipped->messages);
-    pthread_mutex_destroy(&skipped->lock);
+    tool_skipped_drop(skipped);
     return are_all_added ? TOOL_OK : TOOL_FAILED;
 }

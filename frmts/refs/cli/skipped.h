@@ -15,7 +15,7 @@ typedef struct tool_skipped {
     size_t n_not_sources; /**< number of leading messages about names that never became a source */
 } tool_skipped;
 
-/** End with tool_skipped_finish. */
+/** End with tool_skipped_finish or tool_skipped_drop. */
 void tool_skipped_open(const tool_arguments *arguments, tool_skipped *skipped);
 
 /** Works like tool_expand, for the names of a verb that leaves sources out where that is asked for.
@@ -44,5 +44,8 @@ refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error
 /** Reports the sources that were left out, then the failure; returns the exit status of the
  * verb. */
 tool_exit tool_skipped_finish(tool_skipped *skipped, refs_status status, const refs_error *err);
+
+/** Reports nothing. */
+void tool_skipped_drop(tool_skipped *skipped);
 
 #endif

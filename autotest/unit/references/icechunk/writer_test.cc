@@ -654,7 +654,7 @@ TEST(IcechunkCommit, FollowsOneThatChangedSomethingElse) {
     refs_icechunk__find_node(&ours.nodes, refs_str_from("/g/v"))->n_files = 0;
     refs_icechunk__find_node(&tip.nodes, refs_str_from("/g/v"))->id[0]++;
     EXPECT_EQ(refs_icechunk__nodes_rebase(&ours.nodes, &parent.nodes, &tip.nodes, &err),
-              REFS_INVALID);
+              REFS_CHANGED);
     EXPECT_STREQ(err.message, "/g/v: another commit changed it during this run: run it again");
     refs_icechunk__tip_clear(&parent);
     refs_icechunk__tip_clear(&ours);

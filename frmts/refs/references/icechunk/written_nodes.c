@@ -314,7 +314,7 @@ static refs_status take_over(refs_written_node *node, const refs_written_node *t
 }
 
 static refs_status fail_changed(refs_str path, refs_error *err) {
-    return refs_fail(err, REFS_INVALID,
+    return refs_fail(err, REFS_CHANGED,
                      "%.*s: another commit changed it during this run: run it again",
                      REFS_STR_ARG(path));
 }

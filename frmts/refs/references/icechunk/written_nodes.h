@@ -83,7 +83,7 @@ bool refs_icechunk__node_has_file(const refs_written_node *node, const uint8_t *
 /** The node at a path, or NULL. */
 refs_written_node *refs_icechunk__find_node(const refs_written_nodes *nodes, refs_str path);
 
-/** Merges the changes of another commit, from `parent` to `tip`. REFS_INVALID if both changed the
+/** Merges the changes of another commit, from `parent` to `tip`. REFS_CHANGED if both changed the
  * same node. */
 refs_status refs_icechunk__nodes_rebase(refs_written_nodes *nodes, const refs_written_nodes *parent,
                                         const refs_written_nodes *tip, refs_error *err);
