@@ -373,6 +373,35 @@ class Masters(Property):
         self.combine("x.json", "m0.nca", "m1.nca", options=("--along", "run"))
         self.assertEqual((2, 1, 2, 40), read("x.json").shape)
 
+    def test_dimensions_that_files_omit_are_not_lost(self):
+        """A file may lack a dimension of one element that its master has."""
+        with netCDF4.Dataset("p.nc", "w") as file:
+            file.createDimension("lat", 2)
+            for name, value in (("time", 5), ("level", 7)):
+                file.createVariable(name, "f8", ())[...] = value
+            file.createVariable("v", "f4", ("lat",))[:] = (1, 2)
+        self.run_refs("index", "p.nc", "-o", "p.json")
+        self.combine("m.nca", "p.json", options=("--format", "cfa", "--along", "time"))
+        message = "m.nca: v has the dimension time, of one element, which its file p.json omits: name it (combine --along)"
+        for options in (("combine", "m.nca", "-o", "x.json", "--along", "level"), ("combine", "p.json", "m.nca", "-o", "x.json", "--along", "level"),
+                        ("combine", "p.json", "m.nca", "-o", "x.json"), ("append", "p.json", "m.nca")):
+            with self.subTest(options=options):
+                self.assertIn(message, self.fail(*options))
+                self.assertFalse(os.path.exists("x.json"))
+        self.assertEqual((1, 1, 2), read(self.combine("y.json", "m.nca", options=("--along", "time", "--along", "level"))).shape)
+
+    def test_dimensions_that_one_variable_of_a_file_omits_are_not_lost(self):
+        with netCDF4.Dataset("p.nc", "w") as file:
+            for name in ("lat", "time"):
+                file.createDimension(name, 2)
+                file.createVariable(name, "f8", (name,))[:] = (1, 2)
+            file.createVariable("v", "f4", ("lat",))[:] = (1, 2)
+        self.run_refs("index", "p.nc", "-o", "p.json")
+        self.run_refs("index", "p.json", "-o", "m.nc", "--along", "time", "--variables", "v")
+        self.assertEqual((1, 2), read("m.nc").shape)
+        self.assertIn("which its file p.json omits: leave out this variable (--variables)",
+                      self.fail("combine", "p.json", "m.nc", "-o", "x.json", "--along", "time"))
+
     def test_masters_that_hold_all_values(self):
         """They are their files as long as these are there and as they were."""
         files = [write(f"f{i}.nc", [i], lon=LON[:3]) for i in range(4)]

@@ -317,8 +317,8 @@ typedef struct refs_pattern_value {
 refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
-/** Fails if a master has fragments along a dimension that is not a concat dimension: their files
- * would not be told apart. */
+/** Fails if a master has fragments along a dimension that is not a concat dimension, so that their
+ * files would not be told apart, or a dimension of one element that its files omit. */
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
 
 /** The number of the file of this location; REFS_COMBINE_NONE where no master that was replaced has

@@ -49,16 +49,45 @@ bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat) {
     return lacks;
 }
 
-static refs_status check_cut(const refs_combine *combine, const refs_master_use *use,
-                             refs_error *err) {
-    for (size_t i = 0; i < use->file->n_sides; i++) {
-        const refs_str dim = name_of_dim(use->by, use->file->sides[i].dim);
+/* Whether a variable of a file has a dimension in the result. */
+static bool gets_dim(const refs_combine *combine, const refs_combine_member *member,
+                     const refs_combine_array *array, refs_str name) {
+    const size_t rank = array->rank > 0 ? array->rank : array->constant_rank;
+    size_t concat;
+    for (size_t dim = 0; dim < rank; dim++)
+        if (refs_str_equal(refs_path_last(refs_combine__text(combine, array->dims[dim])), name))
+            return true;
+    return refs_combine__is_dim(combine, name, &concat) &&
+           ((array->gets_new && member->axes[concat].is_new) ||
+            (array->repeats >> concat & 1) != 0);
+}
+
+/* Fails for dimensions of a fragment that the result would lack; a file may omit those of one
+ * element, and give others another name. */
+static refs_status check_dims(const refs_combine *combine, const refs_combine_member *member,
+                              const refs_master_use *use, const refs_listed_fragment *of,
+                              refs_error *err) {
+    const refs_str path = refs_intern_get(&use->by->arrays, of->path);
+    const refs_combine_array *array =
+        refs_combine__find(member, refs_intern_find(&combine->strings, path));
+    for (size_t i = 0; i < of->rank; i++) {
+        const refs_listed_side *side = &use->file->sides[of->first_side + i];
+        const refs_str dim = name_of_dim(use->by, side->dim);
         size_t concat;
-        if (use->file->sides[i].is_cut && !refs_combine__is_dim(combine, dim, &concat))
+        const bool is_concat = refs_combine__is_dim(combine, dim, &concat);
+        if (side->is_cut && !is_concat)
             return refs_fail(err, REFS_INVALID,
                              "%s: %.*s is not a concat dimension, but this master has fragments "
                              "along it: name it, too (--along %.*s)",
                              use->by->name, REFS_STR_ARG(dim), REFS_STR_ARG(dim));
+        if (array != NULL && array->rank < of->rank && side->end - side->begin == 1 &&
+            !gets_dim(combine, member, array, dim))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: %.*s has the dimension %.*s, of one element, which its file %s "
+                             "omits: %s",
+                             use->by->name, REFS_STR_ARG(path), REFS_STR_ARG(dim), member->name,
+                             is_concat ? "leave out this variable (--variables)"
+                                       : "name it (combine --along)");
     }
     return REFS_OK;
 }
@@ -66,10 +95,13 @@ static refs_status check_cut(const refs_combine *combine, const refs_master_use 
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err) {
     const refs_combine_masters *masters = combine->options.masters;
     for (size_t i = 0; masters != NULL && i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
         const refs_combine_master_file *file =
-            refs_combine__master_file(masters, combine->members[i].master_file);
+            refs_combine__master_file(masters, member->master_file);
         for (size_t k = 0; file != NULL && k < file->n; k++)
-            REFS_TRY(check_cut(combine, &file->uses[k], err));
+            for (size_t of = 0; of < file->uses[k].file->n_fragments; of++)
+                REFS_TRY(check_dims(combine, member, &file->uses[k],
+                                    &file->uses[k].file->fragments[of], err));
     }
     return REFS_OK;
 }
