@@ -39,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const refs_vfs vfs = fuzz_host(files);
     fuzz_stack stack = {.hierarchy = NULL};
     (void)refs_set_sniff_folder(&vfs, "set");
+    const size_t n_head = rest.size < REFS_SET_HEAD_BYTES ? rest.size : REFS_SET_HEAD_BYTES;
+    (void)refs_set_sniff_file(&vfs, "set/a.parq", refs_bytes_view(rest.data, n_head));
     if (fuzz_stack_of_files(files, "set/.zmetadata", &stack)) {
         size_t n = refs_hierarchy_n_arrays(stack.hierarchy);
         for (size_t i = 0; i < n && i < 8; i++)

@@ -599,7 +599,8 @@ class Parts(Steps):
         for i, other in enumerate(('{"author": "me"}\n', '"text"', "12\n", "null", "version https://git-lfs.github.com/spec/v1\nsize 1\n")):
             with open(f"parts/notes{i}.json", "w", encoding="utf-8") as file:
                 file.write(other)
-        run("combine", "parts", "-o", "all.json")
+        self.assertIn("parts: skipped 5 JSON files that are not reference sets: parts/notes0.json and others",
+                      run("combine", "parts", "-o", "all.json"))
         with open(part, "rb") as file:
             content = file.read()
         for left in (b"", b" \n", *(content[:n] for n in (1, 2, 9, 40, len(content) // 2, len(content) - 3)), bytes(len(content)),
@@ -608,6 +609,40 @@ class Parts(Steps):
                 file.write(left)
             self.assertIn(part, run("combine", "parts", "-o", "damaged.json", status=1), left[:50])
             self.assertFalse(os.path.exists("damaged.json"))
+
+    def test_that_are_compressed_are_found(self):
+        """The first block of zstd has 128 KiB of the document, of which nothing can be unpacked before it is whole."""
+        os.mkdir("parts")
+        for i, end in enumerate(("", ".gz", ".zst", ".zstd")):
+            noise = {f"inline/{k}": "base64:" + base64.b64encode(os.urandom(90)).decode() for k in range(3000)}
+            noise["inline/.zarray"] = json.dumps(document([3000], [1], "S90"))
+            run("convert", self.write(2 * i, 2, **noise), "-o", f"parts/{i}.json{end}")
+        self.assertEqual("", run("combine", "parts", "-o", "all.json", "--along", "time", "-v", "t", "-v", "time", "-v", "still"))
+        self.check("all.json", range(8))
+        for name in sorted(os.listdir("parts"))[1:]:
+            with open(f"parts/{name}", "rb") as file:
+                content = file.read()
+            for left in (b"", content[:9], content[:200], content[:5000], content[:200000], content[:9] + bytes(300000)):
+                with open(f"parts/{name}", "wb") as file:
+                    file.write(left)
+                self.assertIn(f"parts/{name}", run("combine", "parts", "-o", "damaged.json", status=1), left[:50])
+            with open(f"parts/{name}", "wb") as file:
+                file.write(content)
+
+    def test_that_are_damaged_repositories_are_told(self):
+        os.mkdir("parts")
+        for i in range(2):
+            run("index", self.write(2 * i, 2), "-o", f"parts/{i}.json")
+        run("index", self.write(4, 2), "-o", "parts/2.icechunk")
+        os.rename("parts/2.icechunk", "parts/repository")
+        for name in ("", "repo", "snapshots", "transactions"):
+            if name != "":
+                os.rename(f"parts/repository/{name}", "lost")
+            self.assertIn("parts/repository: skipped: an Icechunk repository", run("combine", "parts", "-o", "all.json"))
+            if name != "":
+                os.rename("lost", f"parts/repository/{name}")
+        os.mkdir("parts/3.icechunk")
+        self.assertIn("parts/3.icechunk: skipped: an Icechunk repository", run("combine", "parts", "-o", "all.json"))
 
     def test_that_lack_their_metadata_are_no_missing_parts(self):
         os.mkdir("parts")

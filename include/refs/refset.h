@@ -127,6 +127,22 @@ refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *e
  * JSON, which other GDAL drivers open. A file compressed by gzip or zstd is unpacked first. */
 bool refs_set_sniff(refs_bytes head);
 
+/** Bytes at the beginning of a file that refs_set_sniff_file expects, and most that it reads: the
+ * first block of zstd, which is unpacked as a whole, has up to 128 KiB (RFC 8878, section
+ * 3.1.1.2.4). */
+#define REFS_SET_HEAD_BYTES    4096
+#define REFS_SET_SNIFFED_BYTES (132 * 1024)
+
+typedef enum refs_sniffed {
+    REFS_SNIFFED_OTHER,
+    REFS_SNIFFED_SET,
+    REFS_SNIFFED_DAMAGED /**< empty, or its JSON object or array, or its compression, ends early */
+} refs_sniffed;
+
+/** Detects a set whose beginning, `head`, is known. Reads more of a JSON or compressed file whose
+ * beginning does not suffice. */
+refs_sniffed refs_set_sniff_file(const refs_vfs *vfs, const char *location, refs_bytes head);
+
 /** The same for a folder: whether it holds ".zmetadata" with a record size (`location` may also be
  * that file), or the file that identifies an Icechunk repository. Reads that file. */
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);

@@ -17,9 +17,6 @@
 #include "refs/staged.h"
 #include "refs/url.h"
 
-/* Bytes that are read to recognise a file. */
-#define HEAD_SIZE 4096
-
 /* Most levels of folders. */
 #define MAX_DEPTH 64
 
@@ -77,7 +74,10 @@ static bool has_data_name(const char *name) {
 }
 
 static bool has_json_name(const char *name) {
-    return refs_str_ends(refs_str_from(name), ".json");
+    static const char *const endings[] = {".json", ".json.gz", ".json.zst", ".json.zstd"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (refs_str_ends(refs_str_from(name), endings[i])) return true;
+    return false;
 }
 
 /* -- object stores ----------------------------------------------------------------------------- */
@@ -160,6 +160,7 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n) {
 typedef struct expansion {
     const refs_names_host *host;
     refs_buf *names;
+    refs_buf *others; /* names of JSON files that are no sets */
 } expansion;
 
 static refs_status add(const expansion *all, const char *name, refs_error *err) {
@@ -204,18 +205,20 @@ static bool is_set(const expansion *all, const char *folder) {
            (refs_str_ends(refs_str_from(folder), ".parq") && has_arrays(all, folder, 0));
 }
 
-/* Whether a folder is a repository. Icechunk's specification: version 2 has "repo", version 1
- * "refs", next to the snapshots. */
+/* Whether a folder is a repository, of which one of these may be lost. Icechunk's specification:
+ * version 2 has "repo", version 1 "refs". */
 static bool is_repository(const expansion *all, const char *folder) {
-    return is_folder(look_inside(all, folder, "snapshots")) &&
-           (look_inside(all, folder, "repo") == REFS_NAME_FILE ||
-            is_folder(look_inside(all, folder, "refs")));
+    static const char *const names[] = {"repo", "refs", "snapshots", "manifests", "transactions"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        n += look_inside(all, folder, names[i]) != REFS_NAME_ABSENT;
+    return n > 1 || refs_str_ends(refs_str_from(folder), ".icechunk");
 }
 
 /* False if the file cannot be read. */
-static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_SIZE],
+static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[REFS_SET_HEAD_BYTES],
                       refs_bytes *head) {
-    const refs_vfs_range range = {0, HEAD_SIZE, room};
+    const refs_vfs_range range = {0, REFS_SET_HEAD_BYTES, room};
     size_t got;
     refs_status status = refs_vfs_read_range(vfs, name, &range, &got, NULL);
     *head = refs_bytes_view(room, status == REFS_OK ? got : 0);
@@ -223,7 +226,7 @@ static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_S
 }
 
 bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
-    uint8_t room[HEAD_SIZE];
+    uint8_t room[REFS_SET_HEAD_BYTES];
     refs_bytes head;
     return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
@@ -266,27 +269,22 @@ static bool is_index_name(const char *path) {
     return is_listed(endings, ending_of(path));
 }
 
-/* Whether a file is empty, ends before its JSON object or array does, or consists of the zeros that
- * a crash of the system left. */
-static bool is_damaged_json(refs_bytes head) {
-    const refs_str text = refs_str_trim(refs_bytes_text(head), " \t\r\n");
-    if (text.size == 0) return true;
-    const char first = text.data[0], last = text.data[text.size - 1];
-    if (first == '\0') return memcmp(text.data, text.data + 1, text.size - 1) == 0;
-    return head.size < HEAD_SIZE && (first == '{' || first == '[') && last != '}' && last != ']';
-}
-
-/* Whether a file in a folder is a part: a data file or a set. One that cannot be read may be, so it
- * counts: opening it then reports why. */
-static bool is_part(const refs_vfs *vfs, const char *name) {
-    uint8_t room[HEAD_SIZE];
+/* Adds a file in a folder if it is a part: a data file or a set. One that is damaged or cannot be
+ * read may be, so it counts: opening it then reports why. */
+static refs_status add_file(const expansion *all, const char *name, refs_error *err) {
+    uint8_t room[REFS_SET_HEAD_BYTES];
     refs_bytes head;
-    if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return false;
-    if (has_data_name(name)) return true;
-    if (is_index_name(name)) return false;
-    if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
-    return refs_scan_sniff(head) != NULL || refs_set_sniff(head) ||
-           (has_json_name(name) && is_damaged_json(head));
+    if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return REFS_OK;
+    if (has_data_name(name)) return add(all, name, err);
+    if (is_index_name(name)) return REFS_OK;
+    if (!read_head(all->host->vfs, name, room, &head))
+        return has_other_name(name) ? REFS_OK : add(all, name, err);
+    const refs_sniffed found = refs_set_sniff_file(all->host->vfs, name, head);
+    if (found == REFS_SNIFFED_SET || refs_scan_sniff(head) != NULL ||
+        (found == REFS_SNIFFED_DAMAGED && has_json_name(name)))
+        return add(all, name, err);
+    return has_json_name(name) ? refs_buf_append_text(all->others, refs_str_from(name), err)
+                               : REFS_OK;
 }
 
 static int by_name(const void *left, const void *right) {
@@ -389,8 +387,8 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
                   whole);
     else if (kind == REFS_NAME_FOLDER)
         status = add_inner(all, whole, at->depth + 1, err);
-    else if ((kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) && is_part(all->host->vfs, whole))
-        status = add(all, whole, err); /* ABSENT: a dangling link */
+    else if (kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) /* ABSENT: a dangling link */
+        status = add_file(all, whole, err);
     return status;
 }
 
@@ -452,13 +450,31 @@ static refs_status match(const expansion *all, const char *folder, const char *p
     return status;
 }
 
+/* Adds what is in a folder; warns of JSON files that were skipped. */
+static refs_status expand_folder(const expansion *all, const char *folder, refs_error *err) {
+    REFS_TRY(add_folder(all, folder, 0, err));
+    const refs_str others = refs_buf_text(all->others);
+    size_t n = 0;
+    const char *other;
+    for (refs_str rest = others; refs_str_next_text(&rest, &other);) n++;
+    if (n == 1)
+        refs_note(&all->host->notes, REFS_NOTE_WARNING, "%s: skipped: not a reference set",
+                  others.data);
+    else if (n > 1)
+        refs_note(&all->host->notes, REFS_NOTE_WARNING,
+                  "%s: skipped %zu JSON files that are not reference sets: %s and others", folder,
+                  n, others.data);
+    return REFS_OK;
+}
+
 refs_status refs_combine_expand(const refs_names_host *host, const char *name, refs_buf *names,
                                 refs_error *err) {
-    const expansion all = {host, names};
+    REFS_SCOPED_BUF others = REFS_BUF_INIT;
+    const expansion all = {host, names, &others};
     const refs_name_kind kind = host->look(host->user, name);
     const size_t before = names->size;
     if (is_folder(kind) && !is_set(&all, name) && !is_repository(&all, name)) {
-        REFS_TRY(add_folder(&all, name, 0, err));
+        REFS_TRY(expand_folder(&all, name, err));
         if (names->size > before) return REFS_OK;
         return refs_fail(err, REFS_NOT_FOUND,
                          "%s: expected a file, found a folder without data files or sets (x.nc, "

@@ -104,7 +104,7 @@ int identify(GDALOpenInfo *info) {
     if (!mayBeXml && !mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
     if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
         return TRUE;
-    return !mayBeXml && info->TryToIngest(sniffBytes) &&
+    return !mayBeXml && info->TryToIngest(REFS_SET_SNIFFED_BYTES) &&
            refs_set_sniff(
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }

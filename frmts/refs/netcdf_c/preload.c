@@ -19,9 +19,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The first bytes by which files are recognised. */
-#define HEAD_SIZE 4096
-
 /* A file that always exists: later versions of netCDF-C read the beginning of a file before they
  * call the format, which fails for remote files and folders. */
 #define STAND_IN "/proc/self/exe"
@@ -92,12 +89,13 @@ static bool is_of_store(refs_str name) {
 
 /* Whether a location is a set, a data file, or a STAC document, which names one. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
-    uint8_t head[HEAD_SIZE];
+    uint8_t head[REFS_SET_HEAD_BYTES];
     const refs_vfs_range range = {0, sizeof head, head};
     size_t got;
     if (refs_vfs_read_range(vfs, location, &range, &got, NULL) == REFS_OK) {
         refs_bytes bytes = refs_bytes_view(head, got);
-        if (refs_set_sniff(bytes) || refs_scan_sniff(bytes) != NULL || refs_stac_sniff(bytes))
+        if (refs_scan_sniff(bytes) != NULL || refs_stac_sniff(bytes) ||
+            refs_set_sniff_file(vfs, location, bytes) == REFS_SNIFFED_SET)
             return true;
     }
     return refs_set_sniff_folder(vfs, location);

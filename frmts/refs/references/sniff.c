@@ -101,30 +101,64 @@ static refs_status refill_from_head(void *user, uint8_t *dst, size_t capacity, s
 }
 
 /* Unpacks the first bytes into `text`, up to UNPACKED_SIZE. */
-static void unpack_head(refs_bytes head, refs_buf *text) {
+static refs_status unpack_head(refs_bytes head, refs_buf *text) {
     refs_unpacker *unpacker;
     size_t got = 1;
-    if (refs_references__unpacker_open(head, refill_from_head, &head, &unpacker, NULL) != REFS_OK)
-        return;
-    while (got > 0 && text->size < UNPACKED_SIZE) {
-        if (refs_references__unpacker_refill(unpacker, text->data + text->size,
-                                             UNPACKED_SIZE - text->size, &got, NULL) != REFS_OK)
-            break;
-        text->size += got;
+    REFS_TRY(refs_buf_reserve(text, UNPACKED_SIZE, NULL));
+    refs_status status =
+        refs_references__unpacker_open(head, refill_from_head, &head, &unpacker, NULL);
+    while (status == REFS_OK && got > 0 && text->size < UNPACKED_SIZE) {
+        status = refs_references__unpacker_refill(unpacker, text->data + text->size,
+                                                  UNPACKED_SIZE - text->size, &got, NULL);
+        text->size += status == REFS_OK ? got : 0;
     }
     refs_references__unpacker_free(unpacker);
-}
-
-static bool sniff_packed(refs_bytes head) {
-    REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    if (refs_buf_reserve(&text, UNPACKED_SIZE, NULL) == REFS_OK) unpack_head(head, &text);
-    return sniff_text(refs_buf_text(&text));
+    return status;
 }
 
 bool refs_set_sniff(refs_bytes head) {
-    if (refs_references__is_packed(head)) return sniff_packed(head);
-    if (refs_references__dmrpp_sniff(NULL, head)) return true;
-    return sniff_text(refs_bytes_text(head));
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    if (refs_references__is_packed(head)) {
+        (void)unpack_head(head, &text);
+        return sniff_text(refs_buf_text(&text));
+    }
+    return refs_references__dmrpp_sniff(NULL, head) || sniff_text(refs_bytes_text(head));
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+/* Whether a text is empty, or consists of the zeros that a crash of the system left, or begins as
+ * JSON and does not end as such. It is whole if it has less than `size` bytes. */
+static bool is_cut(refs_bytes head, size_t size) {
+    const refs_str text = refs_str_trim(refs_bytes_text(head), " \t\r\n");
+    if (text.size == 0) return true;
+    const char last = text.data[text.size - 1];
+    if (text.data[0] == '\0') return memcmp(text.data, text.data + 1, text.size - 1) == 0;
+    return head.size < size && begins_as_json(text) && last != '}' && last != ']';
+}
+
+static bool is_damaged(refs_bytes head, size_t size) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    if (!refs_references__is_packed(head)) return is_cut(head, size);
+    if (unpack_head(head, &text) != REFS_OK) return head.size < size || text.size == 0;
+    return is_cut(refs_buf_view(&text), UNPACKED_SIZE);
+}
+
+refs_sniffed refs_set_sniff_file(const refs_vfs *vfs, const char *location, refs_bytes head) {
+    REFS_SCOPED_BUF more = REFS_BUF_INIT;
+    size_t size = REFS_SET_HEAD_BYTES;
+    if (refs_set_sniff(head)) return REFS_SNIFFED_SET;
+    if (head.size == size &&
+        (refs_references__is_packed(head) || begins_as_json(refs_bytes_text(head)))) {
+        size = REFS_SET_SNIFFED_BYTES;
+        if (refs_buf_reserve(&more, size, NULL) != REFS_OK) return REFS_SNIFFED_DAMAGED;
+        const refs_vfs_range range = {0, size, more.data};
+        if (refs_vfs_read_range(vfs, location, &range, &more.size, NULL) != REFS_OK)
+            return REFS_SNIFFED_DAMAGED;
+        head = refs_buf_view(&more);
+        if (refs_set_sniff(head)) return REFS_SNIFFED_SET;
+    }
+    return is_damaged(head, size) ? REFS_SNIFFED_DAMAGED : REFS_SNIFFED_OTHER;
 }
 
 /* -- folders ----------------------------------------------------------------------------------- */
