@@ -96,16 +96,22 @@ static bool was_silent(const refs_vfs *vfs, const refs_candidate *candidate) {
     return vfs->is_silent != NULL && vfs->is_silent(vfs->self, candidate->location);
 }
 
+/* The first failure of a file in the folder that the name may be; or NULL. */
+static const refs_error *find_inside(const refs_candidates *candidates,
+                                     const refs_error *problems) {
+    for (size_t i = 0; i < candidates->n; i++)
+        if (candidates->list[i].kind != REFS_CANDIDATE_ITSELF &&
+            problems[i].status != REFS_NOT_FOUND)
+            return &problems[i];
+    return NULL;
+}
+
 /* A failure of the file itself is more useful than a missing file in it. */
 static const refs_error *choose_problem(const refs_candidates *candidates,
                                         const refs_error *problems) {
-    const refs_error *itself = NULL, *inside = NULL;
-    for (size_t i = 0; i < candidates->n; i++) {
-        if (candidates->list[i].kind == REFS_CANDIDATE_ITSELF)
-            itself = &problems[i];
-        else if (inside == NULL && problems[i].status != REFS_NOT_FOUND)
-            inside = &problems[i];
-    }
+    const refs_error *itself = NULL, *inside = find_inside(candidates, problems);
+    for (size_t i = 0; i < candidates->n; i++)
+        if (candidates->list[i].kind == REFS_CANDIDATE_ITSELF) itself = &problems[i];
     if (itself == NULL || inside == NULL) return itself == NULL ? inside : itself;
     /* A folder cannot be opened as a file, so the failure of a file in it is reported. */
     const bool is_folder =
@@ -147,20 +153,26 @@ static refs_status fail_without_version(const refs_candidates *candidates, const
                      REFS_STR_ARG(folder));
 }
 
-static refs_status count_parts(void *user, refs_str folder, refs_error *err) {
-    unsigned *n = user;
+/* The names in a folder. */
+typedef struct folder_names {
+    size_t n, n_parts; /* all, and the subfolders that repositories of each format have */
+} folder_names;
+
+static refs_status count_name(void *user, refs_str name, refs_error *err) {
+    folder_names *names = user;
     (void)err;
-    *n += refs_str_is(folder, "snapshots") || refs_str_is(folder, "manifests");
+    names->n++;
+    names->n_parts += refs_str_is(name, "snapshots") || refs_str_is(name, "manifests");
     return REFS_OK;
 }
 
-/* Whether a local folder has the subfolders of a repository. */
-static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
-    unsigned n = 0;
+/* Counts the names in a local folder: there are none if it is a file, or cannot be listed. */
+static folder_names count_names(const refs_vfs *vfs, refs_str folder) {
+    folder_names names = {0};
     REFS_SCOPED char *name = refs_str_copy(folder);
     if (name != NULL && refs_vfs_is_local(vfs, name) && vfs->list != NULL)
-        (void)vfs->list(vfs->self, name, &(refs_vfs_listing){count_parts, &n}, NULL);
-    return n == 2;
+        (void)vfs->list(vfs->self, name, &(refs_vfs_listing){count_name, &names}, NULL);
+    return names;
 }
 
 static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
@@ -211,9 +223,17 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
         candidates->named.is_certain || refs_references__version_is_said(&input->options->version);
     if (is_asked && !has_repository(candidates, problems))
         return fail_without_version(candidates, input->vfs, err);
-    if (refs_status_is_unreadable(said->status) && !has_repository(candidates, problems) &&
-        is_like_repository(input->vfs, candidates->named.folder))
-        return fail_without_beginning(candidates->named.folder, err);
+    if (refs_status_is_unreadable(said->status) && !has_repository(candidates, problems)) {
+        const refs_str folder = candidates->named.folder;
+        const folder_names names = count_names(input->vfs, folder);
+        const refs_error *inside = find_inside(candidates, problems);
+        if (names.n_parts == 2) return fail_without_beginning(folder, err);
+        if (names.n > 0 && inside == NULL)
+            return refs_fail(err, REFS_IO,
+                             "%.*s: expected a reference set, found a folder that has neither "
+                             ".zmetadata nor \"repo\" or \"refs\" of an Icechunk repository",
+                             REFS_STR_ARG(folder));
+    }
     return fail_with_hint(input, said, err);
 }
 
