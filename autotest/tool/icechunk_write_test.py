@@ -555,7 +555,7 @@ class Parts(Steps):
             with self.subTest(n=n, others=others):
                 self.index_parts(2, names)
                 self.index_parts(n, others)
-                self.assertRegex(run("combine", "--skip-errors", "parts", "-o", "all.json", status=1),
+                self.assertRegex(run("combine", "--skip-errors", "parts", "-o", "all.json", "--along", "time", status=1),
                                  "^refs: expected parts of one job with one list of sources, found "
                                  rf"parts/\w+.json \(part \d of [2{n}], [4{len(others)}] sources\) and "
                                  rf"parts/\w+.json \(part \d of [2{n}], [4{len(others)}] sources\): "
@@ -599,7 +599,7 @@ class Parts(Steps):
         for i, other in enumerate(('{"author": "me"}\n', '"text"', "12\n", "null", "version https://git-lfs.github.com/spec/v1\nsize 1\n")):
             with open(f"parts/notes{i}.json", "w", encoding="utf-8") as file:
                 file.write(other)
-        self.assertIn("parts: skipped 5 JSON files that are not reference sets: parts/notes0.json and others",
+        self.assertIn("parts/notes0.json and 4 more: skipped: not a reference set",
                       run("combine", "parts", "-o", "all.json"))
         with open(part, "rb") as file:
             content = file.read()
@@ -628,6 +628,24 @@ class Parts(Steps):
                 self.assertIn(f"parts/{name}", run("combine", "parts", "-o", "damaged.json", status=1), left[:50])
             with open(f"parts/{name}", "wb") as file:
                 file.write(content)
+
+    def test_that_are_skipped_are_told(self):
+        os.makedirs("linked")
+        os.mkdir("parts")
+        for i in range(2):
+            run("index", self.write(2 * i, 2), "-o", f"parts/{i}.json")
+        for name in ("a", "b"):
+            os.symlink("../linked", f"parts/{name}")
+            os.mkfifo(f"parts/{name}.nc")
+            with open(f"parts/{name}.nc.gz", "wb") as file:
+                file.write(b"\x1f\x8b")
+        os.mkdir("parts/2020")
+        os.symlink("2020", "parts/latest")
+        said = run("combine", "parts", "-o", "all.json")
+        self.assertNotIn("latest", said)
+        for name, reason in (("a", "a link to a folder: add its target"), ("a.nc", "a device"), ("a.nc.gz", "compressed, and")):
+            self.assertIn(f"refs: warning: parts/{name} and 1 more: skipped: {reason}", said)
+        self.check("all.json", range(4))
 
     def test_that_are_damaged_repositories_are_told(self):
         os.mkdir("parts")

@@ -1,6 +1,7 @@
 /* names.c -- names of parts: expands folders and patterns, and finds repeated names; see
  * refs/combine.h. */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -157,14 +158,40 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n) {
 
 /* -- folders ----------------------------------------------------------------------------------- */
 
+/* Why something in a folder is skipped that may be taken for a part. */
+enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, N_REASONS };
+static const char *const reasons[N_REASONS] = {
+    "not a reference set", "a link to a folder: add its target to the sources",
+    "a device, a pipe or a socket", "compressed, and cannot be read in parts: decompress it"};
+
 typedef struct expansion {
     const refs_names_host *host;
     refs_buf *names;
-    refs_buf *others; /* names of JSON files that are no sets */
+    refs_buf *skipped;  /* names for each reason */
+    const char *folder; /* that is expanded */
 } expansion;
 
 static refs_status add(const expansion *all, const char *name, refs_error *err) {
     return refs_buf_append_text(all->names, refs_str_from(name), err);
+}
+
+static refs_status skip(const expansion *all, int reason, const char *name, refs_error *err) {
+    return refs_buf_append_text(&all->skipped[reason], refs_str_from(name), err);
+}
+
+/* Warns once for each reason. */
+static void tell_skipped(const expansion *all) {
+    for (int i = 0; i < N_REASONS; i++) {
+        const refs_str names = refs_buf_text(&all->skipped[i]);
+        const char *name;
+        char more[32] = "";
+        size_t n = 0;
+        for (refs_str rest = names; refs_str_next_text(&rest, &name);) n++;
+        if (n > 1) snprintf(more, sizeof more, " and %zu more", n - 1);
+        if (n > 0)
+            refs_note(&all->host->notes, REFS_NOTE_WARNING, "%s%s: skipped: %s", names.data, more,
+                      reasons[i]);
+    }
 }
 
 static bool is_folder(refs_name_kind kind) {
@@ -269,6 +296,16 @@ static bool is_index_name(const char *path) {
     return is_listed(endings, ending_of(path));
 }
 
+/* Whether a name is that of a compressed data file: "x.nc.gz". */
+static bool is_compressed_data(const char *name) {
+    static const char *const endings[] = {"gz", "bz2", "xz", "zst", "zstd", "z", "lz4", NULL};
+    const char *ending = ending_of(name);
+    if (!is_listed(endings, ending)) return false;
+    REFS_SCOPED char *stem =
+        refs_str_copy(refs_str_view(name, (size_t)(ending - name) - strlen(".")));
+    return stem != NULL && has_data_name(stem);
+}
+
 /* Adds a file in a folder if it is a part: a data file or a set. One that is damaged or cannot be
  * read may be, so it counts: opening it then reports why. */
 static refs_status add_file(const expansion *all, const char *name, refs_error *err) {
@@ -283,8 +320,8 @@ static refs_status add_file(const expansion *all, const char *name, refs_error *
     if (found == REFS_SNIFFED_SET || refs_scan_sniff(head) != NULL ||
         (found == REFS_SNIFFED_DAMAGED && has_json_name(name)))
         return add(all, name, err);
-    return has_json_name(name) ? refs_buf_append_text(all->others, refs_str_from(name), err)
-                               : REFS_OK;
+    if (has_json_name(name)) return skip(all, IS_OTHER, name, err);
+    return is_compressed_data(name) ? skip(all, IS_COMPRESSED, name, err) : REFS_OK;
 }
 
 static int by_name(const void *left, const void *right) {
@@ -369,7 +406,19 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* Links to folders are not followed: they may form cycles. */
+/* Links to folders are not followed: they may form cycles. What is in the expanded folder is a part
+ * without them. */
+static refs_status skip_link(const expansion *all, const char *link, refs_error *err) {
+    char *folder = realpath(all->folder, NULL), *target = realpath(link, NULL);
+    const refs_str inside = refs_str_from(folder != NULL ? folder : "");
+    const bool is_inside = folder != NULL && target != NULL &&
+                           strncmp(target, inside.data, inside.size) == 0 &&
+                           (target[inside.size] == '/' || target[inside.size] == '\0');
+    free(folder);
+    free(target);
+    return is_inside ? REFS_OK : skip(all, IS_LINK, link, err);
+}
+
 static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
     const folder_walk *at = user;
     const bool has_slash = refs_str_ends(refs_str_from(at->folder), "/");
@@ -387,8 +436,12 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
                   whole);
     else if (kind == REFS_NAME_FOLDER)
         status = add_inner(all, whole, at->depth + 1, err);
+    else if (kind == REFS_NAME_LINKED_FOLDER)
+        status = skip_link(all, whole, err);
     else if (kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) /* ABSENT: a dangling link */
         status = add_file(all, whole, err);
+    else if (has_data_name(whole) || has_json_name(whole))
+        status = skip(all, IS_DEVICE, whole, err);
     return status;
 }
 
@@ -450,37 +503,28 @@ static refs_status match(const expansion *all, const char *folder, const char *p
     return status;
 }
 
-/* Adds what is in a folder; warns of JSON files that were skipped. */
 static refs_status expand_folder(const expansion *all, const char *folder, refs_error *err) {
+    const size_t before = all->names->size;
     REFS_TRY(add_folder(all, folder, 0, err));
-    const refs_str others = refs_buf_text(all->others);
-    size_t n = 0;
-    const char *other;
-    for (refs_str rest = others; refs_str_next_text(&rest, &other);) n++;
-    if (n == 1)
-        refs_note(&all->host->notes, REFS_NOTE_WARNING, "%s: skipped: not a reference set",
-                  others.data);
-    else if (n > 1)
-        refs_note(&all->host->notes, REFS_NOTE_WARNING,
-                  "%s: skipped %zu JSON files that are not reference sets: %s and others", folder,
-                  n, others.data);
-    return REFS_OK;
+    tell_skipped(all);
+    if (all->names->size > before) return REFS_OK;
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%s: expected a file, found a folder without data files or sets (x.nc, x.h5, "
+                     "x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
+                     folder);
 }
 
 refs_status refs_combine_expand(const refs_names_host *host, const char *name, refs_buf *names,
                                 refs_error *err) {
-    REFS_SCOPED_BUF others = REFS_BUF_INIT;
-    const expansion all = {host, names, &others};
+    refs_buf skipped[N_REASONS] = {REFS_BUF_INIT};
+    const expansion all = {host, names, skipped, name};
     const refs_name_kind kind = host->look(host->user, name);
-    const size_t before = names->size;
     if (is_folder(kind) && !is_set(&all, name) && !is_repository(&all, name)) {
-        REFS_TRY(expand_folder(&all, name, err));
-        if (names->size > before) return REFS_OK;
-        return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: expected a file, found a folder without data files or sets (x.nc, "
-                         "x.h5, x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
-                         name);
+        const refs_status expanded = expand_folder(&all, name, err);
+        for (size_t i = 0; i < N_REASONS; i++) refs_buf_clear(&skipped[i]);
+        return expanded;
     }
+    const size_t before = names->size;
     /* a file name may contain wildcard characters */
     const char *sign = strpbrk(name, pattern_signs);
     if (kind != REFS_NAME_ABSENT || sign == NULL) return add(&all, name, err);
