@@ -667,7 +667,7 @@ class Parts(Steps):
         for i in range(3):
             run("index", self.write(2 * i, 2), "-o", f"parts/{i}.parq")
         os.remove("parts/2.parq/.zmetadata")
-        self.assertIn("parts/2.parq: expected a reference set, found a folder that has neither .zmetadata nor",
+        self.assertIn("found a folder that has neither .zmetadata nor",
                       run("combine", "parts", "-o", "damaged.json", status=1))
         os.mkdir("parts/2.parq/group")
         os.rename("parts/2.parq/t", "parts/2.parq/group/t")
