@@ -34,6 +34,11 @@ try:
 except ImportError:
     netCDF4 = None
 
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
 SAMPLE = os.path.join(ROOT, "data", "sample.json")
 SHAPE = (24, 81, 121)  # of t2m
 
@@ -351,6 +356,32 @@ class Files(unittest.TestCase):
                 f"import gdal_refs\nprint(gdal_refs.open({SAMPLE!r})['t2m'][0].shape)")
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, f"{SHAPE[1:]}\n"))
+
+
+@unittest.skipIf(h5py is None, "h5py is absent")
+class Compounds(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "x.h5")
+
+    def test_padding_is_where_the_file_has_it(self):
+        inner = np.dtype({"names": ["p", "q"], "formats": ["i1", "<f8"], "offsets": [1, 8], "itemsize": 20})
+        for n, kind in enumerate((inner, np.dtype("i1,<f8", align=True), np.dtype(
+                {"names": ["a", "b", "c"], "formats": [">i2", (inner, (2,)), "S3"], "offsets": [0, 4, 50], "itemsize": 64}))):
+            values = np.frombuffer(np.random.default_rng(n).integers(1, 90, 5 * kind.itemsize, "u1"), kind)
+            with h5py.File(self.path, "w") as file:
+                file.create_dataset("x", data=values, chunks=(2,), compression="gzip", shuffle=True)
+            sets = [self.path] + [f"{self.path}{n}.{form}" for form in ("json", "icechunk")]
+            for output in sets[1:]:
+                subprocess.run([PROGRAM, "index", self.path, "-o", output, "-q"], check=True)
+            for name in sets[:2]:
+                found = gdal_refs.open(name)["x"][...]
+                self.assertEqual(found.dtype, kind.newbyteorder("="), name)
+                np.testing.assert_array_equal(found, values)
+            raw = gdal_refs.open(sets[2])["x"][...]
+            self.assertEqual((raw.dtype.kind, raw.dtype.itemsize), ("V", kind.itemsize))
+            np.testing.assert_array_equal(raw.view(kind), values)
 
 
 if __name__ == "__main__":

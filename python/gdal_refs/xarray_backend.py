@@ -128,7 +128,7 @@ def _encoding(array, dims):
         if not array.is_aggregation:
             encoding.update(chunks=chunks, chunksizes=chunks)
     for codec in array.codecs:
-        name = NAMES.get(codec.get("id") or codec.get("name"))
+        name = NAMES.get((codec.get("id") or codec.get("name") or "").removeprefix("numcodecs."))
         if name is None:
             continue
         encoding[name] = True

@@ -391,10 +391,20 @@ TEST(Version3, HasAWordForEachType) {
     }
     EXPECT_EQ(version3(array("<x4", "null", none)),
               "type \"<x4\" does not exist in Zarr version 3, which Icechunk requires: write JSON");
-    EXPECT_EQ(
-        version3(R"({"dtype":[["a","<i4"]],"shape":[1],"chunks":[1]})"),
-        "type [[\"a\",\"<i4\"]] does not exist in Zarr version 3, which Icechunk requires: write "
-        "JSON");
+}
+
+TEST(Version3, HasRawBytesForCompounds) {
+    const auto made = [](const std::string &members) {
+        return version3(R"({"dtype":)" + members +
+                        R"(,"shape":[1],"chunks":[1],"fill_value":null,"compressor":null})");
+    };
+    EXPECT_EQ(partOf(made(R"([["a","<i4",[2,3]],["","|V4"],["b",[["c","<U2"]]]])"), "data_type"),
+              R"({"name":"raw_bytes","configuration":{"length_bytes":36}})");
+    EXPECT_EQ(made(R"([["a","|O"]])"), "type [\"a\",\"|O\"] does not exist in Zarr version 3, "
+                                       "which Icechunk requires: write JSON");
+    EXPECT_EQ(made(R"([["a","<i4",[65536,65536]]])"),
+              "type [\"a\",\"<i4\",[65536,65536]] does not exist in Zarr version 3, which "
+              "Icechunk requires: write JSON");
 }
 
 TEST(Version3, PutsCodecsInTheirPlaces) {

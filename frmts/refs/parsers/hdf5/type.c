@@ -367,19 +367,39 @@ static json_t *member_dtype(const refs_hdf5_member *member) {
     return pair;
 }
 
-/* Writes NumPy's list of members; only for members without gaps. */
+/* Padding is a field without a name, as in the types that NumPy writes (numpy.lib.format). */
+static void add_padding(json_t *list, uint64_t size) {
+    if (size == 0) return;
+    json_t *type = json_sprintf("|V%llu", (unsigned long long)size);
+    json_array_append_new(list, json_pack("[s, o]", "", type));
+}
+
+/* Whether NumPy's list of members can describe a compound: they ascend, do not overlap and are
+ * all of their values. */
+static bool has_list(const refs_hdf5_type *type) {
+    uint64_t end = 0, size = 0;
+    bool is_converted = false;
+    for (size_t i = 0; i < type->n_members; i++) {
+        const refs_hdf5_member *member = &type->members[i];
+        if (member->offset < end || refs_hdf5__is_indirect(member->type)) return false;
+        is_converted = is_converted || refs_hdf5__recast(member->type) != NULL;
+        end = member->offset + (uint64_t)member->type->size;
+        size += member->type->size;
+    }
+    return end <= type->size && (size == type->size || !is_converted);
+}
+
 static json_t *compound_dtype(const refs_hdf5_type *type) {
     uint64_t end = 0;
-    bool is_packed = true;
-    for (size_t i = 0; i < type->n_members; i++) {
-        is_packed = is_packed && type->members[i].offset == end &&
-                    !refs_hdf5__is_indirect(type->members[i].type);
-        end += type->members[i].type->size;
-    }
-    if (!is_packed || end != type->size) return json_sprintf("|V%u", type->size);
+    if (!has_list(type)) return json_sprintf("|V%u", type->size);
     json_t *list = json_array();
-    for (size_t i = 0; i < type->n_members; i++)
-        json_array_append_new(list, member_dtype(&type->members[i]));
+    for (size_t i = 0; i < type->n_members; i++) {
+        const refs_hdf5_member *member = &type->members[i];
+        add_padding(list, member->offset - end);
+        json_array_append_new(list, member_dtype(member));
+        end = member->offset + (uint64_t)member->type->size;
+    }
+    add_padding(list, type->size - end);
     return list;
 }
 

@@ -25,10 +25,9 @@ static refs_status fail_type(const refs_json *value, refs_error *err) {
         REFS_STR_ARG(refs_buf_text(&text)));
 }
 
-static refs_status parse_type(const refs_json *value, numpy_type *type, refs_error *err) {
+static refs_status parse_name(const refs_json *value, numpy_type *type, refs_error *err) {
     const refs_str text = refs_json_text(value);
     const size_t bracket = refs_str_find(text, '[');
-    *type = (numpy_type){.order = '|'};
     if (!refs_json_is_string(value) || text.size < 2) return fail_type(value, err);
     type->order = text.data[0];
     type->kind = text.data[1];
@@ -38,6 +37,34 @@ static refs_status parse_type(const refs_json *value, numpy_type *type, refs_err
     if (refs_str_to_u64(refs_str_part(text, 2, bracket), &type->size) && type->size > 0)
         return REFS_OK;
     return fail_type(value, err);
+}
+
+/* Adds the bytes of a member of a compound: [name, type], or [name, type, shape]. The type is a
+ * list if it is a compound, too; JSON limits how deep lists nest. */
+static refs_status add_member(const refs_json *member, uint64_t *size, refs_error *err) {
+    const refs_json *value = refs_json_at(member, 1), *shape = refs_json_at(member, 2);
+    numpy_type type = {.order = '|'};
+    for (size_t i = 0; refs_json_is_array(value) && i < refs_json_size(value); i++)
+        REFS_TRY(add_member(refs_json_at(value, i), &type.size, err));
+    if (!refs_json_is_array(value)) REFS_TRY(parse_name(value, &type, err));
+    bool fits = type.kind != 'O' && refs_mul_u64(type.size, type.kind == 'U' ? 4 : 1, &type.size);
+    for (size_t i = 0; i < refs_json_size(shape); i++) {
+        uint64_t count;
+        fits = fits && refs_json_u64(refs_json_at(shape, i), &count) &&
+               refs_mul_u64(type.size, count, &type.size);
+    }
+    if (fits && refs_add_u64(*size, type.size, size) && *size <= INT32_MAX) return REFS_OK;
+    return fail_type(member, err);
+}
+
+/* Elements of compounds are raw bytes. */
+static refs_status parse_type(const refs_json *value, numpy_type *type, refs_error *err) {
+    *type = (numpy_type){.order = '|'};
+    if (!refs_json_is_array(value)) return parse_name(value, type, err);
+    type->kind = 'V';
+    for (size_t i = 0; i < refs_json_size(value); i++)
+        REFS_TRY(add_member(refs_json_at(value, i), &type->size, err));
+    return type->size > 0 ? REFS_OK : fail_type(value, err);
 }
 
 static const char *number_name(char kind) {
