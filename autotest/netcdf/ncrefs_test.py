@@ -5,6 +5,7 @@ files that the sets refer to.
 """
 
 import contextlib
+import base64
 import http.server
 import json
 import os
@@ -495,6 +496,15 @@ class Names(Case):
         for way in (f"file://{name}", f"file://{name}#mode=udf0", f"REFS:{name}", f'REFS:"{name}"'):
             with self.subTest(way):
                 self.assertEqual(values(self.with_sets("ncdump", way)), expected)
+
+    def test_of_compressed_sets_are_known_whatever_their_size(self):
+        """The first block of zstd cannot be unpacked before it is whole."""
+        noise = {f"noise/{i}": "base64:" + base64.b64encode(os.urandom(90)).decode() for i in range(1000)}
+        noise["noise/.zarray"] = '{"zarr_format":2,"shape":[1000],"chunks":[1],"dtype":"|S90","compressor":null,"filters":null,"fill_value":null,"order":"C"}'
+        name = self.save({".zgroup": '{"zarr_format":2}', **noise})
+        for end in ("gz", "zst"):
+            self.run_program(REFS, "convert", name, "-o", f"packed.json.{end}", "-q")
+            self.assertIn("string noise(", self.with_sets("ncdump", "-h", self.path(f"packed.json.{end}")))
 
     def test_of_many_files_are_one_set(self):
         os.mkdir(self.path("data"))
