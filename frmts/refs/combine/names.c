@@ -232,14 +232,14 @@ static bool is_set(const expansion *all, const char *folder) {
            (refs_str_ends(refs_str_from(folder), ".parq") && has_arrays(all, folder, 0));
 }
 
-/* Whether a folder is a repository, of which one of these may be lost. Icechunk's specification:
- * version 2 has "repo", version 1 "refs". */
+/* Whether a folder is a repository, of which a part may be lost. Icechunk's specification: version
+ * 2 has "repo", version 1 "refs". Each look may be a request. */
 static bool is_repository(const expansion *all, const char *folder) {
-    static const char *const names[] = {"repo", "refs", "snapshots", "manifests", "transactions"};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        n += look_inside(all, folder, names[i]) != REFS_NAME_ABSENT;
-    return n > 1 || refs_str_ends(refs_str_from(folder), ".icechunk");
+    const bool has_snapshots = is_folder(look_inside(all, folder, "snapshots")),
+               has_manifests = is_folder(look_inside(all, folder, "manifests"));
+    if (!has_snapshots && !has_manifests) return refs_str_ends(refs_str_from(folder), ".icechunk");
+    return (has_snapshots && has_manifests) || look_inside(all, folder, "repo") == REFS_NAME_FILE ||
+           is_folder(look_inside(all, folder, "refs"));
 }
 
 /* False if the file cannot be read. */
