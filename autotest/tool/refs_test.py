@@ -4,6 +4,7 @@ them. What it makes is read by the driver and compared with what netCDF4 reads o
     refs_test.py PROGRAM [test ...]
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -56,6 +57,17 @@ def read(name, variable):
     dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
     array = dataset.GetRootGroup().OpenMDArrayFromFullname("/" + variable)
     return array.ReadAsArray()
+
+
+@contextlib.contextmanager
+def said_by_gdal():
+    """The list of what GDAL says meanwhile."""
+    messages = []
+    gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
+    try:
+        yield messages
+    finally:
+        gdal.PopErrorHandler()
 
 
 def content(name):
@@ -2596,8 +2608,7 @@ class Other(Folder):
             with open("a.nc", "ab") as file:
                 file.write(b"more")
             for _ in range(2):
-                with self.assertRaisesRegex(RuntimeError, r"has \d+ bytes, and had \d+ \(index it again; the open "
-                                            r"option CHANGED=WARN or IGNORE reads it anyway\)"):
+                with self.assertRaisesRegex(RuntimeError, r"has \d+ bytes, and had \d+ \(index it again\)"):
                     gdal.Open(f'REFS:"{name}":/t').ReadAsArray()
             messages = []
             gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
@@ -2606,14 +2617,41 @@ class Other(Folder):
                 self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
             gdal.PopErrorHandler()
             self.assertEqual(len([text for text in messages if "bytes, and had" in text]), 1, messages)
-        os.utime("a.nc", (1e9, 1e9))
-        run("index", "a.nc", "-o", "a.json")
-        os.mkdir("moved")
-        shutil.copy("a.nc", "moved/a.nc")
+
+    def test_files_of_mirrors_are_compared_by_size_or_as_the_user_says(self):
+        os.mkdir("mirror")
         folder = os.path.realpath(self.folder)
-        dataset = gdal.OpenEx('REFS:"a.json":/t',
-                              open_options=[f"URL_REWRITE={folder}/=>{folder}/moved/"])
-        self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
+        here = f"URL_REWRITE={folder}/=>{folder}/mirror/"
+
+        def values(name, *options):
+            return gdal.OpenEx(f'REFS:"{name}":/t', open_options=options).ReadAsArray().tolist()
+
+        for name in "a.json", "a.parq", "a.icechunk", "m.nc":
+            with self.subTest(name):
+                self.write("a.nc", [0])
+                os.utime("a.nc", (1e9, 1e9))
+                run("index", "a.nc", "--along", "time", "-o", name)
+                expected = values(name)
+                shutil.copy("a.nc", "mirror/a.nc")
+                os.utime("mirror/a.nc", (2e9, 2e9))
+                self.assertEqual(values(name, here), expected)
+                said = r"mirror/a\.nc: it changed .*: it was modified at 2033-.*reads it anyway"
+                with self.assertRaisesRegex(RuntimeError, said):
+                    values(name, here, "CHANGED=ERROR")
+                with said_by_gdal() as messages:
+                    self.assertEqual(values(name, here, "CHANGED=WARN"), expected)
+                self.assertRegex(" ".join(messages), "mirror/a.nc changed .*: it was modified at 2033-")
+                with open("mirror/a.nc", "ab") as file:
+                    file.write(b"more")
+                said = r"mirror/a\.nc: it changed .*: it has \d+ bytes, and had \d+ \(index it again\)"
+                for options in (), ("CHANGED=ERROR",):
+                    with self.assertRaisesRegex(RuntimeError, said):
+                        values(name, here, *options)
+                self.assertEqual(values(name, here, "CHANGED=IGNORE"), expected)
+                gdal.SetConfigOption("REFS_URL_REWRITE", here.partition("=")[2])
+                with self.assertRaisesRegex(RuntimeError, said):
+                    values(name)
+                gdal.SetConfigOption("REFS_URL_REWRITE", None)
 
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])

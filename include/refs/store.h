@@ -31,9 +31,9 @@ refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fet
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
 
-/** Ignores the set's record of its sources (refset.h), because they have moved. Call it before
- * anything is read. */
-void refs_store_ignore_sources(refs_store *store);
+/** Compares no dates and ETags of the set's sources (refset.h), only their sizes: mirrors have
+ * dates and ETags of their own. Call it before anything is read. */
+void refs_store_compare_sizes_only(refs_store *store);
 
 /** Makes messages of the store begin with `name` instead of the set's location. `name` must outlive
  * the store. Call it before anything is read. */

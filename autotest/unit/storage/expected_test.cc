@@ -50,7 +50,7 @@ class Expected : public testing::Test {
         return text;
     }
 
-    std::string notes;
+    std::string notes, name_;
     refs_fetch_advice advice = {};
 
   private:
@@ -70,7 +70,7 @@ class Expected : public testing::Test {
     }
 
     TemporaryFolder folder_;
-    std::string name_, read_;
+    std::string read_;
     refs_expected expected_ = {};
 };
 
@@ -82,8 +82,8 @@ TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
     EXPECT_EQ(Read({nullptr, seen, 0, 0, false, 0}), "34");
     EXPECT_EQ(Read({nullptr, seen + 1, 0, 0, false, 0}), "34");
     const std::string said = Read({nullptr, seen - 1, 0, 0, false, 0});
-    EXPECT_EQ(said, "it changed after its references were made: it was modified at "
-                    "2024-05-01T00:00:00Z, after 2024-04-30T23:59:59Z (index it again)");
+    EXPECT_EQ(said, name_ + ": it changed after its references were made: it was modified at "
+                            "2024-05-01T00:00:00Z, after 2024-04-30T23:59:59Z (index it again)");
     advice.changed = "this";
     EXPECT_EQ(Read({nullptr, seen - 1, 0, 0, false, 0}),
               said.substr(0, said.size() - 1) + "; this reads it anyway)");
@@ -110,6 +110,12 @@ TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {
     EXPECT_NE(Read({"other", 0, 0, 0, false, 0})
                   .find("its ETag is \"" + ETag() + "\", and was \"other\""),
               std::string::npos);
+}
+
+TEST_F(Expected, OtherSizesAreNotReadAnyway) {
+    advice.changed = "this";
+    const std::string said = Read({nullptr, 0, seen - 9, 11, false, 0});
+    EXPECT_NE(said.find("it has 10 bytes, and had 11 (index it again)"), std::string::npos) << said;
 }
 
 TEST_F(Expected, CopiesOfAnotherTimeAreTold) {

@@ -103,7 +103,7 @@ refs_changed tool_changed(const tool_arguments *arguments) {
     refs_changed changed = refs_changed_default();
     if (arguments != NULL && arguments->changed != NULL)
         refs_changed_parse(arguments->changed, &changed);
-    return changed;
+    return changed == REFS_CHANGED_DEFAULT ? REFS_CHANGED_ERROR : changed;
 }
 
 refs_status tool_session_open(const tool_arguments *arguments, tool_session *session,

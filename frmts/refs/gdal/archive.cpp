@@ -254,7 +254,7 @@ refs_status RefsArchive::openAll(refs_error *error) {
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(index_->expectValidators(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));
-    if (index_->isRewritten()) refs_store_ignore_sources(store_.get());
+    if (index_->comparesSizesOnly()) refs_store_compare_sizes_only(store_.get());
     REFS_TRY(refs_cache_open(cacheBytes(), RefsInto(cache_), error));
     if (index_->s3nc().memory() > 0) refs_cache_make_strict(cache_.get());
     return index_->hasAggregations() ? openFragments(error) : REFS_OK;

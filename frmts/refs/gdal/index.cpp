@@ -102,7 +102,7 @@ refs_missing missingOption(CSLConstList options) {
 }
 
 refs_changed changedOption(CSLConstList options) {
-    refs_changed changed = REFS_CHANGED_ERROR;
+    refs_changed changed = REFS_CHANGED_DEFAULT;
     refs_changed_parse(CSLFetchNameValueDef(options, "CHANGED", ""), &changed);
     return changed;
 }
@@ -186,7 +186,7 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     missing_ = missingOption(options);
     if (!CPLFetchBool(options, "HONOUR_VALID_RANGE", true)) ranges_ = REFS_RANGES_IGNORED;
     changed_ = changedOption(options);
-    isRewritten_ = CSLFetchNameValue(options, "URL_REWRITE") != nullptr;
+    isRewritten_ = rewrites.get() != nullptr;
     remoteToLocal_ = setOptions.remote_to_local;
     REFS_TRY(readLimits(options, setOptions.limits, error));
     if (const char *megabytes = RefsOption("REFS_RECORD_CACHE", nullptr))
@@ -246,7 +246,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(expectValidators(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));
-    if (isRewritten_) refs_store_ignore_sources(store_.get());
+    if (comparesSizesOnly()) refs_store_compare_sizes_only(store_.get());
     const refs_status status =
         refs_hierarchy_open(store_.get(), &notes, RefsInto(hierarchy_), error);
     if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());

@@ -56,8 +56,8 @@ class RefsIndex {
 
     /** The treatment of files that changed since the set was made, if it records their state. */
     refs_changed changed() const { return changed_; }
-    /** Whether a user says that files have moved: they need not be those that were recorded. */
-    bool isRewritten() const { return isRewritten_; }
+    /** Whether a user says that files have moved, and not how to compare them. */
+    bool comparesSizesOnly() const { return isRewritten_ && changed_ == REFS_CHANGED_DEFAULT; }
 
     /** Has those who read targets expect a data file, where that is what the set is, as it was when
      * its index was read. */
@@ -108,7 +108,7 @@ class RefsIndex {
     bool remoteToLocal_ = false;
     refs_missing missing_ = REFS_MISSING_BY_ENCODING;
     refs_ranges ranges_ = REFS_RANGES_HONOURED;
-    refs_changed changed_ = REFS_CHANGED_ERROR;
+    refs_changed changed_ = REFS_CHANGED_DEFAULT;
     bool isRewritten_ = false;
     refs_vfs_validators validators_{}; ///< of the set as it was read
     bool canTell_ = false, standsAlone_ = false, isCombined_ = false;

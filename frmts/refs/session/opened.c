@@ -41,7 +41,7 @@ static size_t cache_bytes(void) {
 
 refs_changed refs_changed_default(void) {
     const char *word = getenv("REFS_CHANGED");
-    refs_changed changed = REFS_CHANGED_ERROR;
+    refs_changed changed = REFS_CHANGED_DEFAULT;
     if (word != NULL) refs_changed_parse(word, &changed);
     return changed;
 }
@@ -144,6 +144,11 @@ static refs_status open_fragments(refs_opened *opened, refs_error *err) {
     return refs_fragments_open(&options, &opened->fragments, err);
 }
 
+static bool has_rewrites(const refs_opened *opened) {
+    const char *const *rewrites = opened->options.sets.rewrites;
+    return rewrites != NULL && *rewrites != NULL;
+}
+
 static refs_status open_all(refs_opened *opened, const char *location, refs_error *err) {
     const refs_notes *notes = &opened->options.sets.notes;
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
@@ -156,6 +161,8 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     REFS_TRY(refs_fetcher_open(opened->vfs, &options, &opened->fetcher, err));
     atomic_store(&opened->cancelled_too, opened->fetcher);
     REFS_TRY(refs_store_open(opened->set, opened->fetcher, &opened->store, err));
+    if (opened->options.changed == REFS_CHANGED_DEFAULT && has_rewrites(opened))
+        refs_store_compare_sizes_only(opened->store);
     REFS_TRY(refs_cache_open(opened->options.cache_bytes, &opened->cache, err));
     REFS_TRY(refs_hierarchy_open(opened->store, notes, &opened->hierarchy, err));
     REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));

@@ -63,7 +63,8 @@ typedef struct refs_open_options {
 /** The largest cache of a set, in MiB. */
 #define REFS_OPENED_MAX_CACHE_MIB (1024 * 1024)
 
-/** The value of the environment variable REFS_CHANGED, if it is valid; else REFS_CHANGED_ERROR. */
+/** The value of the environment variable REFS_CHANGED, if it is valid; else
+ * REFS_CHANGED_DEFAULT. */
 refs_changed refs_changed_default(void);
 
 /** The default options; the cache size is that of REFS_CACHE_MAX. */

@@ -81,6 +81,13 @@ static bool is_copy(const refs_expected *expected, const refs_vfs_validators *kn
            !refs_expected_differs(&undated, known, difference, sizeof difference);
 }
 
+/* Whether the bytes are others, so that reading them anyway is no remedy. */
+static bool has_other_size(const refs_seen_location *seen) {
+    char difference[320];
+    const refs_expected size = {.size = seen->expected.size};
+    return refs_expected_differs(&size, &seen->known, difference, sizeof difference);
+}
+
 refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
                                const refs_seen_location *seen, refs_error *err) {
     char difference[320];
@@ -88,11 +95,11 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
         !refs_expected_differs(&seen->expected, &seen->known, difference, sizeof difference))
         return REFS_OK;
     if (changed == REFS_CHANGED_WARN ||
-        (changed == REFS_CHANGED_ERROR && is_copy(&seen->expected, &seen->known))) {
+        (changed != REFS_CHANGED_STRICT && is_copy(&seen->expected, &seen->known))) {
         warn(fetcher, seen, difference);
         return REFS_OK;
     }
-    const char *advice = fetcher->options.advice.changed;
+    const char *advice = has_other_size(seen) ? NULL : fetcher->options.advice.changed;
     return refs_fail(err, REFS_CHANGED,
                      "it changed after its references were made: %s (index it again%s%s%s)",
                      difference, advice != NULL ? "; " : "", advice != NULL ? advice : "",
@@ -105,7 +112,9 @@ static refs_status check_expected(refs_fetcher *fetcher, const refs_range *range
                                   const refs_expected *expected, const refs_vfs_validators *known,
                                   refs_error *err) {
     const refs_seen_location seen = {range->location, range->location_id, *expected, *known};
-    return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
+    const refs_status status = refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", range->location);
+    return status;
 }
 
 /* The expected state of range `index`; NULL: none. */

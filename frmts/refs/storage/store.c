@@ -34,6 +34,7 @@ struct refs_store {
     refs_fetcher *fetcher;
     const char *name; /* for messages; NULL: the set's location */
     sources *sources;
+    bool compares_sizes_only;
 };
 
 refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_store **store,
@@ -46,7 +47,7 @@ refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_sto
         return refs_fail_nomem(err);
     }
     pthread_mutex_init(&all->lock, NULL);
-    *opened = (refs_store){set, fetcher, NULL, all};
+    *opened = (refs_store){.set = set, .fetcher = fetcher, .sources = all};
     *store = opened;
     return REFS_OK;
 }
@@ -92,8 +93,8 @@ static refs_status read_sources(const refs_store *store, source_states *all, ref
     return REFS_OK;
 }
 
-void refs_store_ignore_sources(refs_store *store) {
-    atomic_store(&store->sources->are_read, true);
+void refs_store_compare_sizes_only(refs_store *store) {
+    store->compares_sizes_only = true;
 }
 
 /* Fails if the record exists but cannot be read: without it, changes of sources would go
@@ -131,10 +132,16 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
                             : (refs_expected){.etag = NULL};
 }
 
+/* What is compared of a recorded state. */
+static refs_expected compared_of(const refs_store *store, const refs_expected *recorded) {
+    return store->compares_sizes_only ? (refs_expected){.size = recorded->size} : *recorded;
+}
+
 refs_status refs_store_recorded(const refs_store *store, refs_str url, refs_expected *recorded,
                                 refs_error *err) {
     REFS_TRY(need_sources(store, err));
-    *recorded = find_recorded(store, url);
+    const refs_expected found = find_recorded(store, url);
+    *recorded = compared_of(store, &found);
     return REFS_OK;
 }
 
@@ -287,7 +294,7 @@ static bool is_recorded(const refs_ref *ref, const refs_expected *recorded) {
 static refs_expected expected_of(const refs_store *store, const refs_ref *ref) {
     const refs_expected recorded = recorded_of(store, ref);
     return is_recorded(ref, &recorded)
-               ? recorded
+               ? compared_of(store, &recorded)
                : (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
 }
 
