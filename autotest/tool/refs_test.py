@@ -2653,6 +2653,21 @@ class Other(Folder):
                     values(name)
                 gdal.SetConfigOption("REFS_URL_REWRITE", None)
 
+    def test_sets_have_no_number_beyond_those_of_their_file(self):
+        os.mkdir("files")
+        self.write("files/a.nc", [0])
+        for name in "a.json", "a.parq", "a.icechunk", "m.nc":
+            run("index", "files/a.nc", "--along", "time", "-o", name)
+        for name in "a.json", "a.parq", "a.icechunk", "m.nc", "files", "files/a.nc":
+            with self.subTest(name):
+                gdal.OpenEx(f'REFS:"{name}"', open_options=["SET=0"])
+                with self.assertRaisesRegex(RuntimeError, "no set 7: this is a single set"):
+                    gdal.OpenEx(f'REFS:"{name}"', open_options=["SET=7"])
+                with self.assertRaisesRegex(RuntimeError, "no set 7: this is a single set"):
+                    gdal.Open(f'REFS:"{name}":#7/t')
+                if name != "files":
+                    self.assertIn("no set 7: this is a single set", run("ls", name + "#set=7", status=1))
+
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])
         for name in ("a.json", "a.parq", "a.icechunk"):

@@ -3,6 +3,7 @@
 #include "format.h"
 #include "metadata_file.h"
 #include "set.h"
+#include "set_list.h"
 
 /* The first bytes by which formats are recognised. */
 #define HEAD_SIZE (4 * REFS_KIB)
@@ -247,6 +248,14 @@ static refs_status check_version(const refs_set_input *input, const found *what,
                      "of the name and the options");
 }
 
+/* Fails if a set was selected by number of a format that has no lists. */
+static refs_status check_index(const refs_set_input *input, const found *what, refs_error *err) {
+    const bool has_lists = what->format == &refs_references__json ||
+                           what->format == &refs_references__stac ||
+                           what->format == &refs_references__archive;
+    return has_lists ? REFS_OK : refs_references__check_single(input->options->set_index, err);
+}
+
 /* A set that another document names already has its document. */
 static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
     if (set->document != NULL) return REFS_OK;
@@ -255,6 +264,7 @@ static refs_status note_document(const refs_set_input *input, refs_set *set, ref
 
 static refs_status open_found(const refs_set_input *input, found *what, refs_error *err) {
     REFS_TRY(check_version(input, what, err));
+    REFS_TRY(check_index(input, what, err));
     if (what->set == NULL) REFS_TRY(what->format->open(input, &what->set, err));
     return note_document(input, what->set, err);
 }

@@ -106,15 +106,16 @@ static refs_status enter_one_of(refs_json_reader *reader, int64_t index, refs_er
     }
 }
 
+refs_status refs_references__check_single(int64_t index, refs_error *err) {
+    if (index <= 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "no set %lld: this is a single set", (long long)index);
+}
+
 refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout layout,
                                        int64_t index, refs_error *err) {
     refs_json_token token;
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
-    if (layout == REFS_LAYOUT_SINGLE) {
-        if (index <= 0) return REFS_OK;
-        return refs_fail(err, REFS_INVALID, "no set %lld: the file is a single set",
-                         (long long)index);
-    }
+    if (layout == REFS_LAYOUT_SINGLE) return refs_references__check_single(index, err);
     if (index >= 0) return enter_one_of(reader, index, err);
     size_t n_sets;
     REFS_TRY(count_sets(reader, &n_sets, err));
