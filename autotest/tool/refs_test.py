@@ -2668,6 +2668,13 @@ class Other(Folder):
                 if name != "files":
                     self.assertIn("no set 7: this is a single set", run("ls", name + "#set=7", status=1))
 
+    def test_info_of_variables_lists_these(self):
+        self.write("a.nc", [0])
+        run("index", "a.nc", "-o", "a.json")
+        self.assertRegex(run("info", "a.json", "-v", "t"), r"^/t  \(time \d+, .*\n$")
+        for name in "tas", "t[time=#0]":
+            self.assertIn(f"a.json: has no variable {name}: it has /", run("info", "a.json", "-v", name, status=1))
+
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])
         for name in ("a.json", "a.parq", "a.icechunk"):

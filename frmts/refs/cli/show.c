@@ -502,7 +502,9 @@ tool_exit tool_ls(const tool_arguments *arguments) {
 }
 
 tool_exit tool_info(const tool_arguments *arguments) {
-    if (arguments->partition != NULL || arguments->metadata) return tool_partitions(arguments);
+    if (arguments->partition != NULL || arguments->metadata || arguments->variables.n > 0 ||
+        arguments->group != NULL)
+        return tool_partitions(arguments);
     return show(arguments, show_info, 1, 2);
 }
 
