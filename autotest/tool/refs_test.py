@@ -2675,6 +2675,19 @@ class Other(Folder):
         for name in "tas", "t[time=#0]":
             self.assertIn(f"a.json: has no variable {name}: it has /", run("info", "a.json", "-v", name, status=1))
 
+    def test_options_that_no_name_has_are_named(self):
+        self.write("a.nc", [0])
+        run("index", "a.nc", "-o", "a.json")
+        for name, said in ((":/t?LONGITUDE=-180", "unknown open option LONGITUDE: did you mean LONGITUDES[?]"),
+                           (":/t[time=#0]?LONGITUDE=-180", "unknown open option LONGITUDE: did you mean LONGITUDES[?]"),
+                           (":/t?NONE_SUCH=1", "unknown open option NONE_SUCH$"),
+                           (":/t?CHANGED=IGNORE", "a name cannot have the open option CHANGED: use -oo CHANGED=VALUE"),
+                           ("?CHANGED=IGNORE", "a name cannot have the open option CHANGED: use -oo CHANGED=VALUE"),
+                           (":/t?LONGITUDES=-180&CHANGED=WARN", "a name cannot have the open option CHANGED"),
+                           (":/nope?LONGITUDES=-180", "there is no array /nope; ")):
+            with self.subTest(name), self.assertRaisesRegex(RuntimeError, said):
+                gdal.Open('REFS:"a.json"' + name)
+
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])
         for name in ("a.json", "a.parq", "a.icechunk"):

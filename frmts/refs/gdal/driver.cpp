@@ -140,7 +140,8 @@ std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierar
 
 refs_status failWithoutArray(const RefsName &name, const refs_hierarchy *hierarchy,
                              refs_error *error) {
-    const std::string problem = problemOfBrackets(name, hierarchy);
+    std::string problem = RefsProblemOfOptions(name.array);
+    if (problem.empty()) problem = problemOfBrackets(name, hierarchy);
     if (!problem.empty())
         return refs_fail(error, REFS_INVALID, "%s: %s%s: %s", name.location.c_str(),
                          name.array.c_str(), RefsSelectionSuffix(name).c_str(), problem.c_str());

@@ -14,6 +14,7 @@
 #include "cpl_vsi.h"
 #include "fork_guard.h"
 #include "handles.h"
+#include "options.h"
 #include "refs/file_name.h"
 #include "refs/state_name.h"
 #include "refs/url.h"
@@ -109,7 +110,7 @@ bool parseOptions(const std::string &text, CPLStringList &options, std::string &
     for (int i = 0; i < items.size(); i++) {
         if (!isNamed(items[i])) {
             problem =
-                std::string("\"") + items[i] + "\" is not an open option that a name may have";
+                RefsProblemOfNamedOption(std::string(items[i]).substr(0, strcspn(items[i], "=")));
             return false;
         }
         char *decoded = CPLUnescapeString(items[i], nullptr, CPLES_URL);
@@ -142,6 +143,8 @@ bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &pro
     parts.rest = text.substr(end + 1);
     splitOptions(parts.rest, parts.options);
     if (parts.rest.empty()) return true;
+    problem = parts.rest[0] == '?' ? RefsProblemOfOptions(parts.rest) : "";
+    if (!problem.empty()) return false;
     if (parts.rest[0] != ':') {
         problem = "a colon and the name of an array may follow the quoted name, nothing else";
         return false;
@@ -257,6 +260,18 @@ bool mapLocation(RefsName &parsed, std::string &problem) {
 
 bool RefsNameIsPrefixed(const char *name) {
     return STARTS_WITH_CI(name, prefix);
+}
+
+std::string RefsProblemOfOptions(const std::string &array) {
+    const size_t mark = array.rfind('?');
+    if (mark == std::string::npos) return "";
+    const std::string option = array.substr(mark + 1);
+    const std::string name = option.substr(0, option.find('='));
+    const bool isOption = !name.empty() && name.size() < option.size() &&
+                          std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                              return std::isalnum(c) != 0 || c == '_';
+                          });
+    return isOption ? RefsProblemOfNamedOption(name) : "";
 }
 
 bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem) {

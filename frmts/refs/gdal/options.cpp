@@ -243,6 +243,15 @@ void RefsWarnOfOpenOptions(const char *listed, CSLConstList options) {
     }
 }
 
+std::string RefsProblemOfNamedOption(const std::string &name) {
+    const std::string upper = CPLString(name).toupper();
+    const char *near = nearest(upper.c_str());
+    if (near != nullptr && upper == near)
+        return "a name cannot have the open option " + upper + ": use -oo " + upper + "=VALUE";
+    return "unknown open option " + name +
+           (near != nullptr ? std::string(": did you mean ") + near + '?' : "");
+}
+
 void RefsWarnOnce(const std::string &text) {
     if (isNew(text)) RefsTakeNote(REFS_NOTE_WARNING, text.c_str());
 }

@@ -31,6 +31,9 @@ CPLStringList RefsWithConfiguredOptions(const char *location, CSLConstList optio
  * all others it accepts. */
 void RefsWarnOfOpenOptions(const char *listed, CSLConstList options);
 
+/** Why a name may not have the open option `name`. */
+std::string RefsProblemOfNamedOption(const std::string &name);
+
 /** The open option `name`, a whole number of [0, largest]; REFS_INVALID where `text` is none. */
 refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,
                             refs_error *error);
