@@ -812,7 +812,7 @@ class Combine(Folder):
         for master in ("index.nc", *(f"v{version}.nc" for version in VERSIONS)):
             run("append", master, "d2.nc")
             np.testing.assert_array_equal(read(master), self.values()[:3])
-        self.assertIn("would overwrite a data file", run("append", "d0.nc", "d1.nc", status=2))
+        self.assertIn("expected a set, found a data file", run("append", "d0.nc", "d1.nc", status=2))
 
     def test_adds_what_was_split_as_the_master_is(self):
         self.write("source.nc", (0, 1), data=self.values()[:2])

@@ -1250,6 +1250,11 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
 static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
+    if (refs_combine_is_data_file(refs_vfs_posix(), set) && !tool_is_master(set)) {
+        fprintf(stderr, "refs: %s: expected a set, found a data file: refs index makes a set\n",
+                set);
+        return TOOL_USAGE;
+    }
     grow_parquet(set, &options);
     if (is_repository(set)) {
         options.format = REFS_WRITE_ICECHUNK;
