@@ -2342,7 +2342,8 @@ class Refusals(Folder):
         self.write("a.nc", [0])
         before = content("a.nc")
         self.assertIn("would overwrite a data file", run("index", "a.nc", "-o", "a.nc", status=2))
-        self.assertIn("would overwrite a data file", run("append", "a.nc", "a.nc", status=2))
+        said = "a.nc: expected a set, found a data file: refs index makes a set"
+        self.assertIn(said, run("append", "a.nc", "a.nc", status=2))
         self.assertEqual(content("a.nc"), before)
 
     def test_a_full_disk_leaves_nothing(self):
@@ -2687,6 +2688,29 @@ class Other(Folder):
                            (":/nope?LONGITUDES=-180", "there is no array /nope; ")):
             with self.subTest(name), self.assertRaisesRegex(RuntimeError, said):
                 gdal.Open('REFS:"a.json"' + name)
+
+    def test_fragments_that_vanished_are_read_with_a_warning_and_never_written(self):
+        self.write("a.nc", range(0, 192, 24))
+        run("split", "a.nc", "-o", "m.nca", "--subarray-shape", "time=1", "-q")
+        names = [name for name in glob.glob("m/m.t.*.nc")]
+        self.assertGreater(len(names), 2)
+        for name in names[1:]:
+            os.remove(name)
+        with said_by_gdal() as messages:
+            read("m.nca", "t")
+        self.assertEqual(len(messages), 1, messages)
+        self.assertIn("does not exist: its values are nodata, as are those of others that do not exist (", messages[0])
+        self.assertIn("MISSING=FILL", messages[0])
+        self.assertIn(f"{len(names) - 1} problems", run("check", "m.nca", status=1))
+        said = run("split", "m.nca", "-o", "n.nca", "-q", status=1)
+        self.assertIn("does not exist (named ", said)
+        self.assertIn("REFS_MISSING=FILL in the environment", said)
+        self.assertFalse(os.path.exists("n.nca"))
+        run("split", "m.nca", "-o", "n.nca", "-q", env={**os.environ, "REFS_MISSING": "FILL"})
+        with netCDF4.Dataset("m.nca", "a") as master:
+            master.delncattr("_refs_sources")
+        done = subprocess.run([REFS, "split", "m.nca", "-o", "o.nca", "-q"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr.count("its values are nodata"), 1, done.stderr)
 
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])

@@ -97,13 +97,16 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
 
 /** The values of a fragment whose file does not exist. */
 typedef enum refs_missing {
-    REFS_MISSING_BY_ENCODING, /**< FILL for CFA-0.4 and 0.5, whose writer promises it; else ERROR */
-    REFS_MISSING_ERROR,       /**< reading them fails */
-    REFS_MISSING_FILL,        /**< the container's fill value */
-    REFS_MISSING_WARN         /**< the same, with a warning for each file */
+    REFS_MISSING_BY_ENCODING,  /**< FILL for CFA-0.4 and 0.5, whose writer promises it, with one
+                                  warning; else ERROR */
+    REFS_MISSING_ERROR,        /**< reading them fails */
+    REFS_MISSING_FILL,         /**< the container's fill value */
+    REFS_MISSING_WARN,         /**< the same, with a warning for each file */
+    REFS_MISSING_IF_UNRECORDED /**< as BY_ENCODING, but ERROR for a file whose state the
+                                  aggregation's file recorded: it existed */
 } refs_missing;
 
-/** The words for all but the first. */
+/** The words for all but the first and the last. */
 #define REFS_MISSING_WORDS "ERROR, FILL or WARN"
 
 /** Reads one of these words, in any case; false for all else. */

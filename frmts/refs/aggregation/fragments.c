@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "cfa/cfa.h"
 #include "refs/cf.h"
 #include "refs/fetch.h"
 #include "refs/fork.h"
@@ -69,6 +70,7 @@ struct refs_fragments {
     size_t n_open, memory;
     size_t n_nodes; /* number of open fragments */
     bool any_missing;
+    bool is_missing_noted; /* one warning was made for all that are missing */
 };
 
 /* -- opening a file, on a thread of its own ---------------------------------------------------- */
@@ -110,10 +112,13 @@ typedef struct opening {
     refs_hierarchy *hierarchy;
 } opening;
 
+static bool is_recorded(const refs_expected *state) {
+    return state->size != 0 || state->modified_s != 0 || state->etag != NULL;
+}
+
 static refs_status check_state(const refs_fragments *fragments, refs_seen_location *seen,
                                refs_error *err) {
-    if (seen->expected.size == 0 && seen->expected.modified_s == 0 && seen->expected.etag == NULL)
-        return REFS_OK;
+    if (!is_recorded(&seen->expected)) return REFS_OK;
     if (!refs_vfs_ask(fragments->options.vfs, seen->location, &seen->known)) return REFS_OK;
     return refs_fetcher_check(fragments->options.fetcher, fragments->options.changed, seen, err);
 }
@@ -432,10 +437,15 @@ bool refs_missing_parse(const char *word, refs_missing *missing) {
     return true;
 }
 
-static refs_missing missing_of(const refs_fragments *fragments,
-                               const refs_aggregation *aggregation) {
-    if (fragments->options.missing != REFS_MISSING_BY_ENCODING) return fragments->options.missing;
-    return aggregation->encoding->is_of_s3netcdf4 ? REFS_MISSING_FILL : REFS_MISSING_ERROR;
+static refs_missing missing_of(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                               const refs_fragment_file *file) {
+    const refs_missing missing = fragments->options.missing;
+    if (missing != REFS_MISSING_BY_ENCODING && missing != REFS_MISSING_IF_UNRECORDED)
+        return missing;
+    return aggregation->encoding->is_of_s3netcdf4 &&
+                   (missing == REFS_MISSING_BY_ENCODING || !is_recorded(&file->expected))
+               ? REFS_MISSING_BY_ENCODING
+               : REFS_MISSING_ERROR;
 }
 
 /* "master.nc: /tas partition (0, 1, 0) of fragment.nc" */
@@ -626,11 +636,20 @@ static const char *stored_name(const refs_aggregation *aggregation, uint64_t num
     return "";
 }
 
+/* Whether to warn: of each file, or once of those that some writer may have promised. */
+static bool is_worth_a_warning(const refs_fragments *fragments, refs_missing missing,
+                               const refs_fragment_file *file, const char *name) {
+    if (missing == REFS_MISSING_WARN) return !file->is_noted;
+    return missing == REFS_MISSING_BY_ENCODING && !fragments->is_missing_noted &&
+           !refs_str_ends(refs_str_from(name), REFS_CFA_NOT_WRITTEN);
+}
+
 /* With the lock held. */
 static refs_status take_missing(refs_fragments *fragments, const refs_aggregation *aggregation,
                                 refs_wanted_fragment *wanted, char **warning, refs_error *err) {
     refs_fragment_file *file = wanted->file;
-    refs_missing missing = missing_of(fragments, aggregation);
+    const refs_missing missing = missing_of(fragments, aggregation, file);
+    const char *name = stored_name(aggregation, wanted->number);
     char index[256];
     const char *where =
         refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index);
@@ -640,8 +659,8 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
         return refs_fail(err, REFS_NOT_FOUND,
                          "%s: %s partition %s: the file %s does not exist (named \"%s\"%s%s)",
                          fragments->options.location, aggregation->container.path, where,
-                         file->locations, stored_name(aggregation, wanted->number),
-                         advice != NULL ? "; " : "", advice != NULL ? advice : "");
+                         file->locations, name, advice != NULL ? "; " : "",
+                         advice != NULL ? advice : "");
     if (refs_cf_has_only_values(&aggregation->meta))
         return refs_fail(
             err, REFS_NOT_FOUND,
@@ -649,11 +668,17 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
             "missing value, because valid_range includes all of them",
             fragments->options.location, aggregation->container.path, where, file->locations);
     refs_buf text = REFS_BUF_INIT;
-    if (missing == REFS_MISSING_WARN && !file->is_noted) {
+    if (is_worth_a_warning(fragments, missing, file, name)) {
+        const bool is_first = missing == REFS_MISSING_BY_ENCODING;
         REFS_TRY(refs_buf_printf(
             &text, err, "%s: %s partition %s: the file %s does not exist: its values are nodata",
             fragments->options.location, aggregation->container.path, where, file->locations));
+        if (is_first)
+            REFS_TRY(refs_buf_printf(&text, err, ", as are those of others that do not exist%s%s%s",
+                                     advice != NULL ? " (" : "", advice != NULL ? advice : "",
+                                     advice != NULL ? ")" : ""));
         *warning = refs_buf_take_text(&text);
+        fragments->is_missing_noted |= is_first;
     }
     file->is_noted = true;
     return REFS_OK;

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "refs/cf.h"
@@ -134,7 +135,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.changed = arrays->changed;
     options.advice =
         "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
-        "begin";
+        "begin; REFS_MISSING=FILL in the environment reads missing files as nodata";
     return refs_fragments_open(&options, &arrays->fragments, err);
 }
 
@@ -176,14 +177,24 @@ static refs_status open_as(const tool_arrays *as, const tool_session *session, c
     return status;
 }
 
+/* REFS_MISSING in the environment. */
+static refs_missing missing_of_user(void) {
+    const char *word = getenv("REFS_MISSING");
+    refs_missing missing = REFS_MISSING_IF_UNRECORDED;
+    if (word != NULL) (void)refs_missing_parse(word, &missing);
+    return missing;
+}
+
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err) {
-    return open_as(&(tool_arrays){.changed = session->changed}, session, name, arrays, err);
+    const tool_arrays some = {.missing = missing_of_user(), .changed = session->changed};
+    return open_as(&some, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_part(const tool_session *session, const char *name,
                                   tool_arrays *arrays, refs_error *err) {
-    const tool_arrays part = {.keeps_nothing = true, .changed = session->changed};
+    const tool_arrays part = {
+        .keeps_nothing = true, .missing = missing_of_user(), .changed = session->changed};
     return open_as(&part, session, name, arrays, err);
 }
 

@@ -25,6 +25,8 @@ typedef struct tool_arrays {
     refs_changed changed; /**< how fragments are read that changed since the master was written */
 } tool_arrays;
 
+/** What is written of the arrays must be whole: a missing file of a fragment that the master
+ * records is an error, unless REFS_MISSING in the environment says otherwise. */
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);
 /** Works like tool_arrays_open, but missing files of fragments, values in units that cannot be
