@@ -306,7 +306,7 @@ class Index(Folder):
         with netCDF4.Dataset("1.nc", "a") as file:
             file.renameVariable("t", "u")
         said = run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "-o", "a.json", status=1)
-        self.assertIn('1.nc: there is no array "t" (it has: y, x, time, time_bnds, u): omit this source, or use --skip-errors', said)
+        self.assertIn('1.nc: there is no array "t" (it has: y, x, time, time_bnds, u): if other sources have it, omit this source or use --skip-errors', said)
         run("index", "0.nc", "1.nc", "2.nc", "-v", "t", "--skip-errors", "-o", "a.json", status=1)
         self.expect_hours("a.json", [0, 2])
 

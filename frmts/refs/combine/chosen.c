@@ -106,10 +106,11 @@ static refs_status fail_without(const refs_part_reader *in, const char *name, re
         REFS_TRY(refs_buf_printf(&there, err, "%s%.*s",
                                  named++ > 0 ? ", " : " (it has: ", REFS_STR_ARG(shown)));
     }
-    return refs_fail(
-        err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s%s%s", name, (int)there.size,
-        (const char *)there.data, there.size > 0 ? ")" : "",
-        refs_combine__copies(in->combine) ? "" : ": omit this source, or use --skip-errors");
+    return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s%s%s", name, (int)there.size,
+                     (const char *)there.data, there.size > 0 ? ")" : "",
+                     refs_combine__copies(in->combine)
+                         ? ""
+                         : ": if other sources have it, omit this source or use --skip-errors");
 }
 
 /* Whether the part is a file of a growing master, which has what the master has of it, whatever is
