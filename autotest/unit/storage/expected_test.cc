@@ -35,7 +35,9 @@ class Expected : public testing::Test {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(refs_vfs_posix(), &options, &fetcher, nullptr), REFS_OK);
         std::string said;
-        for (int i = 0; i < times; i++) said = Fetch(fetcher);
+        for (int i = 0; i < times; i++)
+            for (const std::string &name : names.empty() ? std::vector{name_} : names)
+                said = Fetch(fetcher, name);
         refs_fetcher_free(fetcher);
         return said;
     }
@@ -51,12 +53,16 @@ class Expected : public testing::Test {
     }
 
     std::string notes, name_;
+    std::vector<std::string> names; // read instead of name_, unless empty
+    TemporaryFolder folder_;
     refs_fetch_advice advice = {};
 
   private:
-    std::string Fetch(refs_fetcher *fetcher) {
+    std::string Fetch(refs_fetcher *fetcher, const std::string &name) {
         refs_range range = {};
-        range.location = name_.c_str();
+        EXPECT_EQ(refs_fetcher_location_id(fetcher, name.c_str(), &range.location_id, nullptr),
+                  REFS_OK);
+        range.location = name.c_str();
         range.offset = 3;
         range.length = 2;
         DrivenQueue queue({range});
@@ -69,7 +75,6 @@ class Expected : public testing::Test {
         return queue.run(fetcher, &err) == REFS_OK ? read_ : err.message;
     }
 
-    TemporaryFolder folder_;
     std::string read_;
     refs_expected expected_ = {};
 };
@@ -124,6 +129,16 @@ TEST_F(Expected, CopiesOfAnotherTimeAreTold) {
     EXPECT_EQ(notes, "");
     EXPECT_EQ(Read({nullptr, 0, seen - 9, 10, true, 0}, REFS_CHANGED_ERROR, 3), "34");
     EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 1) << notes;
+}
+
+TEST_F(Expected, OtherDatesOfManyFilesGiveOneWarning) {
+    folder_.Write("other", "0123456789");
+    names = {name_, folder_ / "other"};
+    EXPECT_EQ(Read({nullptr, 0, seen - 9, 10, true, 0}), "34");
+    EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 1) << notes;
+    notes.clear();
+    EXPECT_EQ(Read({nullptr, 0, seen - 9, 11, false, 0}, REFS_CHANGED_WARN), "34");
+    EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 2) << notes;
 }
 
 TEST_F(Expected, CopiesOfAnotherSizeAreRefused) {

@@ -64,21 +64,30 @@ bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validat
     return true;
 }
 
-/* Warns once for each location. */
-static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const char *difference) {
-    if (refs_fetch__note_changed(fetcher, seen->id))
-        refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
-                  "%s changed after its references were made: %s", seen->location, difference);
-}
-
-/* Whether only the modification time differs, as in a copy. */
-static bool is_copy(const refs_expected *expected, const refs_vfs_validators *known) {
+/* Whether only the modification time differs. */
+static bool differs_in_date_only(const refs_expected *expected, const refs_vfs_validators *known) {
     char difference[320];
     refs_expected undated = *expected;
-    undated.modified_s = 0;
+    undated.modified_s = undated.not_after_s = 0;
     undated.modified_ns = 0;
+    return !refs_expected_differs(&undated, known, difference, sizeof difference);
+}
+
+/* Warns once for each location, and once in all of other dates, which copies of many files have. */
+static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const char *difference) {
+    const bool is_date = differs_in_date_only(&seen->expected, &seen->known);
+    if (!refs_fetch__note_changed(fetcher, seen->id) ||
+        (is_date && atomic_exchange(&fetcher->is_date_noted, true)))
+        return;
+    refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
+              "%s changed after its references were made: %s%s", seen->location, difference,
+              is_date ? " (further dates that differ give no warning: refs check lists them)" : "");
+}
+
+/* Whether it is a copy with the bytes that were seen, as far as their number tells. */
+static bool is_copy(const refs_expected *expected, const refs_vfs_validators *known) {
     return expected->may_be_copied && expected->size > 0 && known->size > 0 &&
-           !refs_expected_differs(&undated, known, difference, sizeof difference);
+           differs_in_date_only(expected, known);
 }
 
 /* Whether the bytes are others, so that reading them anyway is no remedy. */

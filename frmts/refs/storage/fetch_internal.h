@@ -36,6 +36,7 @@ struct refs_fetcher {
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
     _Atomic bool cancelled, replaced, asked_http;
+    _Atomic bool is_date_noted; /* a warning of another date was made */
     refs_forked forked;
     pthread_mutex_t numbers_lock; /* guards the next two */
     refs_intern numbered;         /* locations */
