@@ -139,7 +139,12 @@ class Repositories(Store):
         self.server.objects.clear()
         self.server.objects.update(before)
         changed.clear()
-        text = self.run_refs("append", "-q", self.REPOSITORY, self.steps(5, 1), status=1)
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(5, 1))  # starts again, after the other's step
+        self.assertEqual((len(changed), len(self.messages()), len(self.names("snapshots/"))), (1, 4, 4))
+        self.server.objects.clear()
+        self.server.objects.update(before)
+        changed.clear()
+        text = self.run_refs("convert", "-q", self.steps(7, 2), "-o", self.REPOSITORY, status=1)
         self.assertIn("another commit changed it", text)
         self.server.before = lambda method, path: None
         self.assertEqual(len(self.messages()), 3)
