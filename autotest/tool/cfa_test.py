@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -1402,12 +1403,22 @@ class Others(Folder):
         first, (second, *_) = self.days(2)
         for output in ("m.nca", "all.json"):
             self.make(output, first)
-            with open(output, "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with open(output, "r+b") as file:
+                fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
                 self.assertIn("another program appends to it", run("append", output, second, status=1))
                 self.assertEqual(len(read(output)), 1)
             run("append", output, second, "-q")
             np.testing.assert_array_equal(read(output), self.values(2))
+
+    def test_that_read_a_master_do_not_stop_append(self):
+        first, (second, third) = self.days(3)
+        self.make("m.nca", first, "1.13")
+        for n, name in enumerate((second, third), 2):
+            with netCDF4.Dataset("m.nca") as opened, open("m.nca", "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)  # as HDF5 does, unless HDF5_USE_FILE_LOCKING is FALSE
+                run("append", "m.nca", name, "-q")
+                self.assertEqual(len(opened["time"][:]), n - 1)
+            np.testing.assert_array_equal(read("m.nca"), self.values(n))
 
     def test_that_append_at_one_time_lose_nothing(self):
         first, others = self.days(6)

@@ -1,5 +1,6 @@
 /* output.c -- checks that an output may be replaced: it must be neither a source nor a data file; a
  * master may be replaced. */
+#define _GNU_SOURCE /* NOLINT: for F_OFD_SETLK */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -223,13 +224,24 @@ static bool is_still(const char *name, int file) {
            (was.st_dev == is.st_dev && was.st_ino == is.st_ino);
 }
 
+/* Locks by F_OFD_SETLK where that is possible: HDF5 holds flock on files that it reads. */
+static bool is_locked_by_others(int file) {
+#ifdef F_OFD_SETLK
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_SETLK, &all) == 0) return false;
+    if (errno == EAGAIN || errno == EACCES) return true;
+#endif
+    return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 bool tool_lock(const char *name, int *file) {
     *file = -1;
     if (tool_is_remote(name)) return true;
     for (;; close(*file)) {
-        *file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        *file = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        if (*file < 0) *file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (*file < 0) return true;
-        if (flock(*file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) break;
+        if (is_locked_by_others(*file)) break;
         if (is_still(name, *file)) return true;
     }
     fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", name);
