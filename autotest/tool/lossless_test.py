@@ -466,6 +466,47 @@ class Lossless(OwnFolder):
             master.setncattr("_refs_sources", json.dumps({**recorded, "sources": []}))
         self.assertIn("cannot append: it holds values itself, and has no record", self.run_verb("append", "m.nca", "1.nc", status=1))
 
+    def day(self, name, time, value):
+        with netCDF4.Dataset(name, "w") as data:
+            data.createDimension("t", 1)
+            data.createDimension("x", 3)
+            data.createVariable("t", "f8", ("t",))[:] = time
+            data.createVariable("v", "f4", ("t", "x"))[:] = value
+
+    def problems(self, name):
+        return subprocess.run([REFS, "check", name], capture_output=True, text=True, check=False).stdout
+
+    def test_append_and_check_name_changed_sources_of_values_in_a_master(self):
+        for kind in (("index",), ("combine", "--format", "cfa")):
+            for k in range(3):
+                self.day(f"{k}.nc", k, k)
+            self.run_verb(*kind, "0.nc", "1.nc", "-o", "m.nc", "--along", "t")
+            os.utime("1.nc", (1e9, 1e9))
+            said = "it was modified at 2001-09-09T01:46:40Z, before at "
+            self.assertIn(said, self.problems("m.nc"))
+            if kind[0] == "index":
+                self.assertRegex(self.run_verb("append", "m.nc", "2.nc", status=1), "m.nc: .*/1.nc: it changed after .*" + said)
+                np.testing.assert_array_equal(self.values("m.nc", "/t"), [0, 1])
+                self.day("1.nc", 9, 9)
+                self.assertIn("1.nc changed after", self.run_verb("append", "m.nc", "2.nc", "--changed", "WARN"))
+                np.testing.assert_array_equal(self.values("m.nc", "/t"), [0, 2, 9])
+                self.run_verb("check", "m.nc")
+            os.remove("1.nc")
+            self.assertRegex(self.problems("m.nc"), "1.nc.* (No such file|does not exist)")
+            if kind[0] == "index":
+                self.assertRegex(self.run_verb("append", "m.nc", "2.nc", status=1), "m.nc: .*/1.nc: No such file .*: restore it or")
+
+    def test_append_warns_that_edited_values_of_a_master_become_those_of_its_sources(self):
+        for k in range(4):
+            self.day(f"{k}.nc", k, k)
+        for edit in (lambda file: file["v"].__setitem__(0, 5), lambda file: file["v"].setncattr("title", "x"), lambda file: file.setncattr("title", "x")):
+            self.run_verb("index", "0.nc", "1.nc", "-o", "m.nc", "--along", "t")
+            with netCDF4.Dataset("m.nc", "a") as file:
+                edit(file)
+            self.assertIn("warning: m.nc: another program edited it", self.run_verb("append", "m.nc", "2.nc"))
+            np.testing.assert_array_equal(self.values("m.nc")[:, 0], range(3))
+            self.assertEqual(self.run_verb("append", "m.nc", "3.nc"), "")
+
     def test_times_of_numpy_have_no_sign(self):
         data = np.array([-5, 3], "<i8")
         self.write("a.json", document([2], "<M8[s]", data.astype("<M8[s]"), None, units="m", _Unsigned="true", add_offset=0.5))

@@ -125,6 +125,7 @@ refs_status refs_master_files_list(const refs_master_listing *master, refs_maste
         status = refs_aggregation_each(meta, visit_fragment, &all, err);
     }
     refs_intern_clear(&all.fragments);
+    files->n_of_fragments = files->n;
     return status == REFS_OK ? refs_sources_read(master->set, &sources, err) : status;
 }
 

@@ -25,6 +25,7 @@ typedef struct refs_master_file {
 typedef struct refs_master_files {
     refs_master_file *items; /**< each once, in the order of fragments and then of records … */
     size_t n, capacity;
+    size_t n_of_fragments; /**< the first of them, which fragments are in */
     refs_intern locations; /**< … with these numbers */
     refs_intern fillers;   /**< locations of the files that stand for missing fragments */
     const char *repeated;  /**< a file in which one variable is several fragments of an array, by

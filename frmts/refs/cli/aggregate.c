@@ -16,13 +16,14 @@
 #include "refs/fork.h"
 #include "refs/index_again.h"
 #include "refs/intern.h"
+#include "refs/validators.h"
 #include "selection.h"
 #include "skipped.h"
 
 /* A source. */
 typedef struct source {
     char *named;             /* its name in the master */
-    refs_vfs_validators now; /* size REFS_SOURCE_UNKNOWN: not known */
+    refs_vfs_validators now; /* as recorded, if is_added; size REFS_SOURCE_UNKNOWN: not known */
     bool is_fragment;
     bool is_added;    /* added from the description in the master */
     bool is_repeated; /* already a fragment of the master */
@@ -94,10 +95,13 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     const refs_status status = looks ? open_arrays(all, number, opened, &problem)
                                      : tool_references_open(&all->target->session, opened->location,
                                                             &opened->arrays.set.set, &problem);
+    if (status != REFS_OK && number < all->target->master.files.n)
+        return tool_target_fail(all->target, status, &problem, err);
     REFS_TRY(refs_combine_fail_source(all->options.masters, all->names.items[number], status,
                                       &problem, err));
     if (!is_seen) (void)refs_vfs_ask(vfs, opened->location, now);
-    return REFS_OK;
+    return number < all->target->master.files.n ? tool_target_check(all->target, number, now, err)
+                                                : REFS_OK;
 }
 
 static refs_status add_open(aggregation *all, size_t number, const open_source *opened,
@@ -145,24 +149,28 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
                                 : refs_fail(err, status, "%s", problem.message);
 }
 
-/* The state of a fragment as the master recorded it; size 0: not recorded. */
-static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
-                                 refs_error *err) {
+/* Finds the state that the master recorded of a file under another name than its fragment has. */
+static refs_status find_recorded(const aggregation *all, const char *named,
+                                 refs_vfs_validators *was, refs_error *err) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
+    refs_expected found = {.etag = NULL};
     REFS_TRY(refs_cfa_name_file(all->writing.version, named, &name, err));
-    return refs_store_recorded(all->target->before.set.store, refs_buf_text(&name), was, err);
+    REFS_TRY(refs_store_recorded(all->target->before.set.store, refs_buf_text(&name), &found, err));
+    *was = (refs_vfs_validators){.size = found.size,
+                                 .has_size = found.size > 0,
+                                 .modified_s = found.modified_s,
+                                 .modified_ns = found.modified_ns};
+    refs_validators_set_etag(was, refs_str_from(found.etag != NULL ? found.etag : ""));
+    return REFS_OK;
 }
 
-/* Adds the files of the existing master with their names in the new one and their recorded states.
- */
-static refs_status name_recorded(aggregation *all, const char **as, refs_error *err) {
+/* Names the files of the existing master as in the new one. */
+static refs_status name_own(aggregation *all, const char **as, refs_error *err) {
     for (size_t i = 0; i < all->target->master.files.n; i++) {
-        refs_expected was = {.etag = NULL};
-        char **named = &all->sources[i].named;
-        REFS_TRY(name_source(all, all->names.items[i], named, err));
-        REFS_TRY(find_recorded(all, *named, &was, err));
-        as[i] = *named;
-        all->target->master.listed.items[i].was.size = was.size;
+        REFS_TRY(name_source(all, all->names.items[i], &all->sources[i].named, err));
+        as[i] = all->sources[i].named;
+        refs_vfs_validators *was = &all->target->master.listed.items[i].was;
+        if (!was->has_size) REFS_TRY(find_recorded(all, as[i], was, err));
     }
     return REFS_OK;
 }
@@ -180,10 +188,12 @@ static refs_status add_master(aggregation *all, refs_error *err) {
                                              .names = (const char *const *)all->names.items,
                                              .as = as,
                                              .is_added = is_added};
-    REFS_TRY(name_recorded(all, as, err));
+    REFS_TRY(name_own(all, as, err));
     REFS_TRY(refs_combine_add_master(all->combine, &grown, err));
     for (size_t i = 0; i < n; i++) {
-        all->sources[i].is_added = all->sources[i].is_fragment = is_added[i];
+        source *of = &all->sources[i];
+        of->is_added = of->is_fragment = is_added[i];
+        of->now = all->target->master.listed.items[i].was;
         all->n_fragments += is_added[i];
     }
     return REFS_OK;
@@ -322,21 +332,6 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Existing fragments keep their recorded states, which may be older than the files. */
-static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
-    const source *of = &all->sources[number];
-    refs_expected was = {.etag = NULL};
-    refs_source_state state = refs_source_state_of(refs_str_from(of->named), &of->now);
-    if (all->target->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
-    if (was.size > 0)
-        state = (refs_source_state){.url = refs_str_from(of->named),
-                                    .size = was.size,
-                                    .modified_s = was.modified_s,
-                                    .etag = refs_str_from(was.etag != NULL ? was.etag : ""),
-                                    .modified_ns = was.modified_ns};
-    return refs_master_source(master, &state, err);
-}
-
 /* Records the variables that later sources are reduced to; fragments have the dimensions. */
 static refs_status record_how(const aggregation *all, refs_master *master, refs_error *err) {
     const refs_combine_how chosen = {.variables = all->how.variables};
@@ -347,8 +342,12 @@ static refs_status record_how(const aggregation *all, refs_master *master, refs_
 
 static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
     REFS_TRY(record_how(all, master, err));
-    for (size_t i = 0; i < all->names.n; i++)
-        if (all->sources[i].is_fragment) REFS_TRY(record(all, master, i, err));
+    for (size_t i = 0; i < all->names.n; i++) {
+        const source *of = &all->sources[i];
+        if (!of->is_fragment) continue;
+        const refs_source_state state = refs_source_state_of(refs_str_from(of->named), &of->now);
+        REFS_TRY(refs_master_source(master, &state, err));
+    }
     REFS_TRY(refs_combine_aggregate(all->combine, master, err));
     return tool_check_interrupted(err);
 }

@@ -244,6 +244,8 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status =
         refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
+    if (status != REFS_OK && number < all->master->files.n)
+        return tool_target_fail(all->target, status, &problem, err);
     return refs_combine_fail_source(all->options.masters, all->names.items[number], status,
                                     &problem, err);
 }
@@ -316,6 +318,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     /* if sets are fragments, the files that they refer to are no sources of the master */
     const bool is_source = is_file || is_aggregation(all->output);
     if (is_source && !is_seen) (void)refs_vfs_ask(vfs, name, &now);
+    if (status == REFS_OK && number < all->master->files.n)
+        status = tool_target_check(all->target, number, &now, err);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
@@ -969,6 +973,11 @@ static void tell_unused_rewrites(const build *all) {
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
     if (options->format == REFS_WRITE_ICECHUNK) all->options.fills = REFS_COMBINE_FILLS_DECLARED;
+    if (all->master->is_edited)
+        refs_note(&all->options.notes, REFS_NOTE_WARNING,
+                  "%s: another program edited it: values and attributes become those of its "
+                  "sources, which append reads again",
+                  all->output);
     REFS_TRY(leave_out_repeated(all, err));
     REFS_TRY(read_files(all, err));
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)

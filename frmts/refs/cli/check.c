@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "master.h"
 
 /* -- which targets there are ------------------------------------------------------------------- */
 
@@ -13,7 +14,7 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
     const size_t known = at->locations.count;
     REFS_GROW(at->targets, at->capacity, known, err);
     REFS_TRY(refs_intern_add(&at->locations, location, id, err));
-    if (*id == known) at->targets[*id] = (tool_target){.end = 0};
+    if (*id == known) at->targets[*id] = (tool_referenced_file){.end = 0};
     at->is_remote = at->is_remote || refs_location_is_remote(location);
     at->last = *id;
     return REFS_OK;
@@ -38,7 +39,7 @@ static refs_status note_ref(void *user, const uint64_t *index, const refs_ref *r
     REFS_TRY(tool_check_interrupted(err));
     if (ref->kind == REFS_REF_INLINE) return REFS_OK;
     REFS_TRY(tool_check_target(from->at, refs_str_from(ref->location), &id, err));
-    tool_target *found = &from->at->targets[id];
+    tool_referenced_file *found = &from->at->targets[id];
     if (ref->kind == REFS_REF_RANGE && !refs_add_u64(ref->offset, ref->length, &end))
         end = UINT64_MAX;
     if (end <= found->end) return REFS_OK;
@@ -127,6 +128,25 @@ static refs_status note_state(void *user, const refs_source_state *state, refs_e
     return status;
 }
 
+/* Notes recorded sources that no fragment of a master is in, which has values of them itself.
+ * Fragments are compared when they are opened (check_fragments.c). */
+static refs_status note_states_of_master(recordings *all, refs_error *err) {
+    tool_checking *at = all->at;
+    const tool_set *set = at->arrays.set.set != NULL ? &at->arrays.set : &at->set;
+    REFS_SCOPED_BY(refs_master_files_clear) refs_master_files files = {.items = NULL};
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = tool_list_files(at->session, set, &files, &problem);
+    if (status == REFS_INVALID || status == REFS_UNSUPPORTED)
+        return report_source(at, refs_str_from(refs_set_location(set->set)), &problem, err);
+    if (status != REFS_OK) return refs_fail(err, status, "%s", problem.message);
+    for (size_t i = files.n_of_fragments; i < files.n; i++) {
+        const refs_master_file *file = &files.items[i];
+        const refs_source_state state = refs_source_state_of(refs_str_from(file->name), &file->was);
+        REFS_TRY(record(all, refs_str_from(file->location), &state, err));
+    }
+    return REFS_OK;
+}
+
 /* -- as they are now --------------------------------------------------------------------------- */
 
 static refs_status measure(const tool_checking *at, const char *location, refs_vfs_validators *now,
@@ -153,7 +173,7 @@ static char *copy_problem(const char *location, const char *problem) {
 
 static refs_status measure_target(void *user, size_t number, refs_error *err) {
     tool_checking *at = user;
-    tool_target *found = &at->targets[number];
+    tool_referenced_file *found = &at->targets[number];
     refs_error problem = REFS_ERROR_INIT;
     const char *location = refs_intern_get(&at->locations, (uint32_t)number).data;
     const refs_status status = found->status = measure(at, location, &found->now, &problem);
@@ -178,7 +198,7 @@ static refs_status measure_targets(tool_checking *at, refs_error *err) {
 static refs_status compare_sizes(tool_checking *at, refs_error *err) {
     char text[256];
     for (uint32_t id = 0; id < at->locations.count; id++) {
-        const tool_target *target = &at->targets[id];
+        const tool_referenced_file *target = &at->targets[id];
         if (!target->is_measured || (target->problem == NULL && target->end <= target->now.size))
             continue;
         snprintf(text, sizeof text, "has %llu bytes, but %s refers to bytes up to %llu",
@@ -202,7 +222,7 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
     char text[512];
     for (size_t i = 0; i < all->n; i++) {
         const recorded_state *was = &all->items[i];
-        const tool_target *target = &at->targets[was->target];
+        const tool_referenced_file *target = &at->targets[was->target];
         const refs_expected expected = {.etag = was->etag,
                                         .modified_s = was->modified_s,
                                         .modified_ns = was->modified_ns,
@@ -224,9 +244,9 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     recordings all = {.at = at};
     const refs_source_visitor visitor = {note_state, &all};
     refs_status status = note_refs(at, err);
-    /* fragments of a master are compared when they are opened (check_fragments.c) */
-    if (status == REFS_OK && !refs_set_is_file(at->set.set))
-        status = tool_sources_read(at->set.set, &visitor, err);
+    if (status == REFS_OK)
+        status = refs_set_is_file(at->set.set) ? note_states_of_master(&all, err)
+                                               : tool_sources_read(at->set.set, &visitor, err);
     if (status == REFS_OK) status = measure_targets(at, err);
     /* reports the sources measured so far even after an interruption */
     refs_status compared = compare_sizes(at, err);
@@ -242,6 +262,7 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
 
 static refs_status check(tool_checking *at, refs_error *err) {
     REFS_TRY(tool_set_open(at->session, at->arguments->names.items[0], &at->set, err));
+    REFS_TRY(tool_check_open_arrays(at, err));
     REFS_TRY(check_targets(at, err));
     REFS_TRY(tool_check_fragments(at, err));
     const bool decodes = at->arguments->deep || at->arguments->sample != NULL;
@@ -290,6 +311,7 @@ static void clear(tool_checking *at) {
     refs_free(at->targets);
     refs_intern_clear(&at->locations);
     tool_findings_clear(&at->findings);
+    tool_arrays_close(&at->arrays);
     tool_set_close(&at->set);
 }
 

@@ -5,13 +5,14 @@
 
 #include <stdatomic.h>
 
+#include "arrays.h"
 #include "findings.h"
 #include "refs/array.h"
 #include "refs/grib_messages.h"
 #include "tool.h"
 
 /** A file that the set refers to. */
-typedef struct tool_target {
+typedef struct tool_referenced_file {
     uint64_t end; /**< end of the last range that is referred to */
     char array[128];
     bool is_filler;   /**< a filler: it replaces missing fragments of a master, and has no data */
@@ -19,14 +20,15 @@ typedef struct tool_target {
     refs_vfs_validators now;
     char *problem; /**< why it cannot be opened; or NULL */
     refs_status status;
-} tool_target;
+} tool_referenced_file;
 
 typedef struct tool_checking {
     const tool_session *session;
     const tool_arguments *arguments;
     tool_set set;
+    tool_arrays arrays; /**< of a set with aggregations, as readers open them; else zeroed */
     refs_intern locations;
-    tool_target *targets; /**< one for each */
+    tool_referenced_file *targets; /**< one for each */
     size_t capacity;
     uint32_t last;
     bool is_remote;    /**< any of them */
@@ -82,7 +84,10 @@ void tool_reads_clear(tool_reads *reads);
 /** Decodes chunks: all, or a sample. */
 refs_status tool_check_chunks(tool_checking *at, refs_error *err);
 
-/** Opens the fragments of a master as readers do, and reads one value of each, or all. */
+/** Opens `arrays`. */
+refs_status tool_check_open_arrays(tool_checking *at, refs_error *err);
+
+/** Opens the fragments of `arrays`, and reads one value of each, or all. */
 refs_status tool_check_fragments(tool_checking *at, refs_error *err);
 
 #endif

@@ -101,7 +101,8 @@ static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *
     in->target = TOOL_NO_TARGET;
     if (ref->kind != REFS_REF_INLINE)
         REFS_TRY(tool_check_target(in->at, refs_str_from(ref->location), &in->target, err));
-    const tool_target *target = in->target != TOOL_NO_TARGET ? &in->at->targets[in->target] : NULL;
+    const tool_referenced_file *target =
+        in->target != TOOL_NO_TARGET ? &in->at->targets[in->target] : NULL;
     if (target != NULL && target->problem != NULL) return REFS_OK;
     in->encoded = target == NULL || in->meta->shard != NULL ? 0
                   : ref->kind == REFS_REF_RANGE             ? ref->length

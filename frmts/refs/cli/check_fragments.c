@@ -1,20 +1,19 @@
 /* check_fragments.c -- see check.h. */
-#include "arrays.h"
 #include "check.h"
 #include "refs/cfa/cfa.h"
 
 typedef struct inspecting {
     tool_checking *at;
-    const tool_arrays *arrays;
     size_t i; /* of the array */
     tool_reads reads;
 } inspecting;
 
 static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
     inspecting *in = user;
-    const refs_array_meta *meta = in->arrays->described.metas[in->i];
+    const tool_arrays *arrays = &in->at->arrays;
+    const refs_array_meta *meta = arrays->described.metas[in->i];
     tool_read read = {.meta = meta,
-                      .array = in->arrays->arrays[in->i],
+                      .array = arrays->arrays[in->i],
                       .start = partition->begin,
                       .target = TOOL_NO_TARGET};
     uint64_t count[REFS_MAX_RANK];
@@ -51,17 +50,20 @@ static bool has_fragments(const tool_checking *at) {
     return false;
 }
 
+refs_status tool_check_open_arrays(tool_checking *at, refs_error *err) {
+    return has_fragments(at) ? tool_arrays_open_whole(at->session, at->arguments->names.items[0],
+                                                      &at->arrays, err)
+                             : REFS_OK;
+}
+
 refs_status tool_check_fragments(tool_checking *at, refs_error *err) {
-    tool_arrays arrays;
-    inspecting in = {.at = at, .arrays = &arrays, .reads = {.at = at, .items = "fragments"}};
-    if (!has_fragments(at)) return REFS_OK;
-    REFS_TRY(tool_arrays_open_whole(at->session, at->arguments->names.items[0], &arrays, err));
+    tool_arrays *arrays = &at->arrays;
+    inspecting in = {.at = at, .reads = {.at = at, .items = "fragments"}};
     refs_status status = REFS_OK;
-    for (in.i = 0; in.i < arrays.described.source.n_arrays && status == REFS_OK; in.i++)
-        if (arrays.described.metas[in.i]->aggregation != NULL)
-            status = inspect_array(&in, &arrays, err);
+    for (in.i = 0; in.i < arrays->described.source.n_arrays && status == REFS_OK; in.i++)
+        if (arrays->described.metas[in.i]->aggregation != NULL)
+            status = inspect_array(&in, arrays, err);
     if (status == REFS_OK) status = tool_reads_finish(&in.reads, err);
     tool_reads_clear(&in.reads);
-    tool_arrays_close(&arrays);
     return status;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "refs/combine_how.h"
+#include "refs/file_name.h"
+#include "refs/index_again.h"
 
 /* Users call an object by its URL. */
 static refs_status add_name(tool_names *names, const char *location, refs_error *err) {
@@ -13,17 +15,26 @@ static refs_status add_name(tool_names *names, const char *location, refs_error 
     return tool_names_add(names, refs_str_from((const char *)shown.data), err);
 }
 
+refs_status tool_list_files(const tool_session *session, const tool_set *master,
+                            refs_master_files *files, refs_error *err) {
+    const refs_set_options sets = tool_set_options(session);
+    const refs_master_listing listing = {
+        .set = master->set,
+        .hierarchy = master->hierarchy,
+        .places = {refs_set_location(master->set), session->vfs, &sets}};
+    return refs_master_files_list(&listing, files, err);
+}
+
 static refs_status list_files(const tool_target *target, tool_master *master, refs_error *err) {
     const tool_arrays *arrays = &target->before;
-    const refs_set_options sets = tool_set_options(&target->session);
-    const refs_master_listing listing = {.set = arrays->set.set,
-                                         .hierarchy = arrays->set.hierarchy,
-                                         .places = {arrays->location, target->session.vfs, &sets}};
-    REFS_TRY(refs_master_files_list(&listing, &master->listed, err));
+    REFS_TRY(tool_list_files(&target->session, &arrays->set, &master->listed, err));
     for (size_t i = 0; i < master->listed.n; i++)
         REFS_TRY(add_name(&master->files, master->listed.items[i].location, err));
-    if (master->is_indexed)
-        return refs_master_files_check_growth(&master->listed, &arrays->described, err);
+    if (!master->is_indexed) return REFS_OK;
+    REFS_TRY(refs_master_files_check_growth(&master->listed, &arrays->described, err));
+    const refs_json *attributes = refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes;
+    const refs_json *mark = refs_json_get(attributes, REFS_CFA_COMBINED);
+    master->is_edited = mark != NULL && refs_cfa_is_edited(arrays->location, refs_json_text(mark));
     return REFS_OK;
 }
 
@@ -70,6 +81,33 @@ refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_e
     REFS_TRY(read_master(target, err));
     *kind = target->master.is_indexed ? TOOL_INDEXED : TOOL_FRAGMENTS;
     return REFS_OK;
+}
+
+refs_status tool_target_fail(const tool_target *target, refs_status status,
+                             const refs_error *problem, refs_error *err) {
+    if (status != REFS_NOT_FOUND) return refs_fail(err, status, "%s", problem->message);
+    return refs_fail(err, status,
+                     "%s: %s: append reads this file again: restore it or, if it was moved, %s",
+                     target->name, problem->message, refs_index_again());
+}
+
+refs_status tool_target_check(const tool_target *target, size_t number,
+                              const refs_vfs_validators *now, refs_error *err) {
+    const refs_master_file *file = &target->master.listed.items[number];
+    refs_fetcher *fetcher = target->session.fetcher;
+    refs_seen_location seen = {
+        .location = file->location,
+        .expected = {.etag = *file->was.etag != '\0' ? file->was.etag : NULL,
+                     .modified_s = file->was.modified_s,
+                     .modified_ns = file->was.modified_ns,
+                     .size = file->was.size,
+                     .may_be_copied = refs_file_name_needs_folder(refs_str_from(file->name))},
+        .known = *now};
+    if (!file->was.has_size || now->size == REFS_SOURCE_UNKNOWN) return REFS_OK;
+    REFS_TRY(refs_fetcher_location_id(fetcher, file->location, &seen.id, err));
+    const refs_status status = refs_fetcher_check(fetcher, target->session.changed, &seen, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: %s", target->name, file->location);
+    return status;
 }
 
 void tool_target_close(tool_target *target) {

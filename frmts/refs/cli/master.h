@@ -17,6 +17,7 @@ typedef struct tool_master {
     refs_buf how;             /**< how they were combined (combine_how.h), or empty */
     bool is_indexed;          /**< by refs index: it says along which dimensions */
     refs_master_options options;
+    bool is_edited; /**< it has all values itself, and another program changed some */
 } tool_master;
 
 /** A master that is written or added to, with what reads and sends it. */
@@ -43,5 +44,18 @@ typedef enum tool_target_kind {
 
 /** Reads it; of a set, nothing more than what it is. */
 refs_status tool_target_read(tool_target *target, tool_target_kind *kind, refs_error *err);
+
+/** Lists the files of a master; its aggregations must be open. */
+refs_status tool_list_files(const tool_session *session, const tool_set *master,
+                            refs_master_files *files, refs_error *err);
+
+/** Fails for a file of the master that could not be opened. */
+refs_status tool_target_fail(const tool_target *target, refs_status status,
+                             const refs_error *problem, refs_error *err);
+
+/** Compares a file of the master, which is read again, with its recorded state: fails or warns if
+ * it changed, as a read does (refs_fetcher_check). */
+refs_status tool_target_check(const tool_target *target, size_t number,
+                              const refs_vfs_validators *now, refs_error *err);
 
 #endif

@@ -92,6 +92,9 @@ void refs_master_options_of(const refs_vfs *vfs, const char *location, const ref
  * change it, or make other files of it, copy its attributes. */
 bool refs_cfa_is_as_written(const char *path, refs_str mark);
 
+/** Whether it has other values or attributes than it was written with; false if that is unknown. */
+bool refs_cfa_is_edited(const char *path, refs_str mark);
+
 typedef struct refs_master refs_master;
 
 /** Begins the master at the local `path`. REFS_INVALID for CFA-0.5 as netCDF-3. */

@@ -38,6 +38,10 @@ bool refs_cfa_is_as_written(const char *path, refs_str mark) {
     return false;
 }
 
+bool refs_cfa_is_edited(const char *path, refs_str mark) {
+    return false;
+}
+
 bool refs_cfa__file_finds_dimension(const nc_file *file, int group, const char *name,
                                     uint64_t size) {
     return false;

@@ -144,18 +144,29 @@ refs_status refs_cfa__file_mark(nc_file *file, refs_error *err) {
     return code == NC_NOERR ? REFS_OK : refs_cfa__nc_fail(file, code, "", err);
 }
 
-bool refs_cfa_is_as_written(const char *path, refs_str mark) {
+/* Sets the mark that a file would get now; false without one that has a digest. */
+static bool find_mark(const char *path, char *mark, size_t size) {
     /* HDF5 reads strings of a file that is open twice by the handle that read their type first,
      * which may be closed by then (H5T__conv_vlen, HDF5 1.10). So one file is open at a time. */
     static pthread_mutex_t one_file_lock = PTHREAD_MUTEX_INITIALIZER;
-    char now[64];
     int id;
     REFS_LOCKED(&one_file_lock);
     if (refs_cfa__nc_check_name(path, path, NULL) != REFS_OK ||
         refs_cfa__nc_load(NULL) != REFS_OK || NC(nc_open(path, NC_NOWRITE, &id)) != NC_NOERR)
         return false;
     refs_cfa__nc_hush(); /* opening the first file lets HDF5 print */
-    const refs_status status = print_mark(id, now, sizeof now);
+    const refs_status status = print_mark(id, mark, size);
     (void)NC(nc_close(id));
-    return status == REFS_OK && refs_str_is(mark, now);
+    return status == REFS_OK;
+}
+
+bool refs_cfa_is_as_written(const char *path, refs_str mark) {
+    char now[64];
+    return find_mark(path, now, sizeof now) && refs_str_is(mark, now);
+}
+
+bool refs_cfa_is_edited(const char *path, refs_str mark) {
+    char now[64];
+    const bool has_digest = refs_str_ends(mark, ")");
+    return has_digest && find_mark(path, now, sizeof now) && !refs_str_is(mark, now);
 }
