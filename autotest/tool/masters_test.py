@@ -490,6 +490,19 @@ class Masters(Property):
                     self.assertIn(problem, message)
                     self.assertFalse(os.path.exists("x.json") or os.path.exists("x.nca"))
 
+    def test_append_names_files_that_are_there_already(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(4)]
+        for output in ("s.json", "s.parq", "s.nc", "s.nca"):
+            options = ("--format", "cfa") if output.endswith(".nca") else ()
+            for added, new in (("some.nca", files[1:3]), ("none.nca", files[:2])):
+                self.combine(output, *files[:2], options=options)
+                self.combine(added, *new, options=("--format", "cfa"))
+                said = self.fail("append", output, added)
+                self.assertRegex(said, rf"{new[0]} of .*{added}: {output} already has this (source|fragment): leave it out or")
+                self.check_values(output, files[:2])
+                self.fail("append", output, added, files[3], "--skip-errors")
+                self.check_values(output, sorted({*files[:2], *new, files[3]}))
+
     def test_append_finds_files_as_readers_do(self):
         """By the base of CFA-0.4, and by the substitutions of the drafts after it."""
         os.mkdir("sub")

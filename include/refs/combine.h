@@ -363,6 +363,9 @@ refs_status refs_combine_open_name(const refs_names_host *host, const refs_combi
  * file. */
 bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t size);
 
+/** The first master among the sources that has a file, or NULL. `masters` may be NULL. */
+const char *refs_combine_master_of(const refs_combine_masters *masters, const char *file);
+
 /** Fails with the status and the message of a source that cannot be opened, and with advice if it
  * is a file of a master, or a folder or pattern on an HTTP server. `masters` may be NULL. */
 refs_status refs_combine_fail_source(const refs_combine_masters *masters, const char *name,

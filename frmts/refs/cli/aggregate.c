@@ -120,16 +120,21 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     return REFS_OK;
 }
 
+static refs_status fail_repeated(const aggregation *all, const char *name, refs_error *err) {
+    REFS_SCOPED_BUF shown = REFS_BUF_INIT;
+    REFS_TRY(tool_show_source(all->options.masters, name, &shown, err));
+    return refs_fail(err, REFS_INVALID,
+                     "%s: %s already has this fragment: leave it out or, if it has changed, %s",
+                     (const char *)shown.data, all->output, refs_index_again());
+}
+
 static refs_status add_source(aggregation *all, size_t number, refs_error *err) {
     source *of = &all->sources[number];
     const char *name = all->names.items[number];
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     open_source opened = {.format = NULL};
     if (of->is_added) return REFS_OK;
-    if (of->is_repeated)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: %s already has this fragment: leave it out or, if it has changed, %s",
-                         name, all->output, refs_index_again());
+    if (of->is_repeated) return fail_repeated(all, name, err);
     of->now.size = REFS_SOURCE_UNKNOWN;
     refs_status status = REFS_OK;
     if (of->named == NULL) status = name_source(all, name, &of->named, err);

@@ -388,10 +388,11 @@ static refs_status locate(const char *name, refs_buf *location, refs_error *err)
 
 static refs_status check_new(const build *all, refs_combine_sources *sources, const char *name,
                              refs_error *err) {
-    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    REFS_SCOPED_BUF location = REFS_BUF_INIT, shown = REFS_BUF_INIT;
     REFS_TRY(locate(name, &location, err));
-    return refs_combine_sources_check_new(sources, (const char *)location.data, name, all->output,
-                                          err);
+    REFS_TRY(tool_show_source(all->options.masters, name, &shown, err));
+    return refs_combine_sources_check_new(sources, (const char *)location.data,
+                                          (const char *)shown.data, all->output, err);
 }
 
 /* With another selection, more steps of a known source may be added. */
@@ -462,7 +463,7 @@ static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error 
                      all->output);
 }
 
-/* --stdin: a repeated name does not prevent the others from being added. */
+/* A repeated name does not prevent the others from being added. */
 static refs_status leave_out_repeated(build *all, refs_error *err) {
     const bool grows = all->grown != NULL || all->master->files.n > 0;
     refs_combine_sources *sources = NULL;
@@ -753,6 +754,7 @@ static refs_status read_files(build *all, refs_error *err) {
     REFS_SCOPED_BUF replaced = REFS_BUF_INIT;
     for (;;) {
         refs_error problem = REFS_ERROR_INIT;
+        REFS_TRY(leave_out_repeated(all, err));
         const refs_status status = read_sources(all, &problem);
         const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
                                           all->n_own};
@@ -978,7 +980,6 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
                   "%s: another program edited it: values and attributes become those of its "
                   "sources, which append reads again",
                   all->output);
-    REFS_TRY(leave_out_repeated(all, err));
     REFS_TRY(read_files(all, err));
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));

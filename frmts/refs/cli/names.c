@@ -143,3 +143,10 @@ refs_status tool_expand(const tool_session *session, const refs_name_list *argum
     for (size_t i = 0; i < arguments->n; i++) REFS_TRY(add_argument(&to, arguments->items[i], err));
     return REFS_OK;
 }
+
+refs_status tool_show_source(const refs_combine_masters *masters, const char *name, refs_buf *shown,
+                             refs_error *err) {
+    const char *master = refs_combine_master_of(masters, name);
+    return refs_buf_printf(shown, err, "%s%s%s", name, master != NULL ? " of " : "",
+                           master != NULL ? master : "");
+}

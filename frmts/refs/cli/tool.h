@@ -162,6 +162,10 @@ void tool_names_clear(tool_names *names);
 /** Adds a copy of a name. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
 
+/** Prints the name of a source, and that of the master that it is a file of. */
+refs_status tool_show_source(const refs_combine_masters *masters, const char *name, refs_buf *shown,
+                             refs_error *err);
+
 /* -- output.c -------------------------------------------------------------------------------------
  */
 

@@ -71,6 +71,10 @@ const char *refs_combine__name_master(const refs_combine_masters *masters, uint3
     return file != NULL && file->n > 0 ? file->uses[0].by->name : NULL;
 }
 
+const char *refs_combine_master_of(const refs_combine_masters *masters, const char *file) {
+    return refs_combine__name_master(masters, refs_combine__find_master_file(masters, file));
+}
+
 bool refs_combine__has_masters(const refs_combine_masters *masters) {
     return masters != NULL && masters->n > masters->n_before;
 }
@@ -130,7 +134,8 @@ static refs_status list_name(replacing *all, const char *name, refs_error *err) 
     const size_t n = all->listed.count;
     uint32_t id;
     REFS_TRY(add_key(&all->listed, name, &id, err));
-    return all->listed.count > n ? refs_buf_append(all->to, name, strlen(name) + 1, err) : REFS_OK;
+    return all->listed.count > n ? refs_buf_append_text(all->to, refs_str_from(name), err)
+                                 : REFS_OK;
 }
 
 static refs_status list_given(replacing *all, refs_error *err) {
@@ -212,14 +217,16 @@ static refs_status list_names(replacing *all, refs_error *err) {
             REFS_TRY(list_own(all, one, err));
         else if (one != NULL)
             REFS_TRY(list_files(all, one, err));
-        if (i < names->n_own ||
-            (one == NULL &&
-             refs_masters__find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE))
+        if (i < names->n_own) /* its files among those of other masters are added twice */
+            REFS_TRY(refs_buf_append_text(all->to, refs_str_from(names->items[i]), err));
+        else if (one == NULL &&
+                 refs_masters__find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE)
             REFS_TRY(list_name(all, names->items[i], err));
     }
     masters->n_before = masters->n;
     for (size_t i = 0; i < masters->n; i++)
-        if (masters->masters[i]->rest.count > 0)
+        if (masters->masters[i]->rest.count > 0 &&
+            refs_masters__find_key(&all->own, masters->masters[i]->name) == REFS_INTERN_NONE)
             REFS_TRY(list_name(all, masters->masters[i]->name, err));
     return REFS_OK;
 }

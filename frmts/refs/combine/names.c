@@ -111,8 +111,7 @@ refs_status refs_combine_fail_source(const refs_combine_masters *masters, const 
                                      refs_status status, const refs_error *problem,
                                      refs_error *err) {
     if (status != REFS_NOT_FOUND) return refs_fail(err, status, "%s", problem->message);
-    const uint32_t file = refs_combine__find_master_file(masters, name);
-    const char *master = refs_combine__name_master(masters, file), *advice = advice_for(name);
+    const char *master = refs_combine_master_of(masters, name), *advice = advice_for(name);
     if (master != NULL)
         return refs_fail(err, status,
                          "%s: it is a file of %s: restore it or, if it was moved, replace its name "
