@@ -503,6 +503,16 @@ class Masters(Property):
                 self.fail("append", output, added, files[3], "--skip-errors")
                 self.check_values(output, sorted({*files[:2], *new, files[3]}))
 
+    def test_one_master_becomes_another_without_its_dimensions(self):
+        files = [write(f"f{i}.nc", [i]) for i in range(3)]
+        for version in VERSIONS:
+            self.combine("m.nca", *files[:2], options=("--format", "cfa", "--cfa-version", version))
+            self.run_refs("index", "m.nca", "-o", "x.nc")
+            self.run_refs("append", "x.nc", files[2])
+            self.check_values("x.nc", files)
+            self.run_refs("index", "m.nca", "-o", "copy.json")
+            self.assertIn("copy.json: cannot append: it is the copy of a master", self.fail("append", "copy.json", files[2]))
+
     def test_append_finds_files_as_readers_do(self):
         """By the base of CFA-0.4, and by the substitutions of the drafts after it."""
         os.mkdir("sub")

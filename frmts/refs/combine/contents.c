@@ -239,9 +239,12 @@ static refs_status number_whole(refs_part_reader *in, refs_part_container *of, r
     return refs_part__number_scratch(in, &of->attributes, err);
 }
 
+/* One source is copied, but no master to another. */
 static bool may_be_replaced(const refs_part_reader *in) {
-    return in->rest == NULL && in->member->role == REFS_COMBINE_IS_FRAGMENT &&
-           !refs_combine__copies(in->combine);
+    const bool is_copied =
+        refs_combine__copies(in->combine) &&
+        !(refs_combine__is_aggregated(in->combine) && refs_set_is_file(in->part->set));
+    return in->rest == NULL && in->member->role == REFS_COMBINE_IS_FRAGMENT && !is_copied;
 }
 
 /* Whether an array is an aggregation whose fragments are combined individually. The files of a

@@ -173,7 +173,10 @@ static refs_status list_own(replacing *all, const refs_listed_master *one, refs_
     for (size_t k = 0; k < one->files.n; k++) {
         if (refs_masters__find_key(&all->own, one->files.items[k].location) == REFS_INTERN_NONE)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: is an aggregation of other files: combine those", one->name);
+                             "%s: cannot append: it is the copy of a master, an aggregation of "
+                             "other files: make it again of these files, or of the master with "
+                             "--along",
+                             one->name);
         REFS_TRY(use_file(all->masters, one, k, err));
     }
     return REFS_OK;
