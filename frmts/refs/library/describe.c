@@ -120,11 +120,14 @@ static bool may_declare_default(const refs_hierarchy *hierarchy, const refs_arra
            refs_cf_is_default_fill(&meta->dtype, meta->fill);
 }
 
-/* Only the attribute _FillValue declares missing values in version 3, not fill_value. */
+/* Only the attribute _FillValue declares missing values in version 3, not fill_value; and netCDF's
+ * default in masters. */
 static bool find_fill(const refs_hierarchy *hierarchy, const refs_array_meta *meta, void *fill) {
-    if (meta->zarr_format == 3 && !meta->was_v2 && meta->aggregation == NULL &&
-        refs_json_get(meta->attributes, FILL) == NULL)
-        return false;
+    const bool needs_attribute =
+        meta->aggregation != NULL
+            ? meta->has_fill && refs_cf_is_default_fill(&meta->dtype, meta->fill)
+            : meta->zarr_format == 3 && !meta->was_v2;
+    if (needs_attribute && refs_json_get(meta->attributes, FILL) == NULL) return false;
     if (refs_cf_declared_fill(hierarchy, meta, fill)) return true;
     if (!may_declare_default(hierarchy, meta)) return false;
     memcpy(fill, meta->fill, meta->dtype.size);
