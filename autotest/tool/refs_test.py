@@ -2712,6 +2712,20 @@ class Other(Folder):
         done = subprocess.run([REFS, "split", "m.nca", "-o", "o.nca", "-q"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stderr.count("its values are nodata"), 1, done.stderr)
 
+    def test_append_says_whether_a_source_that_it_knows_has_changed(self):
+        self.write("a.nc", [0])
+        run("index", "a.nc", "--along", "time", "-o", "a.json")
+        for options in (), ("--skip-errors",):
+            with self.subTest(options=options):
+                os.utime("a.nc", (1e9, 1e9))
+                run("index", "a.nc", "--along", "time", "-o", "a.json")
+                said = run("append", *options, "a.json", "a.nc", status=1)
+                self.assertIn("a.json already has this source, and it has not changed: leave it out", said)
+                os.utime("a.nc", (2e9, 2e9))
+                said = run("append", *options, "a.json", "a.nc", status=1)
+                self.assertRegex(said, "changed.* it was modified at 2033-" if not options else
+                                 "this source, and it has changed [(]it was modified at 2033-.*[)]: .*[(]refs index SOURCE[.]")
+
     def test_sources_that_changed_within_a_second_are_not_read(self):
         self.write("a.nc", [0])
         for name in ("a.json", "a.parq", "a.icechunk"):

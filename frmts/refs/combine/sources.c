@@ -159,17 +159,47 @@ static size_t count(refs_combine_sources *sources, const char *url) {
     return n;
 }
 
+/* Compares a local file with its recorded states [first, first + n): the difference from one of
+ * them, or "". False if nothing is known. */
+static bool compare(const refs_combine_sources *sources, size_t first, size_t n,
+                    const char *location, char text[320]) {
+    refs_vfs_validators now;
+    bool is_known = false;
+    if (!refs_vfs_is_local(sources->vfs, location) || !refs_vfs_ask(sources->vfs, location, &now))
+        return false;
+    text[0] = '\0';
+    for (size_t i = first; i < first + n; i++) {
+        const recorded *was = &sources->items[i];
+        const refs_expected expected = {
+            .modified_s = was->modified_s, .modified_ns = was->modified_ns, .size = was->size};
+        if (was->size == REFS_SOURCE_UNKNOWN) continue;
+        is_known = true;
+        if (refs_expected_differs(&expected, &now, text, 320)) return true;
+    }
+    return is_known;
+}
+
 refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
                                            const char *name, const char *set, refs_error *err) {
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
     REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
     REFS_TRY(refs_buf_append(&url, "", 1, err));
-    if (count(sources, (const char *)url.data) > 1)
+    const size_t n = count(sources, (const char *)url.data);
+    char changed[320];
+    if (n <= 1) return REFS_OK;
+    if (!compare(sources, find(sources, (const char *)url.data), n, location, changed))
         return refs_fail(err, REFS_INVALID,
                          "%s: %s already has this source: leave it out or, if it has changed, %s "
                          "(refs index SOURCE... -o %s)",
                          name, set, refs_index_again(), set);
-    return REFS_OK;
+    if (changed[0] == '\0')
+        return refs_fail(err, REFS_INVALID,
+                         "%s: %s already has this source, and it has not changed: leave it out",
+                         name, set);
+    return refs_fail(err, REFS_INVALID,
+                     "%s: %s already has this source, and it has changed (%s): %s "
+                     "(refs index SOURCE... -o %s)",
+                     name, set, changed, refs_index_again(), set);
 }
 
 refs_status refs_combine_sources_each(refs_combine_sources *sources,
