@@ -97,10 +97,7 @@ class Repositories(Steps):
                          ["refs combine: 2 sources", "Repository initialized"])
         run("index", self.write(0, 3), self.write(3, 2), "--along", "time", "-o", "indexed.icechunk")
         self.assertEqual(history("indexed.icechunk")["snapshots"][0]["message"], "refs index: 2 sources")
-        self.assertRegex(run("convert", "all.icechunk", "-o", "all.parq", status=1),
-                         "^refs: all.parq: Parquet sets can hold only Zarr version 2, and zarr.json is of version 3: write JSON "
-                         r"\(a name that ends in .json\), or version 2 by refs combine with --along and a dimension\n$")
-        run("combine", "all.icechunk", "--along", "time", "-o", "all.parq")
+        run("convert", "all.icechunk", "-o", "all.parq")
         self.check("all.parq", range(5))
 
     def test_are_chosen_by_the_option_whatever_the_name(self):
@@ -121,10 +118,46 @@ class Repositories(Steps):
         self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
         run("combine", "0.icechunk", "--along", "time", "-o", "again.json")
         self.assertEqual(run("diff", "0.json", "again.json"), "")
+        for copy in "copy.json", "copy.parq":
+            run("convert", "0.icechunk", "-o", copy)
+            self.assertEqual(run("diff", "0.json", copy), "")
         for names in ("0.json", "0.icechunk"), ("0.icechunk", "0.json"):
             self.assertRegex(run("diff", *names, status=1),
-                             "^refs: (still|t|time): expected two sets of one version of Zarr, found versions [23] and [23]: write the one of "
-                             r"version 3 as version 2 \(refs combine with --along and a dimension\), and compare that\n$")
+                             "^refs: (still|t|time): expected two sets of one version of Zarr, found versions [23] and [23]: write the "
+                             r"repository as a set in JSON \(refs convert\), which is of version 2 again, and compare that\n$")
+
+    def test_give_maps_without_a_time_again(self):
+        """A separator and a fill value of NaN are spelled as before."""
+        still = document([2], [1], "<f4") | {"fill_value": "NaN", "dimension_separator": "."}
+        slashes = document([2, 2], [1, 1], "<i4") | {"dimension_separator": "/"}
+        refs = {".zgroup": '{"zarr_format":2}', "g/.zgroup": '{"zarr_format":2}', "g/.zattrs": '{"title":"x"}',
+                "g/map/.zarray": json.dumps(still), "g/map/.zattrs": '{"_ARRAY_DIMENSIONS":["y"],"_FillValue":"NaN"}',
+                "g/map/0": "base64:AACAPw==", "g/map/1": "base64:AAAAQA==",
+                "s/.zarray": json.dumps(slashes), "s/1/0": "base64:BwAAAA=="}
+        with open("map.json", "w") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        run("convert", "map.json", "-o", "map.icechunk")
+        for copy in "copy.json", "copy.parq":
+            run("convert", "map.icechunk", "-o", copy)
+            self.assertEqual(run("diff", "map.json", copy, status=1), "s/.zarray: other metadata\n"
+                             "s/1/0: only in the first\ns/1.0: only in the second\n")
+            root = gdal.OpenEx(f"REFS:{copy}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            self.assertEqual(root.OpenMDArrayFromFullname("/g/map").ReadAsArray().tolist(), [1, 2])
+            self.assertEqual(root.OpenMDArray("s").ReadAsArray().tolist(), [[0, 0], [7, 0]])
+
+    def test_leave_version_3_alone_if_it_never_was_version_2(self):
+        array = {"zarr_format": 3, "node_type": "array", "shape": [1], "data_type": "int32", "fill_value": 0,
+                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1]}}, "attributes": {},
+                 "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                 "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}
+        with open("other.json", "w") as file:
+            json.dump({"version": 1, "refs": {"zarr.json": '{"zarr_format":3,"node_type":"group"}',
+                                              "a/zarr.json": json.dumps(array), "a/c/0": "base64:BwAAAA=="}}, file)
+        run("convert", "other.json", "-o", "copy.json")
+        self.assertEqual(run("diff", "other.json", "copy.json"), "")
+        self.assertRegex(run("convert", "other.json", "-o", "all.parq", status=1),
+                         "^refs: all.parq: Parquet sets can hold only Zarr version 2, and zarr.json is of version 3: write JSON "
+                         r"\(a name that ends in .json\), or version 2 by refs combine with --along and a dimension\n$")
 
     def test_declare_the_fill_values_that_kerchunk_moved_into_the_metadata(self):
         """xarray masks the fill_value of Zarr 2, and of Zarr 3 the attribute alone."""

@@ -345,11 +345,12 @@ static refs_status check_versions(const comparison *at, refs_error *err) {
             refs_hierarchy_find_array(at->sets[1].hierarchy, refs_str_from(one->path + 1));
         if (other != NULL && one->status == REFS_OK && other->status == REFS_OK &&
             one->zarr_format != other->zarr_format)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: expected two sets of one version of Zarr, found versions %d and "
-                             "%d: write the one of version 3 as version 2 (refs combine with "
-                             "--along and a dimension), and compare that",
-                             one->path + 1, one->zarr_format, other->zarr_format);
+            return refs_fail(
+                err, REFS_UNSUPPORTED,
+                "%s: expected two sets of one version of Zarr, found versions %d and "
+                "%d: write the repository as a set in JSON (refs convert), which is of "
+                "version 2 again, and compare that",
+                one->path + 1, one->zarr_format, other->zarr_format);
     }
     return REFS_OK;
 }

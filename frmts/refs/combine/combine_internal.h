@@ -151,7 +151,7 @@ typedef struct refs_combine_array {
     uint8_t missing_value[16]; /**< … this one */
     uint32_t prefix;           /**< of chunk keys */
     uint32_t part_prefix;      /**< of chunk keys in the part, with its groups */
-    char separator;
+    char separator, part_separator;
     size_t rank; /**< 0 if one value was taken for all along `constant_rank` dimensions */
     size_t constant_rank;
     uint64_t *shape; /**< four lists of either rank each */
@@ -1312,6 +1312,10 @@ refs_status refs_combine__pack(refs_packer *packer, const refs_ref *ref, refs_st
 
 /** The keys of the chunks of an array. */
 refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combine_array *array);
+
+/** Their keys in the part. */
+refs_chunk_keys refs_combine__keys_in_part(const refs_intern *strings,
+                                           const refs_combine_array *array);
 
 /** The number of a chunk. */
 uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index);

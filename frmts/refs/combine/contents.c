@@ -118,7 +118,7 @@ static refs_status add_document(refs_part_reader *in, refs_str key, refs_error *
     if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
         return REFS_OK;
     const refs_str inside = refs_str_part(key, group.size, key.size);
-    if (refs_str_is(name, "zarr.json") && !refs_combine__copies(in->combine))
+    if (refs_str_is(name, "zarr.json") && !in->keeps_version)
         return add_group_of_version_3(in, folder, inside, err);
     in->scratch.size = 0;
     REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
@@ -411,8 +411,19 @@ static refs_status find_others(refs_part_reader *in, refs_error *err) {
     return status;
 }
 
+/* Whether a copy has metadata of version 3: in Icechunk, and if an array never was of version 2. */
+static bool keeps_version(const refs_part_reader *in) {
+    bool was_v2 = in->combine->options.fills != REFS_COMBINE_FILLS_DECLARED;
+    for (size_t i = 0; was_v2 && i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        was_v2 = meta->zarr_format == 2 || meta->was_v2;
+    }
+    return refs_combine__copies(in->combine) && !was_v2;
+}
+
 static refs_status open_source(refs_part_reader *in, refs_error *err) {
     REFS_TRY(refs_combine__source_open(&in->combine->options, in->part->set, &in->source, err));
+    in->keeps_version = keeps_version(in);
     return refs_cf_find_roles(in->source.hierarchy, &in->roles, err);
 }
 

@@ -82,7 +82,7 @@ static refs_status copy_array(copying *at, const refs_combine_array *array, refs
                                         .bytes = refs_bytes_view(values.data, values.size)};
         return at->sink->chunk(at->sink->self, &chunk, err);
     }
-    keys.prefix = refs_combine__text(combine, array->part_prefix);
+    keys = refs_combine__keys_in_part(&combine->strings, array);
     at->array = array;
     const refs_chunk_visitor visitor = {copy_one, at};
     const refs_status status = refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);

@@ -115,6 +115,7 @@ static refs_status set_shape(refs_part_reader *in, const refs_array_meta *meta,
     REFS_TRY(refs_part__cut_shape(in, meta, array, err));
     const bool was_v3 = meta->zarr_format == 3 && !array->is_v3;
     array->separator = was_v3 ? '.' : meta->separator;
+    array->part_separator = meta->separator;
     const refs_part_container *whole = refs_part__container_of(in, meta->path);
     const char *path = whole != NULL ? whole->meta->path : meta->path;
     REFS_TRY(refs_part__number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
@@ -180,7 +181,7 @@ static refs_status restore_members(refs_part_reader *in, uint32_t document, refs
 static refs_status take_version_3(refs_part_reader *in, const refs_array_meta *meta,
                                   refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    if (refs_combine__copies(in->combine)) return REFS_OK;
+    if (in->keeps_version) return REFS_OK;
     in->scratch.size = 0;
     refs_status status = refs_combine__write_v2(meta, &in->scratch, &problem);
     if (status == REFS_OK) status = restore_members(in, array->document, &in->scratch, &problem);
@@ -191,11 +192,11 @@ static refs_status take_version_3(refs_part_reader *in, const refs_array_meta *m
     else
         REFS_TRY(refs_part__number_scratch(in, &array->document, err));
     if (status == REFS_UNSUPPORTED && !refs_combine__is_of_fields(in->combine)) return REFS_OK;
+    array->is_v3 = status == REFS_UNSUPPORTED;
+    if (!meta->named_dims && refs_json_size(meta->attributes) == 0) return REFS_OK;
     in->scratch.size = 0;
     REFS_TRY(refs_combine__write_v2_attributes(meta, &in->scratch, err));
-    REFS_TRY(refs_part__number_scratch(in, &array->attributes, err));
-    array->is_v3 = status == REFS_UNSUPPORTED;
-    return REFS_OK;
+    return refs_part__number_scratch(in, &array->attributes, err);
 }
 
 /* Reads recorded holes, and the fill value from before there were any. */

@@ -24,6 +24,13 @@ refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combin
     return keys;
 }
 
+refs_chunk_keys refs_combine__keys_in_part(const refs_intern *strings,
+                                           const refs_combine_array *array) {
+    const refs_chunk_keys keys = {refs_intern_get(strings, array->part_prefix),
+                                  array->part_separator, array->rank, array->n};
+    return keys;
+}
+
 uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < rank; dim++) number = number * n[dim] + index[dim];

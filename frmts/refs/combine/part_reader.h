@@ -25,6 +25,7 @@ typedef struct refs_part_reader {
     refs_intern *strings;
     refs_combine_source source;
     refs_cf_role *roles; /**< of all arrays of the source, by number */
+    bool keeps_version;  /**< metadata of version 3 stay as they are */
     refs_buf group;      /**< the selected group, with a slash before and after it; or "/" */
     refs_intern wanted;  /**< paths of the selected arrays; empty: all */
     refs_intern urls;

@@ -264,8 +264,7 @@ static refs_status use_member(const refs_combine *combine, const refs_combine_me
     const refs_chunk_visitor visitor = {use, at};
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_combine_array *array = &member->arrays[i];
-        refs_chunk_keys keys = refs_combine__keys(&combine->strings, array);
-        keys.prefix = refs_combine__text(combine, array->part_prefix);
+        const refs_chunk_keys keys = refs_combine__keys_in_part(&combine->strings, array);
         at->is_of_all = is_of_all(combine, member, array);
         REFS_TRY(refs_set_each_chunk(member->set, &keys, &visitor, err));
     }

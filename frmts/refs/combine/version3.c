@@ -154,6 +154,7 @@ refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_
         if (!refs_str_is(name, "_ARRAY_DIMENSIONS"))
             REFS_TRY(refs_json_write_member(name, refs_json_at(meta->attributes, i), text, err));
     }
+    if (!meta->named_dims) return refs_buf_append(text, "}", 1, err);
     REFS_TRY(refs_json_write_name(refs_str_from("_ARRAY_DIMENSIONS"), text, err));
     REFS_TRY(refs_buf_append(text, "[", 1, err));
     for (size_t dim = 0; dim < meta->rank; dim++) {

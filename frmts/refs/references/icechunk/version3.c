@@ -362,17 +362,21 @@ static refs_status write_attributes(const refs_json *attributes, char kind, refs
     return refs_buf_append(v3, "}", 1, err);
 }
 
+/* Whether a member says that keys have slashes, which they lose as keys of version 2 again. */
+static bool is_slash(refs_str name, const refs_json *value) {
+    return refs_str_is(name, "dimension_separator") && !refs_str_is(refs_json_text(value), ".");
+}
+
 /* Keeps members of version 2 unchanged, and missing values whose attribute was renamed, so that
  * this set converts back to what it was made from. refs/own_attributes.h describes this
  * extension. */
 static refs_status write_others(const refs_json *array, const refs_json *attributes, char kind,
                                 refs_buf *v3, refs_error *err) {
-    static const char *const said[] = {"zarr_format", "shape", "chunks", "dimension_separator",
-                                       NULL};
+    static const char *const said[] = {"zarr_format", "shape", "chunks", NULL};
     REFS_TRY(refs_buf_printf(v3, err, ",\"" REFS_V2_MEMBER "\":{\"must_understand\":false"));
     for (size_t i = 0; i < refs_json_size(array); i++) {
         const refs_str name = refs_json_name_at(array, i);
-        if (!refs_str_is_among(name, said))
+        if (!refs_str_is_among(name, said) && !is_slash(name, refs_json_at(array, i)))
             REFS_TRY(refs_json_write_member(name, refs_json_at(array, i), v3, err));
     }
     const refs_json *fill = refs_json_get(attributes, "_FillValue"),
