@@ -1038,6 +1038,26 @@ class Times(InFolder):
         self.assertEqual(read("named.json", "v").shape, (3, 2, 3))
         self.assertIn("differ, and are not tiles of one grid along time, step: name the concat dimensions (--along time --along step, or fewer)", run("index", *names[:2], "-o", "two.json", status=1))
 
+    def test_of_runs_with_some_lead_times_in_common_need_both_dimensions(self):
+        """No two have the same run, so that runs might follow from lead times: no advice to remove one."""
+        names = [write(f"run{run_time}.json", array("run", [], np.float64(run_time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                       array("step", ["step"], np.arange(float(n)), units="hours", standard_name="forecast_period"),
+                       array("v", ["step", "x"], np.full((n, 20), run_time, "<f4"), chunks=[1, 20], coordinates="run")) for run_time, n in ((0, 2), (12, 3))]
+        said = run("index", *names, "-o", "all.json", status=1).splitlines()[-1]
+        self.assertIn("run: differs between run0.json and run12.json, step 0 of step (", said)
+        run("index", *names, *said[said.rindex("(") + 1:-1].split(), "-o", "all.json")
+        self.assertEqual(read("all.json", "v").shape, (2, 3, 20))
+
+    def test_of_longitudes_a_turn_apart_are_not_tiles(self):
+        def part(name, time, first):
+            return write(name, array("time", ["time"], np.array([time], "f8"), units="days since 2020-01-01"),
+                         array("lat", ["lat"], np.arange(2.), units="degrees_north"), array("lon", ["lon"], first + np.arange(4.), units="degrees_east"),
+                         array("v", ["time", "lat", "lon"], np.zeros((1, 2, 4), "<f4")))
+
+        names = [part("a.json", 0, 5), part("b.json", 1, 5), part("c.json", 2, 365)]
+        self.assertIn("lon of a.json (5 to 8, 4 values) and of c.json (365 to 368, 4 values) differ by 360: write one range of longitudes into all sources, "
+                      "or leave one of them out\n", run("index", *names, "-o", "all.json", status=1))
+
     def test_of_runs_with_another_lead_time_each_need_both_dimensions(self):
         """A set that kept the lead time of the first run would take fields of another run in place of those that it has."""
         def part(time, step, kind, values):

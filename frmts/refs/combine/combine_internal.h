@@ -771,7 +771,12 @@ refs_status refs_combine__print_index(const refs_combine *combine,
 refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_combine_array *array,
                                      const char *const names[2], refs_str element, refs_error *err);
 
-/** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
+/** The time, lead time, member or level in which two parts differ, and along which parts are not
+ * combined; or NULL. */
+const refs_combine_array *refs_combine__find_other_dim(const refs_combine *combine,
+                                                       const refs_combine_member *const members[2]);
+
+/** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc", or what they differ in. */
 refs_status refs_combine__fail_twice(const refs_combine *combine,
                                      const struct refs_combine_result *result,
                                      const uint64_t *index,

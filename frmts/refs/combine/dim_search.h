@@ -80,6 +80,15 @@ void refs_dims__drop_valid_time(const refs_dim_search *all, refs_dim_list *list)
 /* -- no_dims.c ----------------------------------------------------------------------------------
  */
 
+/** Whether two parts have variables with dimensions, and none of them in common. */
+bool refs_dims__share_none(const refs_combine *combine,
+                           const refs_combine_member *const members[2]);
+
+/** Names the variables of both; `along` is the option that names a dimension. */
+refs_status refs_dims__fail_without_variable(const refs_combine *combine,
+                                             const refs_combine_member *const members[2],
+                                             const char *along, refs_error *err);
+
 /** Says why no dimension was found; `along` is the option that names one. */
 refs_status refs_dims__fail_for(const refs_dim_search *all, const char *along, refs_error *err);
 

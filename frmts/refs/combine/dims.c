@@ -1,5 +1,5 @@
 /* dims.c -- messages about concat dimensions and their steps. */
-#include "combine_internal.h"
+#include "dim_search.h"
 #include "refs/aggregation.h"
 #include "refs/clock.h"
 #include "refs/near_name.h"
@@ -58,14 +58,34 @@ refs_status refs_combine__print_index(const refs_combine *combine,
     return REFS_OK;
 }
 
+const refs_combine_array *
+refs_combine__find_other_dim(const refs_combine *combine,
+                             const refs_combine_member *const members[2]) {
+    for (size_t i = 0; i < members[0]->n_arrays; i++) {
+        const refs_combine_array *one = &members[0]->arrays[i],
+                                 *other = refs_combine__find(members[1], one->path);
+        size_t concat;
+        if (one->coordinate != REFS_COMBINE_COORDINATE_OTHER && other != NULL &&
+            !refs_combine__is_dim(combine, refs_combine__text(combine, one->name), &concat) &&
+            refs_dims__has_one_value(combine, one) && refs_dims__has_one_value(combine, other) &&
+            !refs_combine__are_one_coordinate(combine, one, other))
+            return one;
+    }
+    return NULL;
+}
+
 refs_status refs_combine__fail_twice(const refs_combine *combine, const refs_combine_result *result,
                                      const uint64_t *index,
                                      const refs_combine_member *const members[2], refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_combine__print_index(combine, result, index, &text, err));
+    const char *const names[2] = {members[0]->name, members[1]->name};
+    const refs_combine_array *dim = refs_combine__find_other_dim(combine, members);
+    if (dim != NULL)
+        return refs_combine__fail_apart(combine, dim, names, refs_buf_text(&text), err);
     return refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
                      REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,
-                     (const char *)text.data, members[0]->name, members[1]->name);
+                     (const char *)text.data, names[0], names[1]);
 }
 
 /* -- names ------------------------------------------------------------------------------------- */

@@ -74,9 +74,9 @@ static refs_status fail_between(const refs_combine_member *const members[2], con
         one, other, along);
 }
 
-static refs_status fail_without_variable(const refs_combine *combine,
-                                         const refs_combine_member *const members[2],
-                                         const char *along, refs_error *err) {
+refs_status refs_dims__fail_without_variable(const refs_combine *combine,
+                                             const refs_combine_member *const members[2],
+                                             const char *along, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     const refs_combine_member *const other_way[2] = {members[1], members[0]};
     REFS_TRY(list_variables(combine, members, &text, err));
@@ -88,9 +88,9 @@ static refs_status fail_without_variable(const refs_combine *combine,
                      (int)text.size, (const char *)text.data, along);
 }
 
-/* Whether both have variables with dimensions, and none of them in common: scalars that they share,
- * such as grid mappings, only describe others. */
-static bool share_none(const refs_combine *combine, const refs_combine_member *const members[2]) {
+/* Scalars that they share, such as grid mappings, only describe others. */
+bool refs_dims__share_none(const refs_combine *combine,
+                           const refs_combine_member *const members[2]) {
     size_t n[2] = {0, 0};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < members[k]->n_arrays; i++) {
@@ -108,8 +108,8 @@ refs_status refs_dims__fail_for(const refs_dim_search *all, const char *along, r
                                                 &combine->members[combine->n_members - 1]};
     compared lists = {REFS_BUF_INIT, REFS_BUF_INIT, 0};
     refs_status status = REFS_OK;
-    if (!all->has_variable || share_none(combine, ends))
-        return fail_without_variable(combine, ends, along, err);
+    if (!all->has_variable || refs_dims__share_none(combine, ends))
+        return refs_dims__fail_without_variable(combine, ends, along, err);
     for (size_t i = 0; i < ends[0]->n_arrays && status == REFS_OK; i++) {
         const refs_combine_array *one = &ends[0]->arrays[i];
         const refs_combine_array *other = refs_combine__find(ends[1], one->path);

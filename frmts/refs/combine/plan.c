@@ -1,5 +1,5 @@
 /* plan.c -- orders the steps of all parts along the concat dimensions. */
-#include "combine_internal.h"
+#include "dim_search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,12 +105,15 @@ static refs_status add_steps(concat_steps *all, size_t number, refs_error *err) 
 }
 
 static refs_status fail_kinds(const concat_steps *all, size_t one, size_t other, refs_error *err) {
-    const size_t numbers[2] = {one < other ? one : other, one < other ? other : one};
-    const refs_combine_member *members[2], *without = NULL;
-    for (size_t i = 0; i < 2; i++) {
-        members[i] = &all->combine->members[numbers[i]];
+    const refs_combine_member *const members[2] = {
+        &all->combine->members[one < other ? one : other],
+        &all->combine->members[one < other ? other : one]};
+    const refs_combine_member *without = NULL;
+    for (size_t i = 0; i < 2; i++)
         if (members[i]->axes[all->concat].array == REFS_COMBINE_NONE) without = members[i];
-    }
+    if (all->combine->options.dims_are == REFS_COMBINE_GUESSED &&
+        refs_dims__share_none(all->combine, members))
+        return refs_dims__fail_without_variable(all->combine, members, "--along", err);
     const char *master = without != NULL ? refs_combine__name_master(all->combine->options.masters,
                                                                      without->master_file)
                                          : NULL;

@@ -85,6 +85,8 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     }
     refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     const char *const names[2] = {at->member->name, other->name};
+    const refs_combine_member *const members[2] = {at->member, other};
+    const refs_combine_array *dim = refs_combine__find_other_dim(combine, members);
     if (status == REFS_OK && to->differs != NULL && refs_combine__places_fields(combine, at)) {
         status = refs_combine__fail_apart(combine, result->like, names, refs_buf_text(&text), err);
     } else if (status == REFS_OK && to->differs != NULL) {
@@ -94,7 +96,9 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
                   REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
                   other->name, text.size > 0 ? " at " : "", (int)text.size,
                   (const char *)text.data);
-    } else if (status == REFS_OK)
+    } else if (status == REFS_OK && dim != NULL)
+        status = refs_combine__fail_apart(combine, dim, names, refs_buf_text(&text), err);
+    else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "%.*s: values of %.*s differ between %s and %s: remove one of them",
                            REFS_STR_ARG(refs_combine__text(combine, result->path)), (int)text.size,

@@ -4,6 +4,7 @@
  * Times, lead times, members and scalars are not grids: values may be missing between them. But if
  * parts differ in scalar times alone, and each from all others in each of them, nothing shows that
  * there is more than one dimension. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "combine_internal.h"
@@ -68,6 +69,31 @@ static refs_status list_dims(const refs_combine *combine, const char *before, co
     return refs_buf_append(text, "", 1, err);
 }
 
+/* Whether the coordinate of a part has longitudes or latitudes. */
+static bool is_grid(const refs_combine *combine, size_t concat, size_t number) {
+    const refs_combine_member *member = &combine->members[number];
+    const uint32_t i = member->axes[concat].array;
+    return i != REFS_COMBINE_NONE && member->arrays[i].is_grid;
+}
+
+/* Whether two coordinates have the same longitudes, one of them 360 further. */
+static bool differ_by_turn(const refs_combine *combine, size_t concat, const size_t members[2]) {
+    const refs_values one = coordinate_of(combine, concat, members[0]),
+                      other = coordinate_of(combine, concat, members[1]);
+    const uint64_t n = combine->members[members[0]].axes[concat].n;
+    if (!is_grid(combine, concat, members[0]) || !is_grid(combine, concat, members[1]) ||
+        combine->members[members[1]].axes[concat].n != n)
+        return false;
+    for (uint64_t i = 0; i < n; i++) {
+        const refs_value a = refs_combine__unpacked_at(&one, i),
+                         b = refs_combine__unpacked_at(&other, i);
+        if (!refs_combine__is_number(&a) || !refs_combine__is_number(&b) ||
+            fabs(fabs(a.number - b.number) - 360) > 1e-4)
+            return false;
+    }
+    return true;
+}
+
 static refs_status fail_pair(const refs_combine *combine, size_t concat, const size_t members[2],
                              refs_error *err) {
     REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT,
@@ -75,6 +101,12 @@ static refs_status fail_pair(const refs_combine *combine, size_t concat, const s
     REFS_TRY(describe(combine, concat, members[0], &one, err));
     REFS_TRY(describe(combine, concat, members[1], &other, err));
     REFS_TRY(describe_value(combine, concat, members, &value, err));
+    if (differ_by_turn(combine, concat, members))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s of %.*s and of %.*s differ by 360: write one range of longitudes into "
+                         "all sources, or leave one of them out",
+                         combine->options.dims[concat], (int)one.size, (const char *)one.data,
+                         (int)other.size, (const char *)other.data);
     REFS_TRY(list_dims(combine, "", ", ", &dims, err));
     REFS_TRY(list_dims(combine, "--along ", " ", &options, err));
     return refs_fail(err, REFS_UNSUPPORTED,
