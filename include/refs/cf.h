@@ -101,10 +101,10 @@ typedef struct refs_cf_options {
  * A part selects from one end to the other, both included, in either order. Both ends are read in
  * the same way, the first of these that fits the axis: with "#", an index from 0; a label of a text
  * coordinate; on a time axis, a period of ISO 8601, from "2020" to "2020-01-01T06:00:00.000", in
- * the axis's calendar; a value of the coordinate, to the precision of its type; an index from 0
- * without "#"; a period or a value that bounds a range. A note reports a number that is both a
- * value of the axis and the index of another element. "850." is never an index. A part is first
- * tried as one end, then split at each colon from left to right, because a time may contain
+ * the axis's calendar; a value of the coordinate, to the precision of its type; on an axis without
+ * a coordinate, an index from 0 without "#"; a period or a value that bounds a range. A note
+ * reports a number that is both a value of the axis and the index of another element. A part is
+ * first tried as one end, then split at each colon from left to right, because a time may contain
  * colons. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \

@@ -2,6 +2,7 @@
 #include "cf_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Elements that a message lists if something is not found. */
 enum { SHOWN_ELEMENTS = 4 };
@@ -155,48 +156,35 @@ static size_t count_there(const subject *of, const request *wanted) {
     return n;
 }
 
-static bool find_reading(const subject *of, refs_str text, request *wanted) {
-    for (size_t i = 0; i < N_READINGS; i++)
-        if (read_as(&readings[i], of, text, wanted) && count_there(of, wanted) == wanted->n_ends)
-            return true;
-    if (read_as(&bare_index, of, text, wanted)) return true;
+/* The first reading that the text can have, whether or not the axis has the elements. */
+static bool read_any(const subject *of, refs_str text, request *wanted) {
     for (size_t i = 0; i < N_READINGS; i++)
         if (read_as(&readings[i], of, text, wanted)) return true;
     return false;
 }
 
-/* Reports numbers that are treated as indices because the axis does not have these values. */
-static void note_fallback(const refs_notes *notes, const refs_cf_band_axis *axis, refs_str text) {
-    if (axis->values == NULL && axis->labels == NULL) return;
-    refs_note(notes, REFS_NOTE_WARNING,
-              "[%s=%.*s]: treated as indices from 0, because %s has no such value; write # before "
-              "each number for indices",
-              axis->name, REFS_STR_ARG(text), axis->name);
+/* False also for numbers that are no values of the axis, but may be meant as its indices. */
+static bool find_reading(const subject *of, refs_str text, request *wanted) {
+    for (size_t i = 0; i < N_READINGS; i++)
+        if (read_as(&readings[i], of, text, wanted) && count_there(of, wanted) == wanted->n_ends)
+            return true;
+    if (read_as(&bare_index, of, text, wanted))
+        return of->axis->values == NULL && of->axis->labels == NULL;
+    return read_any(of, text, wanted);
 }
 
-/* Reports numbers that are both indices and values of other elements. */
+/* Reports numbers that are also indices, of other elements. */
 static void note_second_reading(const refs_notes *notes, const subject *of, refs_str text,
                                 const request *taken) {
-    request index, other = {.n_ends = 0};
-    bool other_there = false;
+    request index;
     if (!read_as(&bare_index, of, text, &index)) return;
-    for (size_t i = 0; i < N_READINGS && !other_there; i++)
-        other_there = read_as(&readings[i], of, text, &other) && count_there(of, &other) > 0;
-    if (!other_there && taken->as == &bare_index) note_fallback(notes, of->axis, text);
-    if (!other_there) return;
-    span as_index = find_elements(of, &index), as_other = find_elements(of, &other);
-    if (as_index.first == as_other.first && as_index.end == as_other.end) return;
+    const span as_index = find_elements(of, &index), found = find_elements(of, taken);
+    if (as_index.first == found.first && as_index.end == found.end) return;
     const char *name = of->axis->name;
-    if (taken->as == &bare_index)
-        refs_note(notes, REFS_NOTE_WARNING,
-                  "[%s=%.*s]: treated as indices from 0, although %s has one of the two as a "
-                  "value; write # before each number for indices, or a point after it for values",
-                  name, REFS_STR_ARG(text), name);
-    else
-        refs_note(notes, REFS_NOTE_WARNING,
-                  "[%s=%.*s]: treated as values of %s, not as indices; write # before each number "
-                  "for indices",
-                  name, REFS_STR_ARG(text), name);
+    refs_note(notes, REFS_NOTE_WARNING,
+              "[%s=%.*s]: treated as values of %s, not as indices; write # before each number "
+              "for indices",
+              name, REFS_STR_ARG(text), name);
 }
 
 /* A part of a selection: all of it, and the texts before and after its "=". */
@@ -223,6 +211,58 @@ static refs_status fail_on_axis(refs_status status, const refs_cf_band_axis *axi
     REFS_TRY(list_elements(axis, &there, err));
     return refs_fail(err, status, "[%.*s]: %s; there are %llu: %.*s", REFS_STR_ARG(part), why,
                      (unsigned long long)axis->n, REFS_STR_ARG(refs_buf_text(&there)));
+}
+
+/* Appends the correct syntax of a date: of "20200131" and "31.1.2020". */
+static refs_status suggest_date(const subject *of, refs_str text, refs_buf *why, refs_error *err) {
+    char given[16], date[16];
+    unsigned year, month, day;
+    int n = 0;
+    interval period;
+    if (text.size >= sizeof given) return REFS_OK;
+    (void)snprintf(given, sizeof given, "%.*s", REFS_STR_ARG(text));
+    if ((sscanf(given, "%4u%2u%2u%n", &year, &month, &day, &n) != 3 || n != 8) &&
+        sscanf(given, "%2u.%2u.%4u%n", &day, &month, &year, &n) != 3)
+        return REFS_OK;
+    (void)snprintf(date, sizeof date, "%04u-%02u-%02u", year % 10000, month % 100, day % 100);
+    return (size_t)n == text.size && read_period(of, refs_str_from(date), &period)
+               ? refs_buf_printf(why, err, " (write %s)", date)
+               : REFS_OK;
+}
+
+/* Appends the syntax of indices for numbers that may be meant as such. */
+static refs_status suggest_index(const subject *of, refs_str text, refs_buf *why, refs_error *err) {
+    const size_t colon = refs_str_find(text, ':');
+    request index;
+    if (of->axis->n == 0 || !read_as(&bare_index, of, text, &index)) return REFS_OK;
+    if (colon == SIZE_MAX)
+        return refs_buf_printf(why, err, " (for the index write #%.*s)", REFS_STR_ARG(text));
+    const refs_str first = refs_str_part(text, 0, colon),
+                   last = refs_str_part(text, colon + 1, text.size);
+    return refs_buf_printf(
+        why, err, " (for indices write #%.*s:#%.*s, for all values between %.*s.:%.*s.)",
+        REFS_STR_ARG(first), REFS_STR_ARG(last), REFS_STR_ARG(first), REFS_STR_ARG(last));
+}
+
+/* Appends the elements on either side of the value, if the list of all elements is cut. */
+static refs_status list_neighbours(const subject *of, refs_str text, refs_buf *why,
+                                   refs_error *err) {
+    const uint64_t n = of->axis->n;
+    uint64_t below = n, above = n;
+    request wanted;
+    if (n <= SHOWN_ELEMENTS || !read_any(of, text, &wanted) || wanted.n_ends != 1 ||
+        wanted.as->key == key_position)
+        return REFS_OK;
+    for (uint64_t i = 0; i < n; i++) {
+        const double key = wanted.as->key(of, i);
+        if (key < wanted.ends[0].low && (below == n || key > wanted.as->key(of, below))) below = i;
+        if (key > wanted.ends[0].high && (above == n || key < wanted.as->key(of, above))) above = i;
+    }
+    if (below == n || above == n) return REFS_OK;
+    REFS_TRY(refs_buf_printf(why, err, ", which lies between "));
+    REFS_TRY(refs_cf__print_element(of->axis, below, why, err));
+    REFS_TRY(refs_buf_printf(why, err, " and "));
+    return refs_cf__print_element(of->axis, above, why, err);
 }
 
 /* Appends the correct syntax if only one end of a range of indices has #. */
@@ -266,9 +306,12 @@ static refs_status fail_on_value(const subject *of, const selection_part *part, 
     REFS_SCOPED_BUF why = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s", axis->name,
                              REFS_STR_ARG(text)));
+    REFS_TRY(list_neighbours(of, text, &why, err));
     const bool is_part = has_one_end(of, text);
     const size_t size = why.size;
     REFS_TRY(suggest_hash(axis, text, &why, err));
+    REFS_TRY(suggest_index(of, text, &why, err));
+    REFS_TRY(suggest_date(of, text, &why, err));
     if (is_part && why.size == size)
         REFS_TRY(refs_buf_printf(&why, err, ", only one end of it: select less"));
     REFS_TRY(refs_buf_append(&why, "", 1, err));

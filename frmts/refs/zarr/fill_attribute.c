@@ -31,12 +31,11 @@ static refs_status decode(const refs_json *value, double *number, bool *is_encod
     return status == REFS_NOMEM ? REFS_NOMEM : REFS_OK;
 }
 
-/* Formats a number like the parsers of files: without redundant signs and zeros in the exponent,
- * and as a string if JSON lacks it. */
+/* Formats a number like the parsers of files: without redundant signs and zeros in the exponent. */
 static refs_status write_number(double number, refs_buf *text, refs_error *err) {
     char digits[32];
-    if (isnan(number)) return refs_buf_printf(text, err, "\"NaN\"");
-    if (isinf(number)) return refs_buf_printf(text, err, "\"%sInfinity\"", number < 0 ? "-" : "");
+    if (isnan(number)) return refs_buf_printf(text, err, "NaN");
+    if (isinf(number)) return refs_buf_printf(text, err, "%sInfinity", number < 0 ? "-" : "");
     (void)snprintf(digits, sizeof digits, "%.17g", number);
     char *exponent = strchr(digits, 'e');
     if (exponent == NULL)
