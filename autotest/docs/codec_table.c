@@ -24,7 +24,7 @@ int main(void) {
     for (size_t i = 0; (type = refs_codec_at(i)) != NULL; i++) {
         print_names(type);
         if (type->missing != NULL)
-            printf(" | not in this build | needs %s |\n", type->missing);
+            printf(" | only in builds with this library | %s |\n", type->missing);
         else
             printf(" | %s | %s |\n", type->reads, type->library);
     }
@@ -35,9 +35,9 @@ int main(void) {
          "virtual-tiff's `ChunkyCodec`, are not in the table: they only say how elements lie in a "
          "chunk.\n"
          "\n"
-         "The output of a codec must have the size that the metadata of the array say: "
-         "more or less is\n"
-         "an error, except for chunks at the edge of an array that end where the array does.\n"
+         "The output of a codec must have the size that the metadata of the array say: another "
+         "size is\n"
+         "an error, but an edge chunk may omit what lies beyond the array.\n"
          "\n"
          "## Not decoded\n"
          "\n"
