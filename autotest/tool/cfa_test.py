@@ -1215,7 +1215,7 @@ class Combine(Folder):
         for arguments in (("combine", "--format", "cfa"), ("index",)):
             done = subprocess.run([REFS, *arguments, "a.nc", "b.nc", "-o", "all.nc"],
                                   capture_output=True, text=True, check=True)
-            self.assertIn("time: 1 gap; the first between 2000-01-02T00:00:00 (a.nc) and 2000-01-06T00:00:00 (b.nc), where a step is 1", done.stderr)
+            self.assertIn("time: 1 gap between 2000-01-02T00:00:00 (a.nc) and 2000-01-06T00:00:00 (b.nc), where a step is 1 (days)", done.stderr)
 
     def test_tiles_that_are_not_there_are_missing_where_dimensions_are_named(self):
         names = [f"{t}{y}.nc" for t, y in ((0, 0), (0, 1), (1, 0))]

@@ -2123,7 +2123,7 @@ class Refusals(Folder):
         names = [self.write(f"{hour}.nc", [hour]) for hour in (0, 1, 2, 5, 6, 7)]
         done = subprocess.run([REFS, "index", *names, "-o", "all.json"], capture_output=True,
                               text=True, check=True)
-        self.assertIn("time: 1 gap; the first between 2020-01-01T02:00:00 (2.nc)", done.stderr)
+        self.assertIn("time: 1 gap between 2020-01-01T02:00:00 (2.nc)", done.stderr)
 
     def test_tiles_that_are_not_there_are_named(self):
         names = [self.write(f"{hour}{y}.nc", [hour], y=6 * y) for hour in (0, 1, 2, 5, 6, 7) for y in (0, 1)]
@@ -2132,7 +2132,7 @@ class Refusals(Folder):
             there = [name for name in names if name not in missing]
             done = subprocess.run([REFS, "index", *there, *along, "-o", "all.json"], capture_output=True, text=True,
                                   check=True)
-            self.assertIn("time: 1 gap; the first between 2020-01-01T0" + "12"[missing[0] == "21.nc"], done.stderr)
+            self.assertIn("time: 1 gap between 2020-01-01T0" + "12"[missing[0] == "21.nc"], done.stderr)
             self.assertEqual("no source has time 2020-01-01T02:00:00, y 6 to 11" in done.stderr, missing[0] == "21.nc")
             self.assertEqual("; time 2020-01-01T05:00:00, y 0 to 5 (2 of 12 tiles)" in done.stderr, missing[-1] == "50.nc")
         whole = subprocess.run([REFS, "index", *names, *along, "-o", "all.json"], capture_output=True,

@@ -788,16 +788,27 @@ static refs_status print_place(const concat_steps *all, const step *at, refs_buf
     return refs_combine__print_place(all->combine, all->concat, &value, text, NULL);
 }
 
+/* The unit of the coordinate, of times without their origin. */
+static refs_str unit_of_steps(const concat_steps *all) {
+    const refs_combine_array *array =
+        coordinate_of(&all->combine->members[all->steps[0].member], all->concat);
+    refs_str units = refs_combine__count_of(all->combine, array).units, word;
+    if (refs_cf_counts_since(units) && refs_str_next_word(&units, REFS_BLANKS, &word)) return word;
+    return units;
+}
+
 static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first, double usual) {
     const refs_combine *combine = all->combine;
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
+    const refs_str unit = unit_of_steps(all);
     REFS_SCOPED_BUF one = REFS_BUF_INIT, other = REFS_BUF_INIT;
     if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
         refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
-                  combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
-                  (const char *)one.data, combine->members[before->member].name, (int)other.size,
-                  (const char *)other.data, combine->members[after->member].name, usual);
+                  "%s: %zu gap%s between %.*s (%s) and %.*s (%s), where a step is %.15g%s%.*s%s",
+                  combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s; the first",
+                  (int)one.size, (const char *)one.data, combine->members[before->member].name,
+                  (int)other.size, (const char *)other.data, combine->members[after->member].name,
+                  usual, unit.size > 0 ? " (" : "", REFS_STR_ARG(unit), unit.size > 0 ? ")" : "");
 }
 
 /* Counts the missing steps of an axis that is otherwise equally spaced. */
@@ -821,9 +832,17 @@ static void drop_same_steps(concat_steps *all) {
     all->n = n;
 }
 
+/* Lead times often become sparser: that is no gap. */
+static bool are_lead_times(const concat_steps *all) {
+    const refs_combine_array *array =
+        coordinate_of(&all->combine->members[all->steps[0].member], all->concat);
+    return array->coordinate == REFS_COMBINE_COORDINATE_LEAD_TIME;
+}
+
 static refs_status look_for_gaps(concat_steps *all, refs_error *err) {
     drop_same_steps(all);
-    if (all->n < 4 || (!refs_combine__is_number(&all->steps[0].value))) return REFS_OK;
+    if (all->n < 4 || are_lead_times(all) || (!refs_combine__is_number(&all->steps[0].value)))
+        return REFS_OK;
     REFS_SCOPED double *widths = refs_calloc(2 * all->n, sizeof *widths);
     if (widths == NULL) return refs_fail_nomem(err);
     double *sorted = widths + all->n;
