@@ -104,6 +104,8 @@ class Repositories(Steps):
         run("convert", self.write(0, 2), "--format", "icechunk", "-o", "some.thing", "--message", "why")
         self.check("some.thing", range(2))
         self.assertEqual(history("some.thing")["snapshots"][0]["message"], "why")
+        for option in ("--record-size", "10"), ("--message", "why"):
+            self.assertIn(f"refs: {option[0]} is for ", run("convert", "0.json", *option, "-o", "x.json", status=2))
         self.assertIn('--format: expected json, parquet or icechunk, found "x"',
                       run("convert", "0.json", "--format", "x", "-o", "y", status=2))
         self.assertIn("x.nc: this file extension means an aggregation: leave out --format json",

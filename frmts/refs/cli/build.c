@@ -1188,10 +1188,22 @@ static tool_exit index_part(const tool_arguments *arguments) {
     return status == REFS_OK ? result : TOOL_FAILED;
 }
 
+/* Options of one format, which would have no effect on another. */
+static bool fits_format(const tool_arguments *arguments, refs_write_format format) {
+    const bool has_rows = arguments->record_size != NULL && format != REFS_WRITE_PARQUET,
+               has_commit = arguments->message != NULL && format != REFS_WRITE_ICECHUNK;
+    if (has_rows || has_commit)
+        fprintf(stderr, "refs: --%s is for %s: leave it out, or choose another output\n",
+                has_rows ? "record-size" : "message",
+                has_rows ? "sets in Parquet" : "Icechunk repositories");
+    return !has_rows && !has_commit;
+}
+
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     if (arguments->part != NULL) return index_part(arguments);
     if (!read_format(arguments, &options.format)) return TOOL_USAGE;
+    if (!fits_format(arguments, options.format)) return TOOL_USAGE;
     if (arguments->output != NULL && !has_known_name(arguments, options.format)) return TOOL_USAGE;
     return make(arguments, arguments->output, NEW_SET, &options, NULL);
 }
