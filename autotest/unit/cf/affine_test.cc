@@ -375,8 +375,8 @@ TEST(AffineOfUnreadableAxes, FailsUnlessCoordinatesAreOptional) {
         set.readStatus = status;
         EXPECT_EQ(set.tryToDescribe(), status);
         EXPECT_STREQ(set.error.message,
-                     "/lon: cannot read this coordinate variable (the open option "
-                     "COORDINATES=OPTIONAL opens the array without it): /lon: no values");
+                     "/lon: cannot read this coordinate variable: /lon: no values (without "
+                     "georeferencing, COORDINATES=OPTIONAL opens the array)");
         ASSERT_NE(set.description.unread, nullptr);
         EXPECT_STREQ(set.description.unread->path, "/lon");
     }

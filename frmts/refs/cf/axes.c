@@ -358,11 +358,13 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
         (status != REFS_UNSUPPORTED && status != REFS_NOT_FOUND) || is_raster_axis(variable);
     if (matters && input->unread != NULL && *input->unread == NULL) *input->unread = variable;
     if (matters && input->options.require_coordinates) {
-        refs_error_prefix(err,
-                          "%s: cannot read this coordinate variable (the open option "
-                          "COORDINATES=OPTIONAL opens the array without it)",
-                          variable->path);
-        return status;
+        REFS_SCOPED char *why = refs_str_copy(refs_str_from(err != NULL ? err->message : ""));
+        if (err == NULL || why == NULL) return status;
+        refs_error_clear(err);
+        return refs_fail(err, status,
+                         "%s: cannot read this coordinate variable: %s (without georeferencing, "
+                         "COORDINATES=OPTIONAL opens the array)",
+                         variable->path, why);
     }
     refs_note(&input->options.notes, REFS_NOTE_WARNING,
               "%s: coordinate variable ignored, and with it georeferencing or band values: %s",
