@@ -1,4 +1,5 @@
 /* session.c -- opens files by the process's session, see ncrefs.h. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,17 @@ static void print_redacted(const char *text) {
     fprintf(stderr, "ncrefs: %s\n", shown);
 }
 
+/* Whether a log has the line that tells how to see messages. */
+static atomic_bool is_hinted;
+
 void ncrefs_tell(const char *about, const refs_error *err) {
     REFS_SCOPED_BUF line = REFS_BUF_INIT;
     const char *what = err->message[0] != '\0' ? err->message : refs_status_text(err->status);
-    if (!is_verbose(isatty(STDERR_FILENO))) return;
+    if (!is_verbose(isatty(STDERR_FILENO))) {
+        const bool is_first = is_verbose(true) && atomic_exchange(&is_hinted, true) == false;
+        if (is_first) fprintf(stderr, "ncrefs: a call failed: NCREFS_VERBOSE=YES says why\n");
+        return;
+    }
     if (refs_buf_printf(&line, NULL, "%s: ", about) == REFS_OK &&
         refs_buf_append_text(&line, refs_str_from(what), NULL) == REFS_OK)
         print_redacted((const char *)line.data);
