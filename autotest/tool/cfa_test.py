@@ -497,7 +497,7 @@ class Combine(Folder):
                 file.createVariable("t", "f8", ("t",))[:] = step
                 file.createVariable("v", "f4" if step else "i2", ("t", "x"))[:] = step
         run("index", "0.nc", "1.nc", "-o", "set.json")
-        self.assertEqual(run("info", "set.json", "v[1,2]"), "v[1,2]: fragment v_fragments/1/v of the set itself\n")
+        self.assertEqual(run("info", "set.json", "v[1,2]"), "v_fragments/1/v/0.0: 12 bytes in the set\n")
         for version in VERSIONS:
             run("combine", "--format", "cfa", "--cfa-version", version, "0.nc", "1.nc", "-o", "m.nc")
             self.assertRegex(run("info", "m.nc", "/v[1,2]"), r"^v\[1,2\]: fragment v of (.*/)?1\.nc\n$", version)

@@ -11,7 +11,7 @@
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
      "the output: a set (NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, NAME.icechunk), or "
-     "NAME.nc for an aggregation of the sources (CF-1.13)"},
+     "NAME.nc for an aggregation of the sources (CF-1.13); split: the master, NAME.nca"},
     {'a', false, "along", "DIM",
      "concat dimension; may be repeated. Default: those whose coordinates differ between any two "
      "sources"},
@@ -19,8 +19,8 @@ const tool_option tool_options[] = {
      "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
      "{name}"},
     {'v', false, "variables", "NAME",
-     "only this variable and those that describe it; may be repeated; v[time=2024-01] selects "
-     "chunks"},
+     "only this variable and those that describe it; may be repeated. In sets, v[time=2024-01] "
+     "selects chunks"},
     {'g', false, "group", "GROUP",
      "only this group, as the root of the set, with variables of its parent groups that describe "
      "it"},
@@ -42,8 +42,8 @@ const tool_option tool_options[] = {
      "fail if sources differ in type, chunk shape, codecs, packing or fill value (default: make an "
      "aggregation), or if a variable cannot be read (default: leave it out)"},
     {'F', true, "format", "NAME",
-     "split: NETCDF4 or NETCDF3. Others: json, parquet or icechunk, whatever the file extension; "
-     "combine: also cfa, a master with the sources as fragments"},
+     "json, parquet or icechunk, whatever the file extension; combine: also cfa, a master with the "
+     "sources as fragments; split: NETCDF4 or NETCDF3"},
     {'C', true, "cfa-version", "VERSION", "version of the master: 0.5 (default), 0.4 or 1.13"},
     {'H', true, "subarray-shape", "SIZES", "sizes of fragments: 10,90,180, or time=10,lat=90"},
     {'Z', true, "subarray-size", "SIZE", "maximum size of the values of a fragment; default 50MB"},

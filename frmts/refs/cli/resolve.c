@@ -41,7 +41,7 @@ static const refs_array_meta *array_of(const tool_set *set, const char *wanted) 
 bool tool_is_in_fragment(const tool_set *set, const char *wanted) {
     const refs_array_meta *meta = array_of(set, wanted);
     return meta != NULL && strchr(wanted, '[') != NULL &&
-           refs_aggregation_recognise(meta->attributes);
+           (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes));
 }
 
 static refs_status read_element(const refs_array_meta *meta, const char *wanted, uint64_t *element,
@@ -68,20 +68,12 @@ static refs_status read_element(const refs_array_meta *meta, const char *wanted,
                      meta->rank);
 }
 
-refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
-    uint64_t index[REFS_MAX_RANK] = {0};
-    if (strchr(wanted, '[') == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
-    if (tool_is_in_fragment(set, wanted))
-        return refs_fail(err, REFS_INVALID,
-                         "%s: expected an element of a chunk, found one of an aggregation: refs "
-                         "info with the same arguments says which fragment has it",
-                         wanted);
-    const refs_array_meta *meta = array_of(set, wanted);
-    if (meta == NULL) return tool_fail_key(set, refs_str_view(wanted, strcspn(wanted, "[")), err);
-    REFS_TRY(read_element(meta, wanted, index, err));
-    for (size_t dim = 0; dim < meta->rank; dim++)
-        index[dim] = refs_array_meta_chunk_of(meta, dim, index[dim]);
-    return refs_chunk_key(meta, index, key, err);
+const refs_array_meta *tool_own_fragment(const tool_set *set, const refs_partition *partition) {
+    const bool is_own = partition->has_fragment && *partition->file == '\0';
+    const refs_array_meta *fragment =
+        is_own ? refs_hierarchy_find_array(set->hierarchy, refs_str_from(partition->variable))
+               : NULL;
+    return fragment != NULL && fragment->status == REFS_OK ? fragment : NULL;
 }
 
 refs_status tool_find_fragment(const tool_set *set, const char *wanted, refs_partition *partition,
@@ -97,4 +89,35 @@ refs_status tool_find_fragment(const tool_set *set, const char *wanted, refs_par
     if (status != REFS_NOT_FOUND) return status;
     *partition = (refs_partition){.file = "", .variable = ""};
     return REFS_OK;
+}
+
+/* Appends the key of the chunk of a fragment that has the element. */
+static refs_status resolve_in_fragment(const tool_set *set, const char *wanted, refs_buf *key,
+                                       refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0};
+    refs_partition partition = {.has_fragment = false};
+    const refs_array_meta *meta = array_of(set, wanted); /* not NULL: it is an aggregation */
+    if (meta->aggregation != NULL) REFS_TRY(tool_find_fragment(set, wanted, &partition, err));
+    const refs_array_meta *fragment = tool_own_fragment(set, &partition);
+    if (fragment == NULL || fragment->rank != meta->rank)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: expected an element of a chunk, found one of an aggregation: refs "
+                         "info with the same arguments says which fragment has it",
+                         wanted);
+    REFS_TRY(read_element(meta, wanted, index, err));
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        index[dim] = refs_array_meta_chunk_of(fragment, dim, index[dim] - partition.begin[dim]);
+    return refs_chunk_key(fragment, index, key, err);
+}
+
+refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0};
+    if (strchr(wanted, '[') == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
+    if (tool_is_in_fragment(set, wanted)) return resolve_in_fragment(set, wanted, key, err);
+    const refs_array_meta *meta = array_of(set, wanted);
+    if (meta == NULL) return tool_fail_key(set, refs_str_view(wanted, strcspn(wanted, "[")), err);
+    REFS_TRY(read_element(meta, wanted, index, err));
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        index[dim] = refs_array_meta_chunk_of(meta, dim, index[dim]);
+    return refs_chunk_key(meta, index, key, err);
 }

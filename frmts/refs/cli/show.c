@@ -405,6 +405,7 @@ static refs_status say_fragment(const tool_set *set, const char *wanted, bool js
     REFS_SCOPED_BUF file = REFS_BUF_INIT;
     refs_partition partition;
     REFS_TRY(tool_find_fragment(set, wanted, &partition, err));
+    if (tool_own_fragment(set, &partition) != NULL) return say_where(set, wanted, json, err);
     REFS_TRY(tool_append_redacted(partition.file, &file));
     const char *name = (const char *)file.data;
     if (json) {

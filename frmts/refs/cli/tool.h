@@ -313,6 +313,9 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
 /** Whether `wanted` is an element of an aggregation, which the set stores or describes. */
 bool tool_is_in_fragment(const tool_set *set, const char *wanted);
 
+/** The array of the set that is the fragment of a partition; NULL: it is in another file. */
+const refs_array_meta *tool_own_fragment(const tool_set *set, const refs_partition *partition);
+
 /** Finds the partition with an element of an aggregation, whose aggregations are open. The
  * partition has no fragment if no file has the element. */
 refs_status tool_find_fragment(const tool_set *set, const char *wanted,
