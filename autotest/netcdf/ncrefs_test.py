@@ -694,7 +694,9 @@ class Errors(Case):
 
     def test_are_a_code_and_on_request_the_whole_story(self):
         name = self.save({**self.set_of(), "v/0": ["missing.bin", 0, 8]})
-        self.assertIn("NetCDF: I/O failure", self.with_sets("ncdump", name, status=1))
+        said = self.with_sets("ncdump", name, status=1)
+        self.assertIn("NetCDF: I/O failure", said)
+        self.assertEqual(said.count("ncrefs: a call failed: NCREFS_VERBOSE=YES says why\n"), 1)
         self.environment["NCREFS_VERBOSE"] = "YES"
         said = self.with_sets("ncdump", name, status=1)
         for text in ("ncrefs: /v: ", "v/0: ", "missing.bin [0+8]"):
