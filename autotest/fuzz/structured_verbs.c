@@ -313,7 +313,7 @@ static void convert(trial *at) {
     add_output(at);
     add_some(at, "--objects", NULL);
     add_some(at, "--set-version", "0");
-    add_some(at, "--record-size", "3");
+    if (strstr(output_of(at), ".parq") != NULL) add_some(at, "--record-size", "3");
     char source[WORLD_NAME_SIZE], made[WORLD_NAME_SIZE];
     snprintf(source, sizeof source, "%s", at->arguments[1]);
     snprintf(made, sizeof made, "%s", output_of(at));
