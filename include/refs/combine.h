@@ -322,6 +322,7 @@ typedef struct refs_combine_named {
     const char *const *items;
     size_t n, n_own; /**< the first n_own are those of what grows; it has the files of masters among
                         them, too */
+    bool own_are_files; /**< those of a master that grows; else it is the set that grows */
 } refs_combine_named;
 
 /** Appends the names of the sources, each with a NUL, with those of the files of each master that

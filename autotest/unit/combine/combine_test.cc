@@ -113,7 +113,7 @@ TEST(Combine, StopsComparingMastersWithTheirFilesWhenCancelled) {
             refs_set_free(set);
             all.push_back(names[i].c_str());
         }
-        const refs_combine_named named = {all.data(), all.size(), 0};
+        const refs_combine_named named = {all.data(), all.size(), 0, false};
         ASSERT_EQ(refs_combine_replace_masters(options.masters, combine, &named, &replaced, &err),
                   REFS_OK)
             << err.message;

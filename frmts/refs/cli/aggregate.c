@@ -283,7 +283,7 @@ static refs_status read_sources(aggregation *all, refs_error *err) {
         REFS_TRY(refs_combine_open(&all->options, &all->combine, err));
         const refs_status status = add_sources(all, &problem);
         const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
-                                          all->n_own};
+                                          all->n_own, true};
         replaced.size = 0;
         if (tool_go_on(NULL))
             REFS_TRY(refs_combine_replace_masters(all->options.masters,

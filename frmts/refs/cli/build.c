@@ -757,7 +757,7 @@ static refs_status read_files(build *all, refs_error *err) {
         REFS_TRY(leave_out_repeated(all, err));
         const refs_status status = read_sources(all, &problem);
         const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
-                                          all->n_own};
+                                          all->n_own, all->grown == NULL};
         replaced.size = 0;
         if (tool_go_on(NULL))
             REFS_TRY(refs_combine_replace_masters(all->options.masters,

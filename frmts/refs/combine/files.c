@@ -300,7 +300,7 @@ static void clear(many_files *all) {
 /* Reads the files and builds the set. If some are masters, `replaced` gets the names to read
  * instead, even if the masters could not be combined as they are. */
 static refs_status try_files(many_files *all, refs_buf *replaced, refs_set **set, refs_error *err) {
-    const refs_combine_named names = {all->names, all->n, 0};
+    const refs_combine_named names = {all->names, all->n, 0, false};
     refs_error problem = REFS_ERROR_INIT;
     all->dims.along =
         all->files->along != NULL

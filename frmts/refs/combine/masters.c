@@ -220,10 +220,12 @@ static refs_status list_names(replacing *all, refs_error *err) {
             REFS_TRY(list_own(all, one, err));
         else if (one != NULL)
             REFS_TRY(list_files(all, one, err));
-        if (i < names->n_own) /* its files among those of other masters are added twice */
+        /* files that other masters have, too, are listed twice */
+        if (i < names->n_own && names->own_are_files)
             REFS_TRY(refs_buf_append_text(all->to, refs_str_from(names->items[i]), err));
-        else if (one == NULL &&
-                 refs_masters__find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE)
+        else if (i < names->n_own ||
+                 (one == NULL &&
+                  refs_masters__find_key(&masters->replaced, names->items[i]) == REFS_INTERN_NONE))
             REFS_TRY(list_name(all, names->items[i], err));
     }
     masters->n_before = masters->n;
