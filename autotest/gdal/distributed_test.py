@@ -3,13 +3,18 @@
 
 Runs what docs/distributed.md describes. Left out where python3-distributed is not installed; forks
 and pools of processes are tested in any case.
+
+usage: distributed_test.py PROGRAM
 """
+import json
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import time
 import unittest
+import zipfile
 
 import numpy as np
 import numpy.testing
@@ -22,6 +27,7 @@ from served import Folder, Server  # noqa: E402
 
 gdal.UseExceptions()
 
+PROGRAM = sys.argv[1]
 NAME = 'REFS:"%s":/t2m' % os.path.join(HERE, "..", "..", "data", "sample.json")
 
 
@@ -127,6 +133,44 @@ def exit_status(work):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+class Archives(unittest.TestCase):
+    ROWS, WIDTH = 1000, 4
+
+    def write_set(self, folder):
+        """A Parquet set in a ZIP archive, in which each row of an array has a record file."""
+        array = {"zarr_format": 2, "shape": [self.ROWS, self.WIDTH], "chunks": [1, self.WIDTH],
+                 "dtype": "<i4", "order": "C", "fill_value": None, "compressor": None, "filters": None}
+        data, size = folder.file("v.bin"), 4 * self.WIDTH
+        refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": json.dumps(array),
+                **{f"v/{row}.0": [data, row * size, size] for row in range(self.ROWS)}}
+        np.arange(self.ROWS * self.WIDTH, dtype="<i4").tofile(data)
+        with open(folder.file("v.json"), "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        subprocess.run([PROGRAM, "convert", "-q", folder.file("v.json"), "-o", folder.file("v.parq"),
+                        "--record-size", "1"], check=True)
+        with zipfile.ZipFile(folder.file("v.zip"), "w") as archive:
+            for top, _, names in os.walk(folder.file("v.parq")):
+                for name in names:
+                    file = os.path.join(top, name)
+                    archive.write(file, os.path.relpath(file, folder.path))
+        os.utime(folder.file("v.zip"), (1e9, 1e9))  # so that its directory is kept
+        return folder.file("v.zip")
+
+    def test_that_was_opened_before_a_fork_is_read_by_all_children(self):
+        global inherited
+        folder = Folder()
+        self.addCleanup(folder.close)
+        inherited = gdal.Open(f'REFS:"{self.write_set(folder)}":/v')
+        rows = [(0, row, self.WIDTH, 1) for row in range(self.ROWS)]
+        first = inherited.ReadAsArray(*rows[0])
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            parts = pool.map(read_inherited, rows, chunksize=10)
+        values = np.concatenate([part for _, _, part in parts])
+        np.testing.assert_array_equal(values[0], first[0])
+        np.testing.assert_array_equal(np.sort(values, axis=None), np.arange(values.size))
+        inherited = None
+
+
 class Forks(unittest.TestCase):
     """Programs that fork after they have read from a server, while threads of theirs may read on."""
     BANDS, WIDTH = 40, 1000
@@ -223,4 +267,4 @@ class Forks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
