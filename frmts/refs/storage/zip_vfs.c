@@ -112,26 +112,33 @@ static void release(refs_zip_vfs *vfs, zip_archive *released) {
     refs_free(released);
 }
 
+/* The slot of an archive, else an empty one, else MAX_KEPT. With the lock held. */
+static size_t find_slot(const refs_zip_vfs *vfs, const char *location) {
+    size_t found = MAX_KEPT;
+    for (size_t i = 0; i < MAX_KEPT; i++) {
+        if (vfs->kept[i] == NULL)
+            found = i;
+        else if (strcmp(vfs->kept[i]->location, location) == 0)
+            return i;
+    }
+    return found;
+}
+
 static zip_archive *find_kept(refs_zip_vfs *vfs, const char *location) {
     REFS_LOCKED(&vfs->lock);
-    for (size_t i = 0; i < MAX_KEPT; i++) {
-        zip_archive *kept = vfs->kept[i];
-        if (kept == NULL || strcmp(kept->location, location) != 0) continue;
-        kept->n_users++;
-        return kept;
-    }
-    return NULL;
+    const size_t slot = find_slot(vfs, location);
+    zip_archive *kept = slot < MAX_KEPT ? vfs->kept[slot] : NULL;
+    if (kept != NULL) kept->n_users++;
+    return kept;
 }
 
 /* Keeps an archive in place of an earlier state of it, or of another one. */
 static void keep(refs_zip_vfs *vfs, zip_archive *added) {
     refs_lock(&vfs->lock);
-    size_t place = MAX_KEPT;
-    for (size_t i = 0; i < MAX_KEPT; i++)
-        if (vfs->kept[i] == NULL || strcmp(vfs->kept[i]->location, added->location) == 0) place = i;
-    if (place == MAX_KEPT) place = vfs->next++ % MAX_KEPT;
-    zip_archive *replaced = vfs->kept[place];
-    vfs->kept[place] = added;
+    size_t slot = find_slot(vfs, added->location);
+    if (slot == MAX_KEPT) slot = vfs->next++ % MAX_KEPT;
+    zip_archive *replaced = vfs->kept[slot];
+    vfs->kept[slot] = added;
     added->n_users++;
     refs_unlock(&vfs->lock);
     release(vfs, replaced);
@@ -140,10 +147,10 @@ static void keep(refs_zip_vfs *vfs, zip_archive *added) {
 static void drop(refs_zip_vfs *vfs, const char *location) {
     zip_archive *dropped = NULL;
     refs_lock(&vfs->lock);
-    for (size_t i = 0; i < MAX_KEPT; i++) {
-        if (vfs->kept[i] == NULL || strcmp(vfs->kept[i]->location, location) != 0) continue;
-        dropped = vfs->kept[i];
-        vfs->kept[i] = NULL;
+    const size_t slot = find_slot(vfs, location);
+    if (slot < MAX_KEPT) {
+        dropped = vfs->kept[slot];
+        vfs->kept[slot] = NULL;
     }
     refs_unlock(&vfs->lock);
     release(vfs, dropped);
