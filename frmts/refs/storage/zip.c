@@ -226,7 +226,9 @@ static refs_status read_directory(const refs_zip_file *file, refs_zip *zip, refs
     zip->end = found.end - found.size;
     REFS_TRY(refs_buf_resize(&zip->bytes, (size_t)found.size, err));
     const refs_vfs_range range = {zip->end, (size_t)found.size, zip->bytes.data};
-    if (range.length > 0 && zip->end >= last.begin)
+    const bool is_in_tail =
+        zip->end >= last.begin && found.end - last.begin <= last.bytes.size; /* the file may grow */
+    if (range.length > 0 && is_in_tail)
         memcpy(range.dst, last.bytes.data + (zip->end - last.begin), range.length);
     else
         REFS_TRY(read_all(file, &range, err));
