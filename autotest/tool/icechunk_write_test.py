@@ -375,6 +375,18 @@ class Repositories(Steps):
         self.assertEqual(len(history("a.icechunk")["snapshots"]), 5)
         self.check("a.icechunk", [0, 1, 10, 20, 30])
 
+    def test_get_all_steps_whose_names_come_by_standard_input(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        running = []
+        for i in range(1, 9):
+            with open("names", "w", encoding="utf-8") as file:
+                file.write(self.write(10 * i, 1))
+            with open("names", encoding="utf-8") as file:
+                running.append(subprocess.Popen([REFS, "append", "-q", "a.icechunk", "-"], stdin=file))
+            os.remove("names")
+        self.assertEqual([process.wait() for process in running], [0] * 8)
+        self.check("a.icechunk", [0, 1, *range(10, 90, 10)])
+
     def test_get_each_step_once_if_several_append_it(self):
         run("convert", self.write(0, 2), "-o", "a.icechunk")
         names = [self.write(10, 1), "other.json"]

@@ -63,10 +63,8 @@ static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
 }
 
 static refs_status add_lines(tool_names *names, refs_error *err) {
-    REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    REFS_TRY(tool_read_input(&text, err));
-    refs_str rest = refs_buf_text(&text);
-    refs_str name;
+    refs_str rest, name;
+    REFS_TRY(tool_read_input(&rest, err));
     while (refs_str_next_line(&rest, &name)) REFS_TRY(add_line(names, name, err));
     return REFS_OK;
 }

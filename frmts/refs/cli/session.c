@@ -80,10 +80,12 @@ tool_exit tool_interrupted(void) {
     return (tool_exit)(TOOL_SIGNALLED + interrupted_by);
 }
 
-refs_status tool_read_input(refs_buf *text, refs_error *err) {
+refs_status tool_read_input(refs_str *text, refs_error *err) {
+    static refs_buf kept;
+    static bool has_ended;
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char part[4096];
-    for (;;) {
+    while (!has_ended) {
         REFS_TRY(tool_check_interrupted(err));
         const int ready = poll(&input, 1, REFS_CANCEL_POLL_MS);
         if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
@@ -91,12 +93,14 @@ refs_status tool_read_input(refs_buf *text, refs_error *err) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return refs_fail(err, REFS_IO, "cannot read standard input: %s", strerror(errno));
-        if (got == 0) return REFS_OK;
-        if ((size_t)got > TOOL_INPUT_BYTES - text->size)
+        if ((size_t)got > TOOL_INPUT_BYTES - kept.size)
             return refs_fail(err, REFS_LIMIT, "standard input has more bytes than the limit of %zu",
                              TOOL_INPUT_BYTES);
-        REFS_TRY(refs_buf_append(text, part, (size_t)got, err));
+        REFS_TRY(refs_buf_append(&kept, part, (size_t)got, err));
+        has_ended = got == 0;
     }
+    *text = refs_buf_text(&kept);
+    return REFS_OK;
 }
 
 refs_changed tool_changed(const tool_arguments *arguments) {

@@ -73,8 +73,9 @@ tool_exit tool_interrupted(void);
 /** The most bytes that are read from standard input: enough for a million file names. */
 #define TOOL_INPUT_BYTES (256 * REFS_MIB)
 
-/** Appends all of standard input; REFS_LIMIT where it is larger. */
-refs_status tool_read_input(refs_buf *text, refs_error *err);
+/** Reads all of standard input; REFS_LIMIT if it is larger. Keeps it, because a verb that starts
+ * again reads it again. */
+refs_status tool_read_input(refs_str *text, refs_error *err);
 
 /** The options with which the session opens sets, such as whether remote ones may name local
  * files. */
