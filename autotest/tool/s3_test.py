@@ -238,8 +238,8 @@ class Repositories(Store):
         self.run_refs("convert", self.REPOSITORY, "-o", "read.json")
         with open(os.path.join(self.folder, "read.json"), encoding="utf-8") as file:
             read = json.load(file)["refs"]
-        return text, {key[:-len("/zarr.json")]: json.loads(value)["attributes"]["n"] for key, value in read.items()
-                      if key.endswith("/zarr.json") and json.loads(value)["node_type"] == "array"}
+        return text, {key[:-len("/.zarray")]: json.loads(read[key[:-len("zarray")] + "zattrs"])["n"] for key in read
+                      if key.endswith("/.zarray")}
 
     def set_of(self, arrays):
         """A set of arrays, each with a number as its attribute."""
