@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -170,6 +173,24 @@ TEST_F(FilePool, DoesNotReadOnInAnotherFileOfTheSameName) {
     EXPECT_EQ(Read(a), 'a');
     for (void *handle : {a, b}) Close(handle);
     EXPECT_EQ(files_.nOpen, 0);
+}
+
+TEST_F(FilePool, ReopensFilesOnceInTheChildOfAFork) {
+    Limit(2);
+    void *a = Open("a");
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool isRead = Read(a) == 'a' && Read(a) == 'a';
+        const bool isReopened = files_.opens == 2 && files_.nOpen == 1;
+        Close(a);
+        _exit(isRead && isReopened && files_.nOpen == 0 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(Read(a), 'a');
+    EXPECT_EQ(files_.opens, 1);
+    Close(a);
 }
 
 TEST_F(FilePool, SharesTheLimitOfTheProcessWithOtherPools) {

@@ -16,6 +16,7 @@ typedef struct pooled_file {
     uint64_t device, inode; /* of the file when it was first opened; both 0: unknown */
     unsigned n_readers;
     bool is_local, is_opening;
+    bool is_inherited; /* the handle is the parent's: both processes would move one file offset */
 } pooled_file;
 
 struct refs_file_pool {
@@ -51,6 +52,7 @@ static void in_child(void *self) {
     for (pooled_file *file = process.oldest; file != NULL; file = file->newer) {
         file->n_readers = 0;
         file->is_opening = false;
+        file->is_inherited = file->handle != NULL;
         file->pool->n_open += file->handle != NULL;
         process.n_open += file->handle != NULL;
     }
@@ -103,6 +105,7 @@ static void close_idle(pooled_file *file) {
     void *handle = file->handle;
     file->handle = NULL;
     file->is_opening = true;
+    file->is_inherited = false;
     refs_unlock(&process.lock);
     below->close(below->self, handle);
     refs_lock(&process.lock);
@@ -177,6 +180,7 @@ static refs_status begin(pooled_file *file, refs_error *err) {
     if (!file->is_local) return REFS_OK;
     refs_lock(&process.lock);
     while (file->is_opening) refs_wait(&process.changed, &process.lock);
+    if (file->is_inherited) close_idle(file);
     if (file->handle == NULL) status = open_below(file, err);
     if (status == REFS_OK) {
         file->n_readers++;

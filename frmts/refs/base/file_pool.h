@@ -1,8 +1,8 @@
 /* file_pool.h -- a refs_vfs that limits the number of open local files, not of handles.
  *
  * A handle stays valid while the pool closes its file, the least recently used one, and reopens it
- * at the next read. A read waits while all files within the limit are being read. Remote files do
- * not count: they take no file descriptor.
+ * at the next read. The child of a fork reopens its files, too. A read waits while all files within
+ * the limit are being read. Remote files do not count: they take no file descriptor.
  *
  * All pools of a process share one limit, refs_file_pool_process_limit(), because the file
  * descriptors of a process are one resource; a pool may have a smaller limit of its own.

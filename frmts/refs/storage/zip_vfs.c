@@ -42,7 +42,6 @@ typedef struct zip_archive {
 struct refs_zip_vfs {
     refs_vfs functions;
     const refs_vfs *below;
-    refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     zip_archive *kept[MAX_KEPT];
     size_t next; /* slot that is replaced next */
@@ -468,13 +467,6 @@ static refs_status list(void *self, const char *location, const refs_vfs_listing
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* A child does not use open files of its parent: both would move one offset. */
-static void in_child(void *self) {
-    const refs_zip_vfs *vfs = self;
-    for (size_t i = 0; i < MAX_KEPT; i++)
-        if (vfs->kept[i] != NULL) vfs->kept[i]->n_idle = 0;
-}
-
 refs_status refs_zip_vfs_open(const refs_vfs *below, refs_zip_vfs **vfs, refs_error *err) {
     refs_zip_vfs *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
@@ -493,15 +485,12 @@ refs_status refs_zip_vfs_open(const refs_vfs *below, refs_zip_vfs **vfs, refs_er
                                  .is_silent = below->is_silent != NULL ? is_silent : NULL};
     made->below = below;
     pthread_mutex_init(&made->lock, NULL);
-    made->forked = (refs_forked){in_child, made, NULL, NULL};
-    refs_fork_register(&made->forked);
     *vfs = made;
     return REFS_OK;
 }
 
 void refs_zip_vfs_free(refs_zip_vfs *vfs) {
     if (vfs == NULL) return;
-    refs_fork_unregister(&vfs->forked);
     for (size_t i = 0; i < MAX_KEPT; i++) release(vfs, vfs->kept[i]);
     pthread_mutex_destroy(&vfs->lock);
     refs_free(vfs);
