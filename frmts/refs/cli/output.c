@@ -224,14 +224,15 @@ static bool is_still(const char *name, int file) {
            (was.st_dev == is.st_dev && was.st_ino == is.st_ino);
 }
 
-/* Locks by F_OFD_SETLK where that is possible: HDF5 holds flock on files that it reads. */
-static bool is_locked_by_others(int file) {
+/* Locks by F_OFD_SETLK where that is possible: HDF5 holds flock on files that it reads. False if
+ * another program has the lock. */
+static bool take_lock(int file) {
 #ifdef F_OFD_SETLK
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(file, F_OFD_SETLK, &all) == 0) return false;
-    if (errno == EAGAIN || errno == EACCES) return true;
+    if (fcntl(file, F_OFD_SETLK, &all) == 0) return true;
+    if (errno == EAGAIN || errno == EACCES) return false;
 #endif
-    return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 bool tool_lock(const char *name, int *file) {
@@ -241,7 +242,7 @@ bool tool_lock(const char *name, int *file) {
         *file = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
         if (*file < 0) *file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         if (*file < 0) return true;
-        if (is_locked_by_others(*file)) break;
+        if (!take_lock(*file)) break;
         if (is_still(name, *file)) return true;
     }
     fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", name);
