@@ -156,7 +156,7 @@ bool isAbsentFile(const std::string &name) {
            RefsIsProvenAbsent(name, errno);
 }
 
-/** Members of ZIP archives are read by the core, unless their names hide it from it. */
+/** The core reads sets in ZIP archives, and proves absence itself (zip_vfs.h). */
 bool canProveAbsence(const std::string &prefix) {
     return prefix != "/vsigzip/" && prefix != "/vsizip/";
 }
