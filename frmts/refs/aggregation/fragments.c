@@ -636,7 +636,8 @@ static const char *stored_name(const refs_aggregation *aggregation, uint64_t num
     return "";
 }
 
-/* Whether to warn: of each file, or once of those that some writer may have promised. */
+/* Whether to warn: with WARN for each file, by default for the first one whose absence its name
+ * does not announce. */
 static bool is_worth_a_warning(const refs_fragments *fragments, refs_missing missing,
                                const refs_fragment_file *file, const char *name) {
     if (missing == REFS_MISSING_WARN) return !file->is_noted;

@@ -1268,7 +1268,7 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
                             &options->record_size);
 }
 
-/* Appends again to what other programs committed meanwhile: their steps may be others. */
+/* Starts again if another program committed meanwhile: the repository may have other steps. */
 static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];

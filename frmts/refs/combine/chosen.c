@@ -135,7 +135,8 @@ static refs_status want_group(refs_part_reader *in, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether its files are chosen from instead: a master of a group has the names without it. */
+/* Whether variables are selected in the files of a master instead: a master of one group has their
+ * names without the group. */
 static bool is_master_of_group(const refs_part_reader *in) {
     return in->combine->options.group != NULL && in->rest == NULL &&
            !refs_combine__copies(in->combine) && refs_is_master(in->source.hierarchy);

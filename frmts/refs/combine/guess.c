@@ -208,7 +208,7 @@ static size_t count_shared(const refs_combine_member *one, const refs_combine_me
     return n;
 }
 
-/* Whether a part shares no array with others. What only a master has is of its files. */
+/* Whether a part shares no array with others. Arrays that only a master has belong to its files. */
 static bool is_alone(const refs_combine *combine, const refs_combine_member *member) {
     if (refs_combine__find_rest(combine->options.masters, member->name) != NULL) return false;
     for (size_t i = 0; i < combine->n_members; i++)

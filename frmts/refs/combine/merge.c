@@ -16,7 +16,7 @@ typedef struct moves {
     uint64_t n[REFS_MAX_RANK]; /* chunks of the part along each dimension, added ones included */
     uint64_t *memory;
     uint64_t inner; /* chunks of the last dimensions, which have the same index in both */
-    uint64_t row_begin, row_end, row_to; /* so many chunks that were moved last */
+    uint64_t row_begin, row_end, row_to; /* inner chunks that were moved last, and to which place */
 } moves;
 
 static refs_status find_moves(const refs_combine_result *result, const refs_combine_place *at,

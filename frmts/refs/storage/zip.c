@@ -19,7 +19,7 @@
 #define STORED         0u
 #define DEFLATED       8u
 
-/* DEFLATE makes at most 258 bytes of two bits. */
+/* DEFLATE decompresses two bits to at most 258 bytes. */
 #define MAX_RATIO 1032u
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static bool begins(const uint8_t *bytes, const char *signature) {
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-/* What the end of an archive says of its directory. */
+/* The directory of an archive, as the end record describes it. */
 typedef struct ending {
     uint64_t n, size;
     uint64_t end;    /* where the directory ends in the file */
@@ -177,7 +177,7 @@ static int compare_members(const void *a, const void *b) {
                       : (one->name.data > other->name.data) - (one->name.data < other->name.data);
 }
 
-/* Sorts the members, and leaves of each name the last. */
+/* Sorts the members, and keeps the last one of each name. */
 static void sort_members(refs_zip *zip) {
     size_t kept = 0;
     if (zip->n > 0) qsort(zip->members, zip->n, sizeof *zip->members, compare_members);

@@ -65,7 +65,7 @@ static bool split_by_extension(refs_str location, refs_str *member, refs_str *fi
     if (!refs_str_starts(location, prefix) || location.data[begin] == '{') return false;
     for (size_t i = begin + 1; i + length <= location.size; i++) {
         if (memcmp(location.data + i, end, length) != 0) continue;
-        /* The slash of "/vsizip/vsicurl/..." is of both names. */
+        /* The slash of "/vsizip/vsicurl/..." belongs to both names. */
         const bool is_short = refs_str_starts(refs_str_part(location, begin, location.size), "vsi");
         *file = refs_str_part(location, begin - is_short, i + length - 1);
         *member = refs_str_part(location, i + length, location.size);

@@ -362,7 +362,7 @@ static refs_status write_attributes(const refs_json *attributes, char kind, refs
     return refs_buf_append(v3, "}", 1, err);
 }
 
-/* Whether a member says that keys have slashes, which they lose as keys of version 2 again. */
+/* Whether a member is a separator that is not kept: converted back, chunk keys have dots. */
 static bool is_slash(refs_str name, const refs_json *value) {
     return refs_str_is(name, "dimension_separator") && !refs_str_is(refs_json_text(value), ".");
 }
