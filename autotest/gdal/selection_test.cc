@@ -109,7 +109,7 @@ TEST(Selection, NamesWhatItOpened) {
 TEST(Selection, WorksInNamesWithoutQuotesAndWithoutAnArrayWhereThereIsOne) {
     const std::string path = cube();
     EXPECT_EQ(bands_of(open("REFS:" + path + ":v[time=#0,level=#2]")), std::vector<int>{2});
-    EXPECT_EQ(bands_of(open("REFS:" + path + ":v[time=2020-01-01T06:00,level=2]")),
+    EXPECT_EQ(bands_of(open("REFS:" + path + ":v[time=2020-01-01T06:00,level=#2]")),
               std::vector<int>{5});
     EXPECT_EQ(bands_of(open("REFS:\"" + path + "\":[time=#0,level=#2]")), std::vector<int>{2});
 }
