@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 
 import numpy as np
 from osgeo import gdal, osr
@@ -722,6 +723,26 @@ class WithoutASet(Folder):
                 gdal.OpenEx('REFS:"d"', gdal.OF_MULTIDIM_RASTER, open_options=[f"SAVE={name}"])
         self.assertEqual({name: content(name) for name in glob.glob("d/*")}, before)
         self.assertEqual(os.listdir(), ["d"])
+
+    def test_append_writes_no_file_of_a_name_that_selects_a_set(self):
+        for name in ("s.json", "x.parq", "r.icechunk"):
+            run("index", "d/0.nc", "-o", name)
+        with zipfile.ZipFile("s.zip", "w") as archive:
+            archive.write("s.json")
+        with open("list.json", "w", encoding="utf-8") as file:
+            json.dump([json.loads(content("s.json"))], file)
+        with open("item.json", "w", encoding="utf-8") as file:
+            json.dump({"type": "Feature", "stac_version": "1.0.0", "id": "i", "links": [],
+                       "assets": {"a": {"href": "s.json", "roles": ["references"], "type": "application/json"}}}, file)
+        before = {name: content(name) for name in glob.glob("**", recursive=True) if os.path.isfile(name)}
+        for name, said in (("x.parq/.zmetadata", "would overwrite a file in the folder of a set"),
+                           ("r.icechunk/repo", "would overwrite a file in the folder of a set"), ("s.zip", "would overwrite a ZIP archive"),
+                           ("item.json", "expected a set in JSON or the folder of a set, found another file"),
+                           ("list.json#set=0", "found no file or folder of this name"), ("d/*.nc", "found no file or folder of this name"),
+                           ("r.icechunk#branch=main", "found no file or folder of this name")):
+            with self.subTest(name=name):
+                self.assertIn(said, run("append", name, "d/1.nc", status=1))
+        self.assertEqual({name: content(name) for name in glob.glob("**", recursive=True) if os.path.isfile(name)}, before)
 
     def test_the_only_file_of_a_folder_is_opened(self):
         os.mkdir("only")

@@ -388,9 +388,14 @@ bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name);
 #define REFS_COMBINE_REMOTE_THREADS 16
 unsigned refs_combine_n_threads(const char *const *names, size_t n);
 
-/** Fails if a set must not be written to `output`, a local name: a data file, a pipe, a device, or
- * "-", by which programs mean standard output. */
+/** Fails if a set must not be written to `output`, a local name: a data file, a ZIP archive, a file
+ * in the folder of a set, a pipe, a device, or "-", by which programs mean standard output. */
 refs_status refs_combine_check_output(const char *output, refs_error *err);
+
+/** Fails if `set`, a local name, is not that of a file or a folder that append can replace or
+ * extend, although a set may be opened by this name: a set of a list, a pattern, a catalogue entry.
+ */
+refs_status refs_combine_check_growing(const char *set, refs_error *err);
 
 /** Concat dimensions that are found, not named by the user. */
 typedef struct refs_combine_found_dims {

@@ -1272,10 +1272,18 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
 static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
-    if (refs_combine_is_data_file(refs_vfs_posix(), set) && !tool_is_master(set)) {
+    refs_error err = REFS_ERROR_INIT;
+    const bool is_data_file = refs_combine_is_data_file(refs_vfs_posix(), set);
+    if (is_data_file && !tool_is_master(set)) {
         fprintf(stderr, "refs: %s: expected a set, found a data file: refs index makes a set\n",
                 set);
         return TOOL_USAGE;
+    }
+    if (!is_data_file && !tool_is_remote(set) &&
+        (refs_combine_check_output(set, &err) != REFS_OK ||
+         refs_combine_check_growing(set, &err) != REFS_OK)) {
+        tool_complain(&err);
+        return TOOL_FAILED;
     }
     grow_parquet(set, &options);
     if (is_repository(set)) {

@@ -257,6 +257,20 @@ bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
     return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
 
+/* What an existing file is that a set must not replace; NULL for others. */
+static const char *kept_file(const char *name) {
+    uint8_t room[REFS_SET_HEAD_BYTES];
+    refs_bytes head;
+    if (!read_head(refs_vfs_posix(), name, room, &head)) return NULL;
+    const refs_str text = refs_bytes_text(head);
+    if (refs_scan_sniff(head) != NULL) return "a data file";
+    if (refs_str_starts(text, "PK\3\4") || refs_str_starts(text, "PK\5\6")) return "a ZIP archive";
+    const bool is_part = refs_str_starts(text, "ICE\xF0\x9F\xA7\x8A"
+                                               "CHUNK") ||
+                         refs_set_sniff_folder(refs_vfs_posix(), name);
+    return is_part ? "a file in the folder of a set" : NULL;
+}
+
 refs_status refs_combine_check_output(const char *output, refs_error *err) {
     struct stat status;
     if (strcmp(output, "-") == 0)
@@ -266,10 +280,30 @@ refs_status refs_combine_check_output(const char *output, refs_error *err) {
     if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return refs_fail(err, REFS_INVALID, "%s: expected a file, found a device or a pipe",
                          output);
-    if (refs_combine_is_data_file(refs_vfs_posix(), output))
-        return refs_fail(err, REFS_INVALID, "%s: would overwrite a data file: choose another name",
-                         output);
+    const char *kept = kept_file(output);
+    if (kept != NULL)
+        return refs_fail(err, REFS_INVALID, "%s: would overwrite %s: choose another name", output,
+                         kept);
     return REFS_OK;
+}
+
+refs_status refs_combine_check_growing(const char *set, refs_error *err) {
+    struct stat status;
+    if (stat(set, &status) != 0)
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: expected a set, found no file or folder of this name: append to the "
+                         "set itself, not to a pattern, a branch, a tag or a set of a list",
+                         set);
+    uint8_t room[REFS_SET_HEAD_BYTES];
+    refs_bytes head;
+    if (S_ISDIR(status.st_mode) || !read_head(refs_vfs_posix(), set, room, &head)) return REFS_OK;
+    const bool is_json = head.size == 0 || head.data[0] != '<'; /* not DMR++ */
+    if (is_json && refs_set_sniff_file(refs_vfs_posix(), set, head) != REFS_SNIFFED_OTHER)
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: expected a set in JSON or the folder of a set, found another file: refs "
+                     "index or refs convert makes a set of it",
+                     set);
 }
 
 /* File extensions that are certainly not data files. */
