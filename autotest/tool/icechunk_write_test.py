@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 
 import netCDF4
 import numpy as np
@@ -686,11 +687,14 @@ class Parts(Steps):
             os.mkfifo(f"parts/{name}.nc")
             with open(f"parts/{name}.nc.gz", "wb") as file:
                 file.write(b"\x1f\x8b")
+            with zipfile.ZipFile(f"parts/{name}.json.zip", "w") as archive:
+                archive.write("parts/0.json")
         os.mkdir("parts/2020")
         os.symlink("2020", "parts/latest")
         said = run("combine", "parts", "-o", "all.json")
         self.assertNotIn("latest", said)
-        for name, reason in (("a", "a link to a folder: add its target"), ("a.nc", "a device"), ("a.nc.gz", "compressed, and")):
+        for name, reason in (("a", "a link to a folder: add its target"), ("a.nc", "a device"), ("a.nc.gz", "compressed, and"),
+                             ("a.json.zip", "a ZIP archive")):
             self.assertIn(f"refs: warning: parts/{name} and 1 more: skipped: {reason}", said)
         self.check("all.json", range(4))
 

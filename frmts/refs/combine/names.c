@@ -158,10 +158,11 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n) {
 /* -- folders ----------------------------------------------------------------------------------- */
 
 /* Why something in a folder is skipped that may be taken for a part. */
-enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, N_REASONS };
+enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, IS_ARCHIVE, N_REASONS };
 static const char *const reasons[N_REASONS] = {
     "not a reference set", "a link to a folder: add its target to the sources",
-    "a device, a pipe or a socket", "compressed, and cannot be read in parts: decompress it"};
+    "a device, a pipe or a socket", "compressed, and cannot be read in parts: decompress it",
+    "a ZIP archive: add it to the sources if it holds a set"};
 
 typedef struct expansion {
     const refs_names_host *host;
@@ -257,6 +258,11 @@ bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
     return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
 
+static bool is_zip(refs_bytes head) {
+    const refs_str text = refs_bytes_text(head);
+    return refs_str_starts(text, "PK\3\4") || refs_str_starts(text, "PK\5\6"); /* an empty one */
+}
+
 /* What an existing file is that a set must not replace; NULL for others. */
 static const char *kept_file(const char *name) {
     uint8_t room[REFS_SET_HEAD_BYTES];
@@ -264,7 +270,7 @@ static const char *kept_file(const char *name) {
     if (!read_head(refs_vfs_posix(), name, room, &head)) return NULL;
     const refs_str text = refs_bytes_text(head);
     if (refs_scan_sniff(head) != NULL) return "a data file";
-    if (refs_str_starts(text, "PK\3\4") || refs_str_starts(text, "PK\5\6")) return "a ZIP archive";
+    if (is_zip(head)) return "a ZIP archive";
     const bool is_part = refs_str_starts(text, "ICE\xF0\x9F\xA7\x8A"
                                                "CHUNK") ||
                          refs_set_sniff_folder(refs_vfs_posix(), name);
@@ -354,6 +360,8 @@ static refs_status add_file(const expansion *all, const char *name, refs_error *
         (found == REFS_SNIFFED_DAMAGED && has_json_name(name)))
         return add(all, name, err);
     if (has_json_name(name)) return skip(all, IS_OTHER, name, err);
+    if (is_zip(head) && refs_str_ends(refs_str_from(name), ".zip"))
+        return skip(all, IS_ARCHIVE, name, err);
     return is_compressed_data(name) ? skip(all, IS_COMPRESSED, name, err) : REFS_OK;
 }
 
