@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times one set of files whose chunks and packing differ, beside rewriting them.
+"""Compares two ways to open files whose chunks and packing differ: one set, and rewriting them. Prints times.
 
     index_unlike.py [--files 24] [--lines 721] [--samples 1440] [--refs build/release/refs]
 

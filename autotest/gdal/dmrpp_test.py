@@ -1,6 +1,5 @@
-"""DMR++ sidecars against the files that they are of: all elements of all arrays of numbers, by h5py and,
-where the file is of HDF4, by pyhdf or GDAL's own driver. From the folder shared/ beside the repository
-(shared_data.py); skips without h5py.
+"""DMR++ sidecars against the files that they are of: all elements of all arrays of numbers. h5py reads HDF5
+files, pyhdf or GDAL's own driver HDF4 files. The files are those of shared_data.py. Skips without h5py.
 """
 
 import os

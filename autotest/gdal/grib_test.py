@@ -1,5 +1,5 @@
 """Sets of GRIB messages against GDAL's GRIB driver on the same messages: values, geotransform and
-CRS, from the folder shared/ beside the repository (shared_data.py).
+CRS. The files are those of shared_data.py.
 """
 
 import os

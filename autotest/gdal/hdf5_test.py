@@ -1,5 +1,5 @@
 """Sets of HDF5 files, as JSON and as Parquet, against GDAL's HDF5 driver on the same files: all elements
-of all arrays, from the folder shared/ beside the repository (shared_data.py).
+of all arrays. The files are those of shared_data.py.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""What numcodecs encoded is what the driver reads: a set of one array for each of its fixtures, from
-the folder shared/ beside the repository (shared_data.py).
+"""What numcodecs encoded is what the driver reads: a set of one array for each of its fixtures,
+which shared_data.py finds.
 """
 
 import json

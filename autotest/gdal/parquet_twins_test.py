@@ -1,7 +1,6 @@
 """Parquet sets give the pixels of the JSON sets that were made of the same files.
 
-Compares all bands of all variables in the folder shared/ beside the repository
-(shared_data.py).
+Compares all bands of all variables in the files of shared_data.py.
 """
 
 import os

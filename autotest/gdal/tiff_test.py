@@ -1,6 +1,5 @@
 """Sets of TIFF files against GDAL's GeoTIFF driver on the same files: values of all images,
-geotransform, CRS, nodata and overviews, from the folder shared/ beside the repository
-(shared_data.py).
+geotransform, CRS, nodata and overviews. The files are those of shared_data.py.
 """
 
 import os

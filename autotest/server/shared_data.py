@@ -1,4 +1,4 @@
-"""Where real files are: shared/data beside the repository, or REFS_SHARED_DATA.
+"""Finds real files: in the folder that REFS_SHARED_DATA names, otherwise in ../shared/data.
 
 Importing this ends the program as skipped if the folder is absent.
 """

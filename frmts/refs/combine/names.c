@@ -13,6 +13,7 @@
 #include "refs/combine.h"
 #include "refs/file_name.h"
 #include "refs/folder.h"
+#include "refs/icechunk/icechunk.h"
 #include "refs/intern.h"
 #include "refs/scan.h"
 #include "refs/staged.h"
@@ -268,12 +269,9 @@ static const char *kept_file(const char *name) {
     uint8_t room[REFS_SET_HEAD_BYTES];
     refs_bytes head;
     if (!read_head(refs_vfs_posix(), name, room, &head)) return NULL;
-    const refs_str text = refs_bytes_text(head);
     if (refs_scan_sniff(head) != NULL) return "a data file";
     if (is_zip(head)) return "a ZIP archive";
-    const bool is_part = refs_str_starts(text, "ICE\xF0\x9F\xA7\x8A"
-                                               "CHUNK") ||
-                         refs_set_sniff_folder(refs_vfs_posix(), name);
+    const bool is_part = refs_icechunk_sniff(head) || refs_set_sniff_folder(refs_vfs_posix(), name);
     return is_part ? "a file in the folder of a set" : NULL;
 }
 

@@ -33,7 +33,7 @@ typedef struct zip_archive {
     bool is_local;
     uint64_t read_ms;
     unsigned n_users;
-    void *idle[MAX_IDLE]; /* open handles that nobody uses */
+    void *idle[MAX_IDLE]; /* open handles for the next reader */
     size_t n_idle;
     refs_block *last; /* content of last_member, or NULL */
     const refs_zip_member *last_member;
