@@ -661,6 +661,20 @@ class Masters(Property):
                 self.assertIn(said, self.fail("append", name, files[2], "--strict"))
                 self.run_refs("append", name, files[2])
 
+    def test_aggregations_without_fragments_are_told_unless_others_have_values(self):
+        files = [write(f"f{i}.nc", [i], variables=("v", "hail") if i == 2 else ("v",)) for i in range(3)]
+        self.combine("a.nca", *files[:2], options=("--format", "cfa", "--cfa-version", "0.4"))
+        with netCDF4.Dataset("a.nca", "a") as master:
+            hail = master.createVariable("hail", "i2", ())
+            hail.cf_role, hail.cfa_dimensions = "cfa_variable", "lat"
+            hail.cfa_array = '{"base":"","pmshape":[1],"pmdimensions":["lat"],"Partitions":[]}'
+        for name, options in OUTPUTS.items():
+            with self.subTest(name=name):
+                told = "a.nca: hail is left out: it has no fragments"
+                self.assertIn(told, self.run_refs("index", "a.nca", "--along", "time", "-o", f"all.{name}").stderr)
+                self.assertNotIn("hail", self.run_refs("combine", "a.nca", "-v", "v", "-o", f"some.{name}", *options).stderr)
+                self.assertNotIn(told, self.run_refs("combine", "a.nca", files[2], "-o", f"more.{name}", *options).stderr)
+
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         os.mkdir("m")

@@ -445,6 +445,7 @@ static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, re
         return refs_fail(err, REFS_INVALID, "expected at least one source");
     refs_combine__sort_members(combine);
     REFS_TRY(tell_left_out(combine, err));
+    REFS_TRY(refs_combine__tell_empty(combine, err));
     if (refs_combine__copies(combine)) return refs_combine__check_master_dims(combine, err);
     REFS_TRY(tell_others(combine, err));
     REFS_TRY(refs_combine__name_levels(combine, err));

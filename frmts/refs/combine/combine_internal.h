@@ -321,6 +321,9 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
  * files would not be told apart, or a dimension of one element that its files omit. */
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
 
+/** Warns of variables of masters that no source has values of, as they have no fragments. */
+refs_status refs_combine__tell_empty(const refs_combine *combine, refs_error *err);
+
 /** The number of the file of this location; REFS_COMBINE_NONE where no master that was replaced has
  * it. */
 uint32_t refs_combine__find_master_file(const refs_combine_masters *masters, const char *name);

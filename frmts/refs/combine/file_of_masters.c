@@ -106,6 +106,34 @@ refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_er
     return REFS_OK;
 }
 
+static bool has_array(const refs_combine *combine, refs_str path) {
+    const uint32_t id = refs_intern_find(&combine->strings, path);
+    for (size_t i = 0; i < combine->n_members && id != REFS_INTERN_NONE; i++)
+        if (refs_combine__find(&combine->members[i], id) != NULL) return true;
+    return false;
+}
+
+refs_status refs_combine__tell_empty(const refs_combine *combine, refs_error *err) {
+    const refs_combine_masters *masters = combine->options.masters;
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern told = {0};
+    const bool is_some = combine->options.group != NULL || combine->options.variables != NULL;
+    for (size_t i = 0; masters != NULL && !is_some && i < masters->n; i++) {
+        const refs_listed_master *one = masters->masters[i];
+        for (uint32_t k = 0; k < one->empty.count; k++) {
+            const refs_str path = refs_intern_get(&one->empty, k);
+            const uint64_t n = told.count;
+            uint32_t id;
+            if (has_array(combine, path)) continue;
+            REFS_TRY(refs_intern_add(&told, path, &id, err));
+            if (told.count > n)
+                refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                          "%s: %.*s is left out: it has no fragments", one->name,
+                          REFS_STR_ARG(path));
+        }
+    }
+    return REFS_OK;
+}
+
 refs_status refs_part__check_rest(const refs_part_reader *in, const refs_array_meta *meta,
                                   refs_error *err) {
     if (refs_intern_find(in->rest, refs_masters__inner_path(refs_str_from(meta->path))) ==

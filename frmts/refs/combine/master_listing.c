@@ -23,6 +23,7 @@ void refs_masters__free_one(refs_listed_master *one) {
     refs_intern_clear(&one->arrays);
     refs_intern_clear(&one->own);
     refs_intern_clear(&one->rest);
+    refs_intern_clear(&one->empty);
     refs_free(one);
 }
 
@@ -167,9 +168,18 @@ static refs_master_listing listing_of(const refs_part_reader *in) {
                                  .places = {in->part->name, masters->vfs, masters->sets}};
 }
 
+static refs_status note_fragment(void *user, const refs_partition *at, refs_error *err) {
+    bool *has_fragments = user;
+    (void)at;
+    (void)err;
+    *has_fragments = true;
+    return REFS_OK;
+}
+
 static refs_status list_array(listing *all, const refs_array_meta *meta, refs_error *err) {
     const refs_str path = refs_masters__inner_path(refs_str_from(meta->path));
     uint64_t n_values = 0;
+    bool has_fragments = false;
     uint32_t id;
     if (meta->is_instruction) return REFS_OK;
     if (refs_aggregation_recognise(meta->attributes) && meta->status != REFS_OK)
@@ -179,7 +189,8 @@ static refs_status list_array(listing *all, const refs_array_meta *meta, refs_er
     if (meta->aggregation == NULL || n_values > 0)
         return refs_intern_add(&all->to->own, path, &id, err);
     for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(add_dim(all, meta, dim, err));
-    return REFS_OK;
+    REFS_TRY(refs_aggregation_each(meta, note_fragment, &has_fragments, err));
+    return has_fragments ? REFS_OK : refs_intern_add(&all->to->empty, path, &id, err);
 }
 
 /* Lists the steps of a dimension, including those without a fragment. */

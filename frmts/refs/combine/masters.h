@@ -43,8 +43,9 @@ typedef struct refs_listed_master {
     refs_master_coordinate *coordinates; /* one for each of these */
     refs_intern arrays;                  /* paths of all variables, without leading slash */
     refs_intern own;                     /* variables without fragments */
-    refs_intern rest; /* those of them that are taken of the master itself: that no file has, and
-                         coordinates of steps without a fragment */
+    refs_intern rest;  /* those of them that are taken of the master itself: that no file has, and
+                          coordinates of steps without a fragment */
+    refs_intern empty; /* aggregations without fragments */
 } refs_listed_master;
 
 /* A file as one of the masters describes it. */
