@@ -675,6 +675,28 @@ class Masters(Property):
                 self.assertNotIn("hail", self.run_refs("combine", "a.nca", "-v", "v", "-o", f"some.{name}", *options).stderr)
                 self.assertNotIn(told, self.run_refs("combine", "a.nca", files[2], "-o", f"more.{name}", *options).stderr)
 
+    def test_files_of_one_step_have_the_order_of_their_master(self):
+        files = [f"row{lat}.nc" for lat in (10, 20, 30)]
+        for lat, name in zip((10, 20, 30), files):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, values, units in (("lat", [lat], "degrees_north"), ("lon", np.arange(4000) / 16, "degrees_east")):
+                    file.createDimension(dim, len(values))
+                    axis = file.createVariable(dim, "f8", (dim,))
+                    axis.units, axis[:] = units, values
+                file.createVariable("v", "i2", ("lat", "lon"))[:] = lat
+        self.combine("up.nca", *files, options=("--format", "cfa", "--cfa-version", "1.13", "--along", "lat"))
+        with netCDF4.Dataset("up.nca", "a") as master:
+            self.assertEqual([10, 20, 30], list(master["lat"][:]))
+            master["lat"][:] = (30, 20, 10)
+            master["v_uris"][:] = master["v_uris"][::-1]
+        for name, options in OUTPUTS.items():
+            for verb in ("combine", "convert") if name == "nca" else ("combine",):
+                with self.subTest(name=name, verb=verb):
+                    self.run_refs(verb, "up.nca", "-o", f"{verb}.{name}", *(options if verb == "combine" else ()), *(("--along", "lat") if verb == "combine" else ()))
+                    band = gdal.Open(f'REFS:"{verb}.{name}":/v')
+                    self.assertEqual([[30], [20], [10]], band.ReadAsArray(0, 0, 1, 3).tolist())
+                    self.assertLess(band.GetGeoTransform()[5], 0)
+
     def test_the_driver_combines_masters(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         os.mkdir("m")

@@ -321,6 +321,11 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
  * files would not be told apart, or a dimension of one element that its files omit. */
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
 
+/** The order of the first two values of a coordinate in each master that has several: sets *falls
+ * if they descend, *rises if they ascend. `path` has no slash before it. */
+void refs_combine__find_master_directions(const refs_combine *combine, refs_str path, bool *falls,
+                                          bool *rises);
+
 /** Warns of variables of masters that no source has values of, as they have no fragments. */
 refs_status refs_combine__tell_empty(const refs_combine *combine, refs_error *err);
 

@@ -38,6 +38,29 @@ void refs_combine__coordinate_clear(refs_master_coordinate *coordinate) {
     refs_buf_clear(&coordinate->values);
 }
 
+static refs_values values_of(const refs_master_coordinate *own) {
+    return (refs_values){
+        .dtype = &own->dtype, .unpacking = own->unpacking, .bytes = refs_buf_text(&own->values)};
+}
+
+void refs_combine__find_master_directions(const refs_combine *combine, refs_str path, bool *falls,
+                                          bool *rises) {
+    const refs_combine_masters *masters = combine->options.masters;
+    for (size_t i = 0; masters != NULL && i < masters->n; i++)
+        for (size_t k = 0; k < masters->masters[i]->dims.count; k++) {
+            const refs_master_coordinate *own = &masters->masters[i]->coordinates[k];
+            if (own->path == NULL || !refs_str_is(path, own->path) ||
+                own->values.size < 2 * own->dtype.size)
+                continue;
+            const refs_values values = values_of(own);
+            const refs_value first = refs_combine__unpacked_at(&values, 0),
+                             second = refs_combine__unpacked_at(&values, 1);
+            const int order = refs_combine__compare_values(&second, &first);
+            *falls = *falls || order < 0;
+            *rises = *rises || order > 0;
+        }
+}
+
 /* The array of a file that has the values of a coordinate; NULL if it has none, or names of files
  * do. */
 static const refs_combine_array *find_array(const refs_combine *combine,
@@ -77,9 +100,7 @@ static bool find_values(const compared_file *file, const char *path, refs_cf_uni
         const refs_master_coordinate *own = &master->coordinates[i];
         if (own->path == NULL || strcmp(own->path, path) != 0) continue;
         *units = (refs_cf_units){refs_str_from(own->units), refs_str_from(own->calendar)};
-        *values = (refs_values){.dtype = &own->dtype,
-                                .unpacking = own->unpacking,
-                                .bytes = refs_buf_text(&own->values)};
+        *values = values_of(own);
         refs_combine__set_clock(values, units);
         return true;
     }

@@ -573,8 +573,8 @@ static bool are_times(const concat_steps *all) {
 }
 
 /* Whether values descend: they do if those of some part descend, as latitudes from north to south;
- * combined parts of one step ascend by default. Times descend only if those of every part with
- * several steps do: one file that counts backwards does not reverse an archive. */
+ * parts of one step have the order of their master, or ascend. Times descend only if those of every
+ * part with several steps do: one file that counts backwards does not reverse an archive. */
 static bool find_direction(const concat_steps *all) {
     bool falls = false, rises = false;
     for (size_t i = 1; i < all->n; i++) {
@@ -583,6 +583,11 @@ static bool find_direction(const concat_steps *all) {
         falls = falls || order < 0;
         rises = rises || order > 0;
     }
+    const refs_combine_array *array =
+        coordinate_of(&all->combine->members[all->steps[0].member], all->concat);
+    if (!falls && !rises && array != NULL)
+        refs_combine__find_master_directions(
+            all->combine, refs_combine__text(all->combine, array->path), &falls, &rises);
     return falls && all->steps[0].value.kind != REFS_VALUE_NONE && !(rises && are_times(all));
 }
 
