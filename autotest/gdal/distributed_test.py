@@ -23,6 +23,7 @@ from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from aggregation_test import cdf_fragment, cf_master  # noqa: E402
 from served import Folder, Server  # noqa: E402
 
 gdal.UseExceptions()
@@ -217,6 +218,11 @@ class Forks(unittest.TestCase):
         self.assertEqual(exit_status(lambda: self.expect_samples(Samples(self.name))), 0)
         self.expect_samples(preloaded)
 
+    def test_as_gunicorn_does_serve_what_gdal_itself_requests(self):
+        gdal.SetConfigOption("REFS_HTTP_ENGINE", "VSI")
+        self.addCleanup(gdal.SetConfigOption, "REFS_HTTP_ENGINE", None)
+        self.test_as_gunicorn_with_preload_does_serve_in_workers_and_in_their_successors()
+
     def test_as_multiprocessing_does_while_a_thread_reads(self):
         ended, failures, samples = threading.Event(), [], Samples(self.name)
 
@@ -242,6 +248,14 @@ class Forks(unittest.TestCase):
             ended.set()
             thread.join(60)
         self.assertEqual(failures, [])
+
+    def test_as_multiprocessing_does_while_a_thread_reads_an_aggregation(self):
+        for number in range(self.BANDS):
+            cdf_fragment(self.folder.file(f"served/f{number}.nc"), self.expected(number)[None].astype("f8"))
+        cf_master(self.folder.file("served/m.nc"), [[1] * self.BANDS, [1], [self.WIDTH]],
+                  [f"f{number}.nc" for number in range(self.BANDS)])
+        self.name = f'REFS:"{self.server.url("m.nc")}":/v'
+        self.test_as_multiprocessing_does_while_a_thread_reads()
 
     def fork_while_a_thread_waits(self):
         """Whether another thread still waits for a server when a child has been forked, and has ended."""
