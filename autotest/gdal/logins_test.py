@@ -74,27 +74,34 @@ class Earthdata(ByGdal, logins.Earthdata):
 
 
 class Grants(ByGdal, logins.Grants):
-    def test_for_other_chunks_are_not_waited_for(self):
-        """One reader waits for the second of two services; another one needs chunks that the first has requested."""
-        server = self.serve(faults={"/slow": {"stall_s": 5}})
+    def expect_no_wait(self, buckets, band, faults):
+        """One reader waits for a service; another one needs a band that the first has requested of a bucket."""
+        server = self.serve(faults=faults)
         with open(self.folder.file("served/refs.json"), encoding="utf-8") as file:
             refs = json.load(file)
-        for band in range(logins.BANDS):
-            refs[f"v/{band}.0.0"][0] = server.url(f"{'fast' if band < 6 else 'slow'}-bucket/v.bin")
-        for kind in "fast", "slow":
+        for number in range(logins.BANDS):
+            refs[f"v/{number}.0.0"][0] = server.url(f"{buckets[2 * number // logins.BANDS]}-bucket/v.bin")
+        for kind in buckets:
             self.folder.write(kind, "sv=1&sig=a")
             shutil.copytree(self.folder.file("served/bucket"), self.folder.file(f"served/{kind}-bucket"))
         self.folder.write("refs.json", json.dumps(refs))
         script = ("import sys, threading, time; from osgeo import gdal; gdal.UseExceptions()\n"
                   "one, other = gdal.Open(sys.argv[1]), gdal.Open(sys.argv[1])\n"
                   "thread = threading.Thread(target=one.ReadRaster); thread.start(); time.sleep(1)\n"
-                  "begin = time.monotonic(); value = other.GetRasterBand(3).ReadAsArray()[0, 0]\n"
+                  "begin = time.monotonic(); value = other.GetRasterBand(int(sys.argv[2]) + 1).ReadAsArray()[0, 0]\n"
                   "print(value, time.monotonic() - begin, thread.is_alive()); thread.join()\n")
-        done = self.run_alone([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'], REFS_MAX_GAP="0",
+        done = self.run_alone([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v', str(band)], REFS_MAX_GAP="0",
                               REFS_TOKEN_URL=",".join(f"{server.base}/{kind}-bucket/=>{server.url(kind)}" for kind in ("fast", "slow")))
         value, seconds, is_reading = done.stdout.split()
-        self.assertEqual((int(value), is_reading), (2 * logins.WIDTH, "True"), done.stderr)
+        self.assertEqual((int(value), is_reading), (band * logins.WIDTH, "True"), done.stderr)
         self.assertLess(float(seconds), 2)
+
+    def test_for_other_chunks_are_not_waited_for(self):
+        self.expect_no_wait(("fast", "slow"), 2, {"/slow": {"stall_s": 5}})
+
+    def test_that_are_renewed_after_a_refusal_are_not_waited_for(self):
+        self.expect_no_wait(("slow", "plain"), 8, {"/slow": {"skip": 1, "stall_s": 5}, "/plain-bucket/v.bin": {"stall_s": 0.5},
+                                                   "/slow-bucket/v.bin": {"status": 403, "times": 1}})
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ typedef struct flight {
     bool identified;      /* its validators were compared */
     bool has_landed;      /* the part is complete; others may not be */
     bool is_dropped;      /* its request was cancelled, and its result is ignored */
+    bool is_refused;      /* it has ended, and is to be signed again */
     unsigned n_refused;   /* refused signatures */
     uint64_t reserved;    /* for a whole location: passed to the transfer */
     refs_arrival arrival; /* lead: of the whole request */
@@ -217,13 +218,20 @@ static size_t max_flights(const refs_queue *queue) {
                                                                   : options->max_in_flight);
 }
 
-/* Whether to take what has been requested before the next request: other readers may wait for it,
- * and its URL may take long. */
-static bool must_land_first(const refs_queue *queue) {
+/* Whether the URL of a location may take long. What has been requested is taken first, because
+ * other readers may wait for it. */
+static bool waits_for_url(const refs_queue *queue, const refs_range *range) {
     const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
+    return provider->waits_for_url != NULL &&
+           provider->waits_for_url(provider->self, range->location);
+}
+
+/* Whether to take what has been requested before the next request. */
+static bool must_land_first(const refs_queue *queue) {
     const refs_range *next = refs_fetch__first_range(queue, queue->next);
-    return queue->flights.n > 0 && provider->waits_for_url != NULL && !is_url_known(queue, next) &&
-           provider->waits_for_url(provider->self, next->location);
+    for (const flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
+        if (asked->is_refused) return true;
+    return queue->flights.n > 0 && !is_url_known(queue, next) && waits_for_url(queue, next);
 }
 
 bool refs_fetch__reserve_http(refs_queue *queue) {
@@ -347,7 +355,7 @@ static refs_status sign_again(refs_queue *queue, flight *landed, bool *over_http
 /* Whether a finished request should be signed again. */
 static bool may_sign_again(flight *landed) {
     const refs_transfer *transfer = &landed->transfer;
-    if (transfer->is_stale) return true;
+    if (transfer->is_stale || landed->is_refused) return true;
     if (landed->lead->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer))
         return false;
     return refs_transfer__report_answer(transfer, ++landed->n_refused);
@@ -394,7 +402,25 @@ static refs_status note_postponed(refs_queue *queue, flight *landed, refs_error 
     return status;
 }
 
+/* Whether anything is under way that ends without memory that this queue holds. Requires the
+ * waiter's lock. */
+static bool is_any_coming(const refs_queue *queue) {
+    for (const flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
+        if (!asked->has_landed && !asked->is_refused && asked->transfer.needs == 0) return true;
+    return false;
+}
+
+/* Whether a refused request is to wait until what is under way has been taken. */
+static bool must_wait(refs_queue *queue, flight *refused) {
+    const bool waits = waits_for_url(queue, place_of(queue, refused));
+    refused->is_refused = true; /* so that it does not wait for itself */
+    REFS_LOCKED(&queue->waiter.lock);
+    refused->is_refused = waits && is_any_coming(queue);
+    return refused->is_refused;
+}
+
 static void count(const refs_queue *queue, const flight *landed) {
+    if (landed->has_landed || landed->is_refused) return; /* it was counted */
     atomic_fetch_add(&queue->fetcher->requests, landed->transfer.n_requests);
     atomic_fetch_add(&queue->fetcher->bytes, landed->transfer.n_bytes);
 }
@@ -430,7 +456,7 @@ static bool is_idle(const flight *asked) {
 /* Handles a finished transfer; *is_forgotten: flights were removed from the list. */
 static refs_status take_done(refs_queue *queue, flight *done, bool *is_forgotten, refs_error *err) {
     *is_forgotten = false;
-    if (!done->has_landed) count(queue, done);
+    count(queue, done);
     if (done->is_dropped) {
         *is_forgotten = true;
         forget(queue, done);
@@ -442,6 +468,7 @@ static refs_status take_done(refs_queue *queue, flight *done, bool *is_forgotten
     }
     if (may_sign_again(done)) {
         bool over_http;
+        if (must_wait(queue, done)) return REFS_OK;
         refs_status status = sign_again(queue, done, &over_http, err);
         *is_forgotten = status == REFS_OK && !over_http;
         if (*is_forgotten) forget(queue, done);
@@ -476,8 +503,9 @@ static refs_status serve_all(refs_queue *queue, refs_error *err) {
 
 /* Whether anything has arrived since serve_all. Requires the waiter's lock. */
 static bool anything_new(const refs_queue *queue) {
+    const bool is_coming = is_any_coming(queue);
     for (const flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
-        if (!is_idle(asked) &&
+        if (!is_idle(asked) && !(asked->is_refused && is_coming) &&
             (asked->transfer.done || fresh_bytes(asked) >= asked->seen + 64 * REFS_KIB))
             return true;
     return false;
@@ -506,7 +534,7 @@ void refs_fetch__cancel_http(refs_queue *queue) {
         refs_lock(&queue->waiter.lock);
         while (!first->transfer.done) refs_wait(&queue->waiter.moved, &queue->waiter.lock);
         refs_unlock(&queue->waiter.lock);
-        if (!first->has_landed) count(queue, first);
+        count(queue, first);
         forget(queue, first);
     }
     refs_free(queue->flights.url);
