@@ -229,18 +229,26 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(std::shared_ptr<RefsIndex> inde
 }
 
 /** Reuses the archive of an earlier call with the same identity while a reader keeps it. */
-std::shared_ptr<RefsArchive> RefsArchive::openForCall(refs_error *error) {
+std::shared_ptr<RefsArchive> RefsArchive::openIfRefused(std::optional<RefsRequesting> &requesting,
+                                                        refs_status *status, refs_error *error) {
+    if (*status == REFS_OK || !requesting->isRefused()) return nullptr;
+    requesting.reset();
+    *error = REFS_ERROR_INIT;
     std::shared_ptr<RefsArchive> other;
     {
         RefsLocked guard(arraysLock_);
         other = other_.lock();
     }
-    if (other != nullptr &&
-        other->opener_->identity == RefsCallOptions::captured()->identityAt(location_))
-        return other;
-    other = openAt(location_, options_.List(), index_->sharedS3nc(), error);
-    RefsLocked guard(arraysLock_);
-    other_ = other;
+    if (other == nullptr ||
+        other->opener_->identity != RefsCallOptions::captured()->identityAt(location_)) {
+        other = openAt(location_, options_.List(), index_->sharedS3nc(), error);
+        RefsLocked guard(arraysLock_);
+        other_ = other;
+    }
+    if (other != nullptr)
+        requesting.emplace(other->opener_);
+    else
+        *status = error->status;
     return other;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "call_options.h"
@@ -13,7 +14,7 @@
 #include "index.h"
 
 /** Instances are shared and may be used from several threads. */
-class RefsArchive : public std::enable_shared_from_this<RefsArchive> {
+class RefsArchive {
   public:
     /** The set at `location` with the driver's open options, as it is now (docs/decisions/0010). A
      * set that was opened with the same options before and has not changed since is not read again;
@@ -47,20 +48,18 @@ class RefsArchive : public std::enable_shared_from_this<RefsArchive> {
      * call has another identity than who opened the set, of an archive that this one opens: data
      * that one identity may read are in no cache that another one has. */
     template <class Read> refs_status readAs(Read read, refs_error *error) {
-        {
-            refs_error problem = REFS_ERROR_INIT;
-            const RefsRequesting requesting(opener_);
-            const refs_status status = read(*this, &problem);
-            if (status == REFS_OK || !requesting.isRefused())
-                return refs_fail(error, status, "%s", problem.message);
-        }
-        const std::shared_ptr<RefsArchive> other = openForCall(error);
-        if (other == nullptr) return error != nullptr ? error->status : REFS_FORBIDDEN;
         refs_error problem = REFS_ERROR_INIT;
-        const RefsRequesting requesting(other->opener_);
-        const refs_status status = read(*other, &problem);
+        std::optional<RefsRequesting> requesting(opener_);
+        refs_status status = read(*this, &problem);
+        const std::shared_ptr<RefsArchive> other = openIfRefused(requesting, &status, &problem);
+        if (other != nullptr) status = read(*other, &problem);
         return refs_fail(error, status, "%s", problem.message);
     }
+
+    /** The archive to repeat a read with, for which `requesting` is then; null if the read
+     * succeeded or nothing was refused, and on failure. */
+    std::shared_ptr<RefsArchive> openIfRefused(std::optional<RefsRequesting> &requesting,
+                                               refs_status *status, refs_error *error);
 
     /** The same with read(array, error) of an array of the hierarchy. */
     template <class Read>
@@ -94,7 +93,6 @@ class RefsArchive : public std::enable_shared_from_this<RefsArchive> {
         : index_(std::move(index)), location_(opener.location),
           opener_(std::make_shared<RefsOpener>(opener)), options_(CSLDuplicate(options)),
           openedAt_(RefsNow()) {}
-    std::shared_ptr<RefsArchive> openForCall(refs_error *error);
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
     void noteCost() const;
     bool isCurrent(uint64_t trust);

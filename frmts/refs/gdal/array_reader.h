@@ -7,7 +7,7 @@
 
 #include "archive.h"
 
-/** Reads by the archive that RefsArchive::readAs says. May be used from several threads. */
+/** Reads as RefsArchive::readAs does. May be used from several threads. */
 class RefsArrayReader {
   public:
     /** `meta` is of the set, which is kept open. Readahead keeps within `limits`, or null. Throws
@@ -16,13 +16,7 @@ class RefsArrayReader {
                     const refs_region *limits);
 
     refs_status read(const refs_region &region, const refs_read_target &target,
-                     refs_error *error) const {
-        return use(
-            [&](refs_reader *reader, refs_error *err) {
-                return refs_reader_read_to(reader, &region, &target, err);
-            },
-            error);
-    }
+                     refs_error *error) const;
 
     /** What cannot be loaded is requested again by the read that needs it, and fails there. */
     void load(const refs_region &region, const refs_progress *progress) const;
@@ -36,16 +30,8 @@ class RefsArrayReader {
         std::shared_ptr<RefsArchive> archive;
         RefsReaderHandle reader;
     };
-    std::shared_ptr<const Other> otherOf(RefsArchive &archive, refs_error *error) const;
-
-    template <class Use> refs_status use(Use use, refs_error *error) const {
-        const auto useOf = [&](RefsArchive &archive, refs_error *err) {
-            if (&archive == archive_.get()) return use(reader_.get(), err);
-            const auto other = otherOf(archive, err);
-            return other != nullptr ? use(other->reader.get(), err) : err->status;
-        };
-        return archive_->readAs(useOf, error);
-    }
+    std::shared_ptr<const Other> openIfRefused(std::optional<RefsRequesting> &requesting,
+                                               refs_status *status, refs_error *error) const;
 
     const std::shared_ptr<RefsArchive> archive_;
     const refs_array_meta *const meta_;
