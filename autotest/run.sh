@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: run.sh [--open-files N] [PRESET …]
 #
-# Installs what is missing, builds, and runs all tests: of the preset `release`, in about
-# ten minutes on two cores where nothing is there yet. With the preset `asan` those of compiled code run
+# Installs what is missing, builds, and runs all tests: of the preset `release`, about 15 minutes of
+# tests on two cores, after the build. With the preset `asan` those of compiled code run
 # under AddressSanitizer and UndefinedBehaviorSanitizer (Python and the tools of GDAL cannot load
 # what is built so, and the other tests run no code of the project).
 # With --open-files the tests run under a limit of N file descriptors (ulimit -n), such as 256.
@@ -38,9 +38,9 @@ for preset in "$@"; do
     if [ "$preset" = asan ]; then labels='unit|conform|driver|fuzz'; fi
     log=build/$preset/ctest.log
     logs="$logs $log"
-    echo "Building build/$preset (from nothing three to six minutes on two cores)"
+    echo "Building build/$preset"
     python3 autotest/progress.py cmake --build --preset "$preset"
-    echo "Testing build/$preset (five to eight minutes on two cores)"
+    echo "Testing build/$preset (about 15 minutes on two cores)"
     (
         ulimit -n "$open_files"
         exec python3 autotest/progress.py ctest --preset "$preset" ${labels:+--label-regex "$labels"} \
