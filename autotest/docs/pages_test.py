@@ -234,6 +234,12 @@ class Options(unittest.TestCase):
         self.assertEqual(set(re.findall(r"\b(SHOW_[A-Z_]+)", read("docs/multidim.md"))),
                          set(re.findall(r'"(SHOW_[A-Z_]+)"', CODE)))
 
+    def test_of_refs_are_on_a_page(self):
+        pages = "\n".join(map(read, PAGES))
+        options = re.findall(r"^    \{'.', \w+, \"([a-z-]+)\"", SOURCES["frmts/refs/cli/arguments.c"], re.M)
+        self.assertGreater(len(options), 30)
+        self.assertEqual([name for name in options if not re.search(rf"--{name}\b", pages)], [])
+
     def test_that_pages_name_exist(self):
         """Whatever begins with REFS_ on a page is an option, or a name of the code."""
         known = set(re.findall(r"\bREFS_[A-Z0-9_]+", CODE + CMAKE)) | \
