@@ -11,7 +11,7 @@ const tool_verb tool_verbs[] = {
      "quotes, folders, URLs, or \"-\" for a list on standard input. Several sources are combined "
      "by the values of their coordinates.",
      tool_index},
-    {"combine", "SET... -o SET", "join sets", "oapvgirwWtjsTFOGVSBYEqCU",
+    {"combine", "SET... -o SET", "combine sets", "oapvgirwWtjsTFOGVSBYEqCU",
      "The result is what index makes of the files of these sets: sets combined in any order and in "
      "any groups give the same bytes as all files at once. With --format cfa, the result is a "
      "master that has the sources as fragments, without copying them.",
