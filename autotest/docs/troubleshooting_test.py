@@ -300,7 +300,7 @@ def said_of_sample(part):
         return world.said(f'REFS:"{ROOT}/data/sample.json":{part}')
 
 
-for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
+for message, part in (('dimension "…" has no value …', "/t2m[time=2025]"),
                       ("is an axis of the raster, not of its bands", "/t2m[lat=41.9]"),
                       ("the bracket is not closed", "/t2m[time=2"),
                       ("the bracket is empty", "/t2m[]"),

@@ -316,6 +316,7 @@ class Fragments(Case):
     def test_of_odd_shapes_are_refused(self):
         for shape in ("0,1,1", "a", "time=1,2", "1,,2"):
             self.fails(raster(values()), "SUBARRAY_SHAPE", SUBARRAY_SHAPE=shape)
+        self.fails(raster(values()), "time=0 is not a size", SUBARRAY_SHAPE="time=0")
         self.fails(raster(values()), "SUBARRAY_SIZE", SUBARRAY_SIZE="much")
 
     @unittest.skipIf(netCDF4 is None, "needs python3-netcdf4")

@@ -403,7 +403,7 @@ class CutDimensions(InFolder):
     def test_name_sources_that_have_a_part_of_the_selection(self):
         for selected in ("#1:#3", "1:3"):
             said = run("index", "0.nc", self.longer("3.nc"), "-o", "all.json", "--variables", f"t[layer={selected}]", status=1)
-            self.assertIn(f"0.nc: --variables t: [layer={selected}]: dimension 'layer' has no value {selected}, only one end of it: select "
+            self.assertIn(f"0.nc: --variables t: [layer={selected}]: dimension \"layer\" has no value {selected}, only one end of it: select "
                           "less; there are 3: #0, #1, #2", said)
             self.assertFalse(os.path.exists("all.json"))
             said = run("index", "0.nc", "3.nc", "-o", "all.json", "--variables", f"t[layer={selected}]", "--skip-errors", status=1)
@@ -1716,7 +1716,7 @@ class Selections(InFolder):
         self.assertFalse(os.path.exists("p.json"))
 
     def test_of_what_is_not_there_say_what_is(self):
-        self.assertIn("refs: --variables v: [time=2023]: dimension 'time' has no value 2023", self.select("v[time=2023]", status=1))
+        self.assertIn("refs: --variables v: [time=2023]: dimension \"time\" has no value 2023", self.select("v[time=2023]", status=1))
         self.assertIn("--variables v: [x=#0]: x is an axis of the raster, not of its bands: leave it out, and select a window "
                       "when you read", self.select("v[x=#0]", status=1))
         self.assertIn("--variables v: [x=#0]: x is an axis", self.select("u,v[time=#0:#1,x=#0]", status=1))

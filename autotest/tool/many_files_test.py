@@ -274,7 +274,7 @@ class Names(unittest.TestCase):
     def test_that_are_given_twice_are_named(self):
         one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"], first=2)
         for said in self.refuse(one, other, one):
-            self.assertIn(f"{one} is source 1 and source 3: leave one out", said)
+            self.assertIn(f"duplicate source {one} (1 and 3): remove one", said)
 
     def test_of_folders_on_http_servers_say_what_to_give(self):
         folder = Folder()

@@ -511,7 +511,7 @@ class Masters(Property):
             self.run_refs("append", "x.nc", files[2])
             self.check_values("x.nc", files)
             self.run_refs("index", "m.nca", "-o", "copy.json")
-            self.assertIn("copy.json: cannot append: it is the copy of a master", self.fail("append", "copy.json", files[2]))
+            self.assertIn("copy.json: cannot append to a copy of a master", self.fail("append", "copy.json", files[2]))
 
     def test_append_finds_files_as_readers_do(self):
         """By the base of CFA-0.4, and by the substitutions of the drafts after it."""

@@ -218,18 +218,19 @@ TEST_F(Select, GivesBandsDescriptions) {
 }
 
 TEST_F(Select, SaysWhatThereIsWhereNothingIsFound) {
-    EXPECT_EQ(time("2021"), "[time=2021]: dimension 'time' has no value 2021; there are 10: "
+    EXPECT_EQ(time("2021"), "[time=2021]: dimension \"time\" has no value 2021; there are 10: "
                             "2020-01-01T00:00:00, 2020-01-01T06:00:00, 2020-01-01T12:00:00, ..., "
                             "2020-02-01T00:00:00");
     EXPECT_EQ(set.error.status, REFS_NOT_FOUND);
-    EXPECT_EQ(level("851"),
-              "[level=851]: dimension 'level' has no value 851; there are 4: 1000, 850, 500, 250");
+    EXPECT_EQ(
+        level("851"),
+        "[level=851]: dimension \"level\" has no value 851; there are 4: 1000, 850, 500, 250");
     for (const char *text : {"#0:1", "0:#1"})
         EXPECT_TRUE(
             holds(level(text), " (indices have # before both: [level=#0:#1]); there are 4: "))
             << level(text);
     EXPECT_EQ(member("5"),
-              "[ens=5]: dimension 'ens' has no value 5; there are 5: #0, #1, #2, ..., #4");
+              "[ens=5]: dimension \"ens\" has no value 5; there are 5: #0, #1, #2, ..., #4");
 }
 
 TEST_F(Select, RefusesWhatMakesNoSense) {
@@ -243,7 +244,7 @@ TEST_F(Select, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(Select, SaysWhichAxesThereAre) {
-    EXPECT_EQ(kept("tim=2", 0), "[tim=2]: unknown band axis 'tim'; did you mean time? band axes: "
+    EXPECT_EQ(kept("tim=2", 0), "[tim=2]: unknown band axis \"tim\"; did you mean time? band axes: "
                                 "time (10), level (4), ens (5), site (3)");
     EXPECT_EQ(kept("x=3", 0),
               "[x=3]: x is an axis of the raster, not of its bands: leave it out, and select a "
@@ -259,7 +260,7 @@ TEST_F(Select, SaysWhatIsMissing) {
 
 /** A loop over values would read another field where one is missing. */
 TEST_F(Select, TakesNumbersForIndicesOnlyWithoutACoordinate) {
-    EXPECT_EQ(level("1"), "[level=1]: dimension 'level' has no value 1 (for the index write #1); "
+    EXPECT_EQ(level("1"), "[level=1]: dimension \"level\" has no value 1 (for the index write #1); "
                           "there are 4: 1000, 850, 500, 250");
     EXPECT_TRUE(holds(level("1:2"), "has no value 1:2 (for indices write #1:#2, "));
     EXPECT_EQ(level("#1"), "1+1");
@@ -270,7 +271,7 @@ TEST_F(Select, TakesNumbersForIndicesOnlyWithoutACoordinate) {
 TEST_F(Select, NamesTheNeighboursOfAMissingValue) {
     set.coordinate("time", {0, 1, 2, 3, 5, 6, 7, 8, 9, 10}, R"("units":"days since 2020-01-01")");
     EXPECT_EQ(time("2020-01-05"),
-              "[time=2020-01-05]: dimension 'time' has no value 2020-01-05, which lies between "
+              "[time=2020-01-05]: dimension \"time\" has no value 2020-01-05, which lies between "
               "2020-01-04T00:00:00 and 2020-01-06T00:00:00; there are 10: 2020-01-01T00:00:00, "
               "2020-01-02T00:00:00, 2020-01-03T00:00:00, ..., 2020-01-11T00:00:00");
     for (const char *text : {"20200102", "2.1.2020"})

@@ -111,14 +111,14 @@ TEST(Chain, RefusesChunksWhoseSizeOverflows) {
 TEST(Chain, NamesACodecThatNobodyKnows) {
     CodecChain chain(R"([{"id":"zlib"},{"id":"foo"}])", 4);
     EXPECT_EQ(chain.status, REFS_UNSUPPORTED);
-    EXPECT_EQ(chain.message(), "unknown codec 'foo'");
+    EXPECT_EQ(chain.message(), "unknown codec \"foo\"");
     EXPECT_EQ(
         CodecChain(R"([{"id":"imagecodecs_ccittfax4"}])", 4).message(),
-        "codec 'imagecodecs_ccittfax4' (CCITT Group 4 fax, TIFF compression 4) is not supported");
+        "codec \"imagecodecs_ccittfax4\" (CCITT Group 4 fax, TIFF compression 4) is not supported");
     EXPECT_EQ(CodecChain(R"([{"id":"hdf5_filter_32017"}])", 4).message(),
-              "codec 'hdf5_filter_32017' (SZ, HDF5 filter 32017) is not supported");
+              "codec \"hdf5_filter_32017\" (SZ, HDF5 filter 32017) is not supported");
     EXPECT_EQ(CodecChain(R"([{"id":"imagecodecs_jpegxr"}])", 4).message(),
-              "codec 'imagecodecs_jpegxr' (JPEG XR (jxrlib)) is not supported");
+              "codec \"imagecodecs_jpegxr\" (JPEG XR (jxrlib)) is not supported");
 }
 
 TEST(Chain, RefusesPicklesWithoutReadingThem) {

@@ -38,7 +38,7 @@ TEST(Checksums, AreNamedWhereTheyDiffer) {
 
 TEST(Checksums, HaveNoOtherPlaces) {
     EXPECT_EQ(decode(R"({"id":"crc32","location":"middle"})", "", 9).message,
-              "crc32: location: expected start or end, found 'middle'");
+              "crc32: location: expected start or end, found \"middle\"");
     EXPECT_EQ(decode(R"({"id":"crc32","location":1})", "", 9).status, REFS_INVALID);
 }
 

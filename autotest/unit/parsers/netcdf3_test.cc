@@ -151,7 +151,7 @@ TEST(Netcdf3File, RefusesWhatMakesNoSense) {
     Header slash(0);
     slash.none().none().list(variableTag, 1).variable("a/b", {}).none().u32(byteType).u32(0).u32(0);
     EXPECT_EQ(ScannedFile(slash.bytes).message(),
-              "netCDF-3: a variable has the invalid name 'a/b'");
+              "netCDF-3: a variable has the invalid name \"a/b\"");
 }
 
 TEST(Netcdf3File, TakesNoMemoryForNamesThatAreNotThere) {

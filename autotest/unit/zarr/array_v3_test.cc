@@ -282,9 +282,9 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
         refs_status status;
         const char *problem;
     } broken[11];
-    broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectangular' is not supported"};
+    broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid \"rectangular\" is not supported"};
     broken[0].v3.grid = R"({"name":"rectangular"})";
-    broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
+    broken[1] = {{}, REFS_UNSUPPORTED, "data_type \"numpy.datetime64\" is not supported"};
     broken[1].v3.type = R"({"name":"numpy.datetime64","configuration":{"unit":"eon"}})";
     broken[2] = {{},
                  REFS_INVALID,
@@ -294,7 +294,7 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,2]}}])";
     broken[4] = {{}, REFS_UNSUPPORTED, "storage transformers are not supported"};
     broken[4].v3.more = R"(,"storage_transformers":[{"name":"x"}])";
-    broken[5] = {{}, REFS_UNSUPPORTED, "chunk_key_encoding 'other' is not supported"};
+    broken[5] = {{}, REFS_UNSUPPORTED, "chunk_key_encoding \"other\" is not supported"};
     broken[5].v3.encoding = "\"other\"";
     broken[6] = {{}, REFS_INVALID, "chunk_shape: expected a list"};
     broken[6].v3.grid = "\"regular\"";
@@ -302,7 +302,7 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[7].v3.codecs = "[{}]";
     broken[8] = {{}, REFS_INVALID, "the order of transpose is not a permutation"};
     broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,1]}}])";
-    broken[9] = {{}, REFS_UNSUPPORTED, "data_type 'fixed_length_utf32' is not supported"};
+    broken[9] = {{}, REFS_UNSUPPORTED, "data_type \"fixed_length_utf32\" is not supported"};
     broken[9].v3.type = R"({"name":"fixed_length_utf32","configuration":{"length_bytes":6}})";
     broken[10] = {
         {}, REFS_UNSUPPORTED, "HorizontalDeltaCodec: expected before transpose, found after it"};

@@ -304,7 +304,7 @@ static refs_status fail_on_value(const subject *of, const selection_part *part, 
     if (lacks_end)
         return fail_on_axis(REFS_INVALID, axis, part->all, "expected a range as first:last", err);
     REFS_SCOPED_BUF why = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_printf(&why, err, "dimension '%s' has no value %.*s", axis->name,
+    REFS_TRY(refs_buf_printf(&why, err, "dimension \"%s\" has no value %.*s", axis->name,
                              REFS_STR_ARG(text)));
     REFS_TRY(list_neighbours(of, text, &why, err));
     const bool is_part = has_one_end(of, text);
@@ -371,7 +371,7 @@ static refs_status fail_without_axis(const refs_cf__input *input,
     const char *meant = find_meant(description, name);
     if (status == REFS_OK && name.size > 0)
         status = refs_fail(
-            err, REFS_INVALID, "[%.*s]: unknown band axis '%.*s'; %s%s%sband axes: %.*s",
+            err, REFS_INVALID, "[%.*s]: unknown band axis \"%.*s\"; %s%s%sband axes: %.*s",
             REFS_STR_ARG(part->all), REFS_STR_ARG(name), meant != NULL ? "did you mean " : "",
             meant != NULL ? meant : "", meant != NULL ? "? " : "", REFS_STR_ARG(there));
     else if (status == REFS_OK)

@@ -140,8 +140,8 @@ static refs_status select_all(selecting *of, const tool_selection *selection, to
     if (status == REFS_OK || selection->recorded_by == NULL)
         return refs_fail(err, status, "%s", problem.message);
     return refs_fail(err, status,
-                     "%s: %s was made with this selection: give --variables with what is to be "
-                     "taken of the new sources",
+                     "%s: %s was made with this selection: repeat --variables with the selection "
+                     "for the new sources",
                      problem.message, selection->recorded_by);
 }
 

@@ -41,8 +41,8 @@ static refs_status find_type(const char *id, const refs_codec_type **type, refs_
     *type = refs_codec_find(refs_str_from(id));
     const char *name = *type == NULL ? refs_codec__common_name(refs_str_from(id)) : NULL;
     if (name != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "codec '%s' (%s) is not supported", id, name);
-    if (*type == NULL) return refs_fail(err, REFS_UNSUPPORTED, "unknown codec '%s'", id);
+        return refs_fail(err, REFS_UNSUPPORTED, "codec \"%s\" (%s) is not supported", id, name);
+    if (*type == NULL) return refs_fail(err, REFS_UNSUPPORTED, "unknown codec \"%s\"", id);
     if ((*type)->missing != NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "codec %s is not in this build (needs %s)",
                          (*type)->name, (*type)->missing);

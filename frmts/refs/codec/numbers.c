@@ -32,7 +32,7 @@ refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs
     char order = text.size > 0 ? text.data[0] : '\0';
     bool has_order = order != '\0' && strchr("<>=|", order) != NULL;
     if (!find_type(refs_str_part(text, has_order ? 1 : 0, text.size), type))
-        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is not a type of numbers",
+        return refs_fail(err, REFS_UNSUPPORTED, "\"%.*s\" is not a type of numbers",
                          REFS_STR_ARG(text));
     type->swapped = (order == '>') == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     return REFS_OK;

@@ -85,7 +85,7 @@ const refs_intern *refs_combine__find_rest(const refs_combine_masters *masters, 
     return id != REFS_INTERN_NONE ? &masters->by_name[id]->rest : NULL;
 }
 
-/* -- files in the place of masters ------------------------------------------------------------- */
+/* -- files instead of masters ------------------------------------------------------------------ */
 
 /* Fails if a fragment has `by` among its own fragments, directly or through others: combining would
  * never reach data. */
@@ -168,14 +168,13 @@ static refs_status list_files(replacing *all, const refs_listed_master *one, ref
     return REFS_OK;
 }
 
-/* What grows was made of a master's files, and of the master if this has more than they. */
+/* A growing set was made of a master's files, and of the master if it has more than they. */
 static refs_status list_own(replacing *all, const refs_listed_master *one, refs_error *err) {
     for (size_t k = 0; k < one->files.n; k++) {
         if (refs_masters__find_key(&all->own, one->files.items[k].location) == REFS_INTERN_NONE)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: cannot append: it is the copy of a master, an aggregation of "
-                             "other files: make it again of these files, or of the master with "
-                             "--along",
+                             "%s: cannot append to a copy of a master: index the master's files, "
+                             "or the master with --along",
                              one->name);
         REFS_TRY(use_file(all->masters, one, k, err));
     }

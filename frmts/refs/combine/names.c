@@ -158,7 +158,7 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n) {
 
 /* -- folders ----------------------------------------------------------------------------------- */
 
-/* Why something in a folder is skipped that may be taken for a part. */
+/* Reasons to skip something in a folder that looks like a part. */
 enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, IS_ARCHIVE, N_REASONS };
 static const char *const reasons[N_REASONS] = {
     "not a reference set", "a link to a folder: add its target to the sources",
@@ -264,7 +264,7 @@ static bool is_zip(refs_bytes head) {
     return refs_str_starts(text, "PK\3\4") || refs_str_starts(text, "PK\5\6"); /* an empty one */
 }
 
-/* What an existing file is that a set must not replace; NULL for others. */
+/* The kind of an existing file that a set must not replace; NULL for others. */
 static const char *kept_file(const char *name) {
     uint8_t room[REFS_SET_HEAD_BYTES];
     refs_bytes head;
@@ -445,8 +445,8 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-/* Links to folders are not followed: they may form cycles. What is in the expanded folder is a part
- * without them. */
+/* Links to folders are not followed: they may form cycles. The contents of the expanded folder are
+ * parts without them. */
 static refs_status skip_link(const expansion *all, const char *link, refs_error *err) {
     char *folder = realpath(all->folder, NULL), *target = realpath(link, NULL);
     const refs_str inside = refs_str_from(folder != NULL ? folder : "");
@@ -583,7 +583,7 @@ refs_status refs_combine_check_names(const char *const *names, size_t n, refs_er
         uint32_t id;
         status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
         if (status == REFS_OK && id < i)
-            status = refs_fail(err, REFS_INVALID, "%s is source %zu and source %zu: leave one out",
+            status = refs_fail(err, REFS_INVALID, "duplicate source %s (%zu and %zu): remove one",
                                names[i], (size_t)id + 1, i + 1);
     }
     refs_intern_clear(&known);

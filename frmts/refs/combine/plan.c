@@ -441,7 +441,8 @@ static refs_status collect(concat_steps *all, refs_error *err) {
     all->n_plain = 0;
     for (size_t i = 0; i < all->combine->n_members; i++) REFS_TRY(add_steps(all, i, err));
     if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->combine))
-        return refs_fail(err, REFS_INVALID, "no source has a step along %s",
+        return refs_fail(err, REFS_INVALID,
+                         "all sources are empty along %s: expected at least one index",
                          all->combine->options.dims[all->concat]);
     if (!all->is_numbered) REFS_TRY(check_kinds(all, err));
     return check_packing(all, err);

@@ -70,7 +70,7 @@ static refs_status read_bytes(const refs_json *codec, refs_array_meta *meta, ref
     refs_str endian = refs_json_text(refs_json_get(refs_zarr__config_v3(codec), "endian"));
     bool big = refs_str_is(endian, "big");
     if (!big && endian.size > 0 && !refs_str_is(endian, "little"))
-        return refs_fail(err, REFS_INVALID, "endian: expected little or big, found '%.*s'",
+        return refs_fail(err, REFS_INVALID, "endian: expected little or big, found \"%.*s\"",
                          REFS_STR_ARG(endian));
     meta->dtype.big_endian = big && refs_dtype_swap_size(&meta->dtype) > 1;
     return REFS_OK;

@@ -86,7 +86,7 @@ refs_status refs_dtype_parse(refs_str text, refs_dtype *dtype, refs_error *err) 
     char order = text.size > 0 ? text.data[0] : '\0';
     bool has_order = order != '\0' && strchr("<>|=", order) != NULL;
     if (!parse_kind(refs_str_part(text, has_order ? 1 : 0, text.size), &parsed))
-        return refs_fail(err, REFS_UNSUPPORTED, "unknown data type '%.*s'", REFS_STR_ARG(text));
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown data type \"%.*s\"", REFS_STR_ARG(text));
     if (refs_dtype_swap_size(&parsed) > 1) parsed.big_endian = order == '>';
     *dtype = parsed;
     return REFS_OK;

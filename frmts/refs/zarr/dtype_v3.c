@@ -20,7 +20,7 @@ const refs_json *refs_zarr__config_v3(const refs_json *extension) {
 }
 
 refs_status refs_zarr__refuse_v3(const char *what, const refs_json *extension, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED, "%s '%.*s' is not supported", what,
+    return refs_fail(err, REFS_UNSUPPORTED, "%s \"%.*s\" is not supported", what,
                      REFS_STR_ARG(refs_zarr__name_v3(extension)));
 }
 

@@ -137,7 +137,8 @@ void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n) {
 static refs_status fail_shape(const cfa_writing *writing, const char *why, refs_error *err) {
     return refs_fail(
         err, REFS_INVALID,
-        "%s: SUBARRAY_SHAPE=%s: %s: expected sizes from 1, as 10,90,180 or time=10,lat=90",
+        "%s: SUBARRAY_SHAPE (--subarray-shape) %s: %s: expected sizes from 1, as 10,90,180 or "
+        "time=10,lat=90",
         writing->shown, writing->options->subarray_shape, why);
 }
 
@@ -171,8 +172,11 @@ static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array 
         begin_at = i + 1;
         if ((refs_str_find(part, '=') != SIZE_MAX) != is_named)
             return fail_shape(writing, "only some sizes have names", err);
-        if (!take_size(array, part, position++, wanted))
-            return fail_shape(writing, "one of these sizes is not a number, or is 0", err);
+        if (take_size(array, part, position++, wanted)) continue;
+        char why[80];
+        (void)snprintf(why, sizeof why, "%.*s is not a size", part.size < 60 ? (int)part.size : 60,
+                       part.data);
+        return fail_shape(writing, why, err);
     }
     *applies = is_named || position == array->variable.rank;
     return REFS_OK;

@@ -7,7 +7,7 @@ refs_status refs_codec__checksum_open(const refs_codec_context *context, const r
     refs_str location = refs_json_text(given);
     bool known = given == NULL || refs_str_is(location, "start") || refs_str_is(location, "end");
     if (!known)
-        return refs_fail(err, REFS_INVALID, "location: expected start or end, found '%.*s'",
+        return refs_fail(err, REFS_INVALID, "location: expected start or end, found \"%.*s\"",
                          REFS_STR_ARG(location));
     refs_checksum *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);

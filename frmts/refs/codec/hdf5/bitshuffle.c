@@ -39,7 +39,7 @@ static refs_status read_compressor(const refs_json *config, decompressor *decomp
         *decompress = compressors[i].decompress;
         if (refs_str_is(cname, compressors[i].cname)) return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "cname '%.*s' is not supported", REFS_STR_ARG(cname));
+    return refs_fail(err, REFS_UNSUPPORTED, "cname \"%.*s\" is not supported", REFS_STR_ARG(cname));
 }
 
 static refs_status read_size(const refs_json *config, const char *member, size_t *size,

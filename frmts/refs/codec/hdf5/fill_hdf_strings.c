@@ -33,7 +33,7 @@ static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error
     REFS_TRY(refs_codec__element_type_parse(text, &type, err));
     if (type.kind != REFS_ELEMENT_BYTES || type.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "expected a type of bytes for addresses, found '%.*s'",
+                         "expected a type of bytes for addresses, found \"%.*s\"",
                          REFS_STR_ARG(text));
     *size = type.size;
     return REFS_OK;

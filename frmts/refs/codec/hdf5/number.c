@@ -16,10 +16,10 @@ static refs_status read_kind(const refs_json *config, refs_bit_number *stored, r
     const refs_str kind = refs_json_text(refs_json_get(config, "kind"));
     const refs_str order = refs_json_text(refs_json_get(config, "order"));
     if (!refs_str_is(kind, "i") && !refs_str_is(kind, "u") && !refs_str_is(kind, "f"))
-        return refs_fail(err, REFS_INVALID, "kind: expected i, u or f, found '%.*s'",
+        return refs_fail(err, REFS_INVALID, "kind: expected i, u or f, found \"%.*s\"",
                          REFS_STR_ARG(kind));
     if (!refs_str_is(order, "<") && !refs_str_is(order, ">"))
-        return refs_fail(err, REFS_INVALID, "order: expected < or >, found '%.*s'",
+        return refs_fail(err, REFS_INVALID, "order: expected < or >, found \"%.*s\"",
                          REFS_STR_ARG(order));
     stored->kind = refs_str_is(kind, "i")   ? REFS_BIT_SIGNED
                    : refs_str_is(kind, "u") ? REFS_BIT_UNSIGNED

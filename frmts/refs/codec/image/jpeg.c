@@ -44,7 +44,7 @@ static refs_status read_colors(const refs_json *config, const char *member, J_CO
         *colors = names[i].colors;
         return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "%s '%.*s'", member,
+    return refs_fail(err, REFS_UNSUPPORTED, "%s \"%.*s\"", member,
                      REFS_STR_ARG(refs_json_text(given)));
 }
 

@@ -20,9 +20,10 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(
         refs_codec__element_type_parse(refs_str_from(context->array->dtype), &opened->type, err));
     if (opened->type.kind == REFS_ELEMENT_NUMBER)
-        return refs_fail(err, REFS_UNSUPPORTED, "labels are not '%s'", context->array->dtype);
+        return refs_fail(err, REFS_UNSUPPORTED, "labels are not \"%s\"", context->array->dtype);
     if (!refs_mul_size(context->array->n_elements, opened->codes.encoded.size, encoded_size))
-        return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", context->array->n_elements);
+        return refs_fail(err, REFS_LIMIT, "%zu numbers of %zu bytes exceed the address space",
+                         context->array->n_elements, opened->codes.encoded.size);
     if (opened->type.kind == REFS_ELEMENT_OBJECT) *encoded_size = 0;
     const refs_json *labels = refs_json_get(context->config, "labels");
     for (size_t i = 0; i < refs_json_size(labels); i++)

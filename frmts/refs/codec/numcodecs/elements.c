@@ -22,7 +22,7 @@ refs_status refs_codec__element_type_parse(refs_str dtype, refs_element_type *ty
         return REFS_OK;
     }
     if (!refs_str_to_u64(refs_str_part(dtype, 2, dtype.size), &length) || length > INT32_MAX / 4)
-        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is not a type of strings",
+        return refs_fail(err, REFS_UNSUPPORTED, "\"%.*s\" is not a type of strings",
                          REFS_STR_ARG(dtype));
     type->kind = code == 'S' ? REFS_ELEMENT_BYTES : REFS_ELEMENT_UNICODE;
     type->size = (size_t)length * (code == 'S' ? 1 : 4);

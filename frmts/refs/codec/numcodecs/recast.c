@@ -22,10 +22,12 @@ refs_status refs_codec__recast_open(const refs_codec_context *context,
     REFS_TRY(read_type(context->config, members->encoded, &recast->encoded, err));
     size_t n = context->decoded_size / recast->decoded.size;
     if (context->decoded_size % recast->decoded.size != 0)
-        return refs_fail(err, REFS_INVALID, "%zu bytes of a chunk are not a multiple of %s's %zu",
-                         context->decoded_size, members->decoded, recast->decoded.size);
+        return refs_fail(err, REFS_INVALID,
+                         "a chunk of %zu bytes: expected a multiple of %zu, the size of %s",
+                         context->decoded_size, recast->decoded.size, members->decoded);
     if (!refs_mul_size(n, recast->encoded.size, encoded_size))
-        return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
+        return refs_fail(err, REFS_LIMIT, "%zu numbers of %zu bytes exceed the address space", n,
+                         recast->encoded.size);
     return REFS_OK;
 }
 
@@ -47,7 +49,8 @@ refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encode
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the element size %zu",
                          encoded.size, types->encoded.size);
     if (!refs_mul_size(n, types->decoded.size, &decoded_size))
-        return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
+        return refs_fail(err, REFS_LIMIT, "%zu numbers of %zu bytes exceed the address space", n,
+                         types->decoded.size);
     *pass = (refs_recast_pass){types, encoded.data, NULL, n};
     return refs_codec__output_add(output, decoded_size, &pass->dst, err);
 }

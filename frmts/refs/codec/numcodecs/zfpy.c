@@ -1,6 +1,6 @@
 /* zfpy.c -- codec "zfpy": a zfp stream with its header; if "header" is false in the configuration,
- * the header lacks type and shape, which are then in the configuration. Of the HDF5 filter, the
- * whole header is in the parameters: words of 32 bits, after one for the versions.
+ * the header lacks type and shape, which are then in the configuration. The HDF5
+ * filter has the whole header in its parameters: words of 32 bits, after one for the versions.
  *
  * Sources: https://zfp.readthedocs.io; imagecodecs, Zfp; https://h5z-zfp.readthedocs.io
  */
@@ -34,7 +34,7 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
 
 #define MAX_RANK 4
 
-/* What streams lack: type and shape in their header, or the header. */
+/* The part that streams lack: type and shape in their header, or the header. */
 typedef struct zfp_codec {
     zfp_type type;
     size_t rank; /* 0: the header is whole */
@@ -75,7 +75,7 @@ static refs_status read_type(refs_str dtype, zfp_type *type, refs_error *err) {
         return REFS_OK;
     }
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "dtype '%.*s': expected <i4, <i8, <f4 or <f8, as \"header\" is false",
+                     "dtype \"%.*s\": expected <i4, <i8, <f4 or <f8, as \"header\" is false",
                      REFS_STR_ARG(dtype));
 }
 

@@ -72,7 +72,7 @@ static refs_status parse_number(refs_str text, double *number, refs_error *err) 
     refs_str digits = refs_str_view(plain, n);
     if (refs_str_starts(digits, "-")) digits = refs_str_part(digits, 1, n);
     if (!valid || digits.size == 0 || digits.data[0] < '0' || digits.data[0] > '9')
-        return refs_fail(err, REFS_CORRUPT, "'%.*s' is not a number", REFS_STR_ARG(text));
+        return refs_fail(err, REFS_CORRUPT, "\"%.*s\" is not a number", REFS_STR_ARG(text));
     *number = refs_json_number_to_double(refs_str_view(plain, n));
     return REFS_OK;
 }

@@ -26,7 +26,7 @@ static refs_status type_size(refs_str type, size_t *size, refs_error *err) {
         *size = (size_t)length * kinds[i].unit;
         return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is not a type of fixed size",
+    return refs_fail(err, REFS_UNSUPPORTED, "\"%.*s\" is not a type of fixed size",
                      REFS_STR_ARG(type));
 }
 

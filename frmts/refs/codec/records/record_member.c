@@ -20,10 +20,11 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         if (refs_str_equal(field.name, member)) opened->field = field;
     }
     if (opened->field.size == 0)
-        return refs_fail(err, REFS_INVALID, "dtype has no member '%.*s'", REFS_STR_ARG(member));
+        return refs_fail(err, REFS_INVALID, "dtype has no member \"%.*s\"", REFS_STR_ARG(member));
     size_t n = context->decoded_size / opened->field.size;
     if (refs_mul_size(n, opened->record_size, encoded_size)) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "%zu records are too many", n);
+    return refs_fail(err, REFS_LIMIT, "%zu records of %zu bytes exceed the address space", n,
+                     opened->record_size);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
@@ -32,7 +33,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     size_t n = encoded.size / codec->record_size, size = codec->field.size;
     uint8_t *at;
     if (encoded.size % codec->record_size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of a record",
+        return refs_fail(err, REFS_CORRUPT,
+                         "a chunk of %zu bytes: expected a multiple of %zu, the size of a record",
                          encoded.size, codec->record_size);
     REFS_TRY(refs_codec__output_add(output, n * size, &at, err));
     for (size_t i = 0; i < n; i++)

@@ -129,7 +129,7 @@ static refs_status open_index(const refs_codec_context *context, sharding *codec
                 refs_str_is(refs_json_text(refs_json_get(config, "endian")), "big");
         else
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "codec '%.*s' of the shard index is not supported",
+                             "codec \"%.*s\" of the shard index is not supported",
                              REFS_STR_ARG(name));
     }
     refs_str place = refs_json_text(refs_json_get(context->config, "index_location"));

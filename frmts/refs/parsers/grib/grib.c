@@ -480,8 +480,9 @@ static refs_status intern_coordinate(grib *self, array *wanted, json_t *attribut
         if (i < MAX_ALIKE) continue;
         json_decref(attributes);
         clear_values(wanted);
-        return refs_fail(err, REFS_LIMIT, "the fields need more than %d different coordinates '%s'",
-                         MAX_ALIKE, base);
+        return refs_fail(err, REFS_LIMIT,
+                         "the fields need more than %d different coordinates \"%s\"", MAX_ALIKE,
+                         base);
     }
     if (wanted->dims[0][0] == '\0') memcpy(wanted->dims[0], wanted->name, sizeof wanted->name);
     refs_scan_array document = {

@@ -109,7 +109,7 @@ static refs_status read_fields(attribute_reader *reader, refs_bytes body,
     if (!refs_mul_u64(attribute->space.n, attribute->type.size, &size)) size = UINT64_MAX;
     refs_bytes data = refs_hdf5__take(&cursor, size);
     if (cursor.is_short)
-        return refs_fail(err, REFS_CORRUPT, "attribute '%s' is truncated", attribute->name);
+        return refs_fail(err, REFS_CORRUPT, "attribute \"%s\" is truncated", attribute->name);
     return refs_buf_append(&attribute->data, data.data, data.size, err);
 }
 
@@ -301,7 +301,7 @@ refs_status refs_hdf5__attributes_json(const refs_hdf5_values *values,
         status = value_of(values, attribute, &value, err);
         status = refs_hdf5__later(values->file, status);
         if (is_its_own(status)) {
-            refs_hdf5__note(values->file, "attribute '%s' is left out: %s", attribute->name,
+            refs_hdf5__note(values->file, "attribute \"%s\" is left out: %s", attribute->name,
                             err != NULL ? err->message : "");
             refs_error_clear(err);
             status = REFS_OK;

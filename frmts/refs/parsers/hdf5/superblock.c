@@ -164,7 +164,7 @@ static refs_status read_versions(refs_hdf5_file *file, refs_bytes bytes, uint64_
                                : read_new(file, &cursor, &end, root, err));
     REFS_TRY(refs_hdf5__finish(&cursor, "superblock", 0, err));
     if (end <= file->size - file->base) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "is truncated: expected %llu bytes, found %llu",
+    return refs_fail(err, REFS_CORRUPT, "the file is truncated: expected %llu bytes, found %llu",
                      (unsigned long long)end, (unsigned long long)(file->size - file->base));
 }
 

@@ -146,7 +146,7 @@ static refs_status read_member(refs_hdf5_cursor *cursor, const type_head *head,
     REFS_TRY(read_inner(cursor, head->level, &member->type, err));
     REFS_TRY(wrap(&member->type, &shape, err));
     if (member->offset > type->size || member->type->size > type->size - member->offset)
-        return refs_fail(err, REFS_CORRUPT, "datatype member '%s' lies outside its compound",
+        return refs_fail(err, REFS_CORRUPT, "datatype member \"%s\" lies outside its compound",
                          member->name);
     return REFS_OK;
 }

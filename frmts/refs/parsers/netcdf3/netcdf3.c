@@ -544,7 +544,7 @@ static refs_status list_variable(netcdf3 *file, variable *var, refs_error *err) 
 
 static refs_status check_name(const variable *var, refs_error *err) {
     if (*var->name != '\0' && strchr(var->name, '/') == NULL) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a variable has the invalid name '%s'", var->name);
+    return refs_fail(err, REFS_CORRUPT, "a variable has the invalid name \"%s\"", var->name);
 }
 
 static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error *err) {

@@ -231,8 +231,7 @@ static refs_status check_path(const refs_icechunk_snapshot *snapshot, refs_str b
     const refs_str name = refs_str_part(path, 1, path.size);
     const refs_str parent = refs_path_parent(name);
     if (before.size > 0 && !comes_behind(path, before))
-        return refs_fail(err, REFS_CORRUPT,
-                         "its path is not in ascending order: it follows node %.*s",
+        return refs_fail(err, REFS_CORRUPT, "nodes are not sorted by path: this one follows %.*s",
                          REFS_STR_ARG(before));
     if (name.size == 0) return REFS_OK;
     const uint32_t group = refs_intern_find(&snapshot->paths, parent);
