@@ -15,7 +15,7 @@
 #include <refs/store.h>
 #include <refs/zarr.h>
 
-/* What a set is read with. Opened from first to last, freed from last to first. */
+/* The objects that read a set. Opened from first to last, freed from last to first. */
 typedef struct reader {
     refs_set *set;
     refs_fetcher *fetcher;

@@ -69,8 +69,8 @@ typedef enum refs_changed {
     REFS_CHANGED_WARN,   /**< one warning for each location */
     REFS_CHANGED_IGNORE, /**< nothing */
     REFS_CHANGED_STRICT, /**< an error, also if the location may only have been copied */
-    REFS_CHANGED_DEFAULT /**< as REFS_CHANGED_ERROR; of sources that rewrites rename, whoever opens
-                              the store has only sizes compared */
+    REFS_CHANGED_DEFAULT /**< as REFS_CHANGED_ERROR; sources that rewrites rename
+                              have only their sizes compared */
 } refs_changed;
 
 /** The words for all but the last. */

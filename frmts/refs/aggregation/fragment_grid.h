@@ -64,7 +64,7 @@ typedef struct refs_fragment_layout {
     const char *units, *calendar; /**< of the fragment, or NULL */
 } refs_fragment_layout;
 
-/** Where the values of one box are. */
+/** The source of the values of one fragment. */
 typedef struct refs_fragment_source {
     uint32_t first_file; /**< in `files`: n_alternatives of them */
     uint32_t variable;   /**< a string's number, or NO_TEXT */

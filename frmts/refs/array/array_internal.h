@@ -38,8 +38,8 @@ typedef struct refs_cut {
 /** Whether a region has no elements. */
 bool refs_array__is_empty(const refs_array_meta *meta, const refs_region *region);
 
-/** Cuts a region, REFS_INVALID where it is not inside the array. Zero chunks where it is empty.
- * `cut` is to be cleared, also after a failure. */
+/** Divides a region into chunks. REFS_INVALID: the region exceeds the array. An empty region has no
+ * chunks. The caller clears `cut`, also after a failure. */
 refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
                             refs_error *err);
 void refs_array__cut_clear(refs_cut *cut);

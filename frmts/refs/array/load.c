@@ -28,7 +28,7 @@ static _Thread_local unsigned n_loads;
 /* The kind of bytes that a request loads. */
 typedef enum loading_kind {
     LOADING_CHUNK,
-    LOADING_BETWEEN, /* a chunk that no reader asked for, in a gap that is fetched anyway (gaps.h)
+    LOADING_BETWEEN, /* a chunk that no reader requested, in a gap that is fetched anyway (gaps.h)
                       */
     LOADING_INDEX    /* of a shard */
 } loading_kind;
@@ -261,7 +261,7 @@ static refs_status take_absent(batch *job, loading *one) {
     return REFS_OK;
 }
 
-static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
+static refs_status check_absent(batch *job, loading *one, refs_error *err) {
     refs_status status =
         may_be_called_zero(one->array) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
     return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
@@ -293,7 +293,7 @@ static refs_status receive_chunk(batch *job, loading *one, refs_error *err) {
     const refs_request *request = &one->request;
     refs_array *array = one->array;
     refs_stored stored = {request->bytes, request->ref.filter_mask};
-    if (!request->is_present) return receive_absent(job, one, err);
+    if (!request->is_present) return check_absent(job, one, err);
     REFS_TRY(cut_out(one, &stored.bytes, err));
     if (stored.bytes.size == 0) return take_absent(job, one);
     atomic_fetch_add(&array->chunks_stored, 1);

@@ -13,7 +13,7 @@
 /* Shards up to this size are fetched whole, which is faster than an index and then a chunk. */
 #define SMALL_SHARD_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* Up to this size, too, if most chunks are needed. Of larger shards, several requests for ranges
+/* Up to this size, too, if most chunks are needed. Several requests for ranges of a larger shard
  * are faster than one for all bytes. */
 #define MEDIUM_SHARD_BYTES (8 * (uint64_t)REFS_MIB)
 

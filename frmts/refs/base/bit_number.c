@@ -86,7 +86,7 @@ bool refs_bit_number_float(const refs_bit_number *number, const uint8_t *bytes, 
         *value = has_fraction(number, mantissa) ? (double)NAN : sign * (double)INFINITY;
         return true;
     }
-    /* Of more than 64 bits, the lowest are merged into the last one. */
+    /* The bits that exceed 64 are merged into the lowest one. */
     uint32_t n = number->mantissa_bits < 64 ? number->mantissa_bits : 64;
     int power = (int)exponent - (int)number->bias - (int)n + 1;
     if (number->is_leading_implied && exponent > 0) {

@@ -52,9 +52,9 @@ static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to
            !refs_cf__read_clock_of(to, &b) || have_same_days(&a, &b);
 }
 
-/* A rate in millimetres of length is precipitation: a millimetre of water is a kilogram per square
- * metre. */
-static void weigh_rain(refs_str text, const refs_cf__unit *other, refs_cf__unit *unit) {
+/* Treats a rate in mm as precipitation if the other unit is mass per area and time: 1 mm is
+ * 1 kg m-2. */
+static void convert_rain_to_mass(refs_str text, const refs_cf__unit *other, refs_cf__unit *unit) {
     static const int rain[REFS_CF__BASE_UNITS] = {[0] = 1, [2] = -1};
     static const int weight[REFS_CF__BASE_UNITS] = {[0] = -2, [1] = 1, [2] = -1};
     const size_t size = REFS_CF__DIMENSIONS * sizeof *rain;
@@ -68,8 +68,8 @@ static void weigh_rain(refs_str text, const refs_cf__unit *other, refs_cf__unit 
 static bool convert(refs_str from, refs_str to, line *found) {
     refs_cf__unit a, b;
     if (!refs_cf__read_unit(from, &a) || !refs_cf__read_unit(to, &b)) return false;
-    weigh_rain(from, &b, &a);
-    weigh_rain(to, &a, &b);
+    convert_rain_to_mass(from, &b, &a);
+    convert_rain_to_mass(to, &a, &b);
     if (memcmp(a.powers, b.powers, REFS_CF__DIMENSIONS * sizeof *a.powers) != 0) return false;
     const refs_cf__unit inverse = {
         .number = b.divisor, .divisor = b.number, .exponent = -b.exponent};

@@ -102,7 +102,7 @@ static refs_cf_instant find_roundest(refs_cf_instant at, double margin) {
     return at;
 }
 
-/* What rounding may have done to a number, in nanoseconds. Doubles are products and sums of others,
+/* The largest rounding error of a number, in nanoseconds. Doubles are products and sums of others,
  * which are rounded, too. */
 static double margin_of(const refs_cf_clock *clock, double value, refs_cf_precision precision) {
     const double unit = (double)clock->unit, size = fabs(value);

@@ -312,8 +312,8 @@ static refs_status set_from_attribute(const refs_array_meta *array, const char *
     double number;
     if (!refs_cf__number(array->attributes, name, &number))
         return set_from_base64(array, refs_cf__text(array->attributes, name), description, err);
-    const refs_dtype as = refs_cf__type_as_read(description, &array->dtype);
-    refs_cf__set_nodata(description, refs_cf__missing_as(&array->dtype, &as, value, number));
+    const refs_dtype shown = refs_cf__type_as_read(description, &array->dtype);
+    refs_cf__set_nodata(description, refs_cf__missing_as(&array->dtype, &shown, value, number));
     return REFS_OK;
 }
 

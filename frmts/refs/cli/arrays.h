@@ -25,7 +25,7 @@ typedef struct tool_arrays {
     refs_changed changed; /**< how fragments are read that changed since the master was written */
 } tool_arrays;
 
-/** What is written of the arrays must be whole: a missing file of a fragment that the master
+/** Opens arrays that will be written whole: a missing file of a fragment that the master
  * records is an error, unless REFS_MISSING in the environment says otherwise. */
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);

@@ -916,7 +916,7 @@ static refs_status note_relative(void *user, const refs_source_state *source, re
     return REFS_OK;
 }
 
-/* What grows keeps naming files as before. A source that cannot be read is reported when it is
+/* A growing set keeps naming files as before. A source that cannot be read is reported when it is
  * added. */
 static bool names_relatively(const build *all) {
     const refs_master_files *files = &all->master->listed;

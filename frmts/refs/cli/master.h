@@ -35,7 +35,7 @@ refs_status tool_target_open(const tool_arguments *arguments, const char *name, 
                              refs_error *err);
 void tool_target_close(tool_target *target);
 
-/** What a file that is added to is. */
+/** The kind of a file that sources are added to. */
 typedef enum tool_target_kind {
     TOOL_FRAGMENTS, /**< a master of fragments */
     TOOL_INDEXED,   /**< a master that was made by refs index */

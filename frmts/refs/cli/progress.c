@@ -45,14 +45,14 @@ static refs_status run_item(void *user, size_t number, refs_error *err) {
 refs_status tool_work_run(const tool_work *work, refs_error *err) {
     uint64_t n_threads = tool_number(work->arguments->threads, work->n_threads);
     if (work->n_max > 0 && n_threads > work->n_max) n_threads = work->n_max;
-    progress at = {.work = work,
-                   .is_on = !work->arguments->quiet && work->n > 1 && isatty(STDERR_FILENO),
-                   .begin_ms = (int64_t)refs_now_ms()};
+    progress shown = {.work = work,
+                      .is_on = !work->arguments->quiet && work->n > 1 && isatty(STDERR_FILENO),
+                      .begin_ms = (int64_t)refs_now_ms()};
     const refs_each each = {.run = run_item,
-                            .user = &at,
+                            .user = &shown,
                             .n = work->n,
                             .n_threads = n_threads < UINT_MAX ? (unsigned)n_threads : UINT_MAX};
     const refs_status status = refs_each_run(&each, err);
-    if (at.is_on) fprintf(stderr, "\r\033[K");
+    if (shown.is_on) fprintf(stderr, "\r\033[K");
     return status;
 }

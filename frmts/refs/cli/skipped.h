@@ -18,7 +18,7 @@ typedef struct tool_skipped {
 /** End with tool_skipped_finish or tool_skipped_drop. */
 void tool_skipped_open(const tool_arguments *arguments, tool_skipped *skipped);
 
-/** Works like tool_expand, for the names of a verb that leaves sources out where that is asked for.
+/** Works like tool_expand, for the names of a verb that leaves sources out if its options say so.
  * Only append may get none. */
 refs_status tool_skipped_expand(tool_skipped *skipped, const tool_session *session,
                                 const refs_name_list *arguments, tool_names *names,

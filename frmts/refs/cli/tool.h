@@ -28,7 +28,7 @@ tool_exit tool_print(const char *what);
 /* -- session.c ----------------------------------------------------------------------------
  */
 
-/** What a verb reads files with, from its start to its end. */
+/** The objects that a verb reads files with, from its start to its end. */
 typedef struct tool_session {
     refs_cloud *cloud;
     refs_http *http;
@@ -185,7 +185,7 @@ refs_status tool_leave_out_output(const char *output, const refs_name_list *give
 /** The absolute path of the folder in which a local output will be. */
 refs_status tool_find_folder(const char *name, char absolute[PATH_MAX], refs_error *err);
 
-/** What a new master replaces: a file, or the file and its folder of fragments. */
+/** A new master replaces a file, or the file and its folder of fragments. */
 typedef enum tool_replaced { TOOL_REPLACED_FILE, TOOL_REPLACED_WITH_FRAGMENTS } tool_replaced;
 
 struct tool_arrays;

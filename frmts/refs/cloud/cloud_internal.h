@@ -55,7 +55,7 @@ struct refs_cloud {
     refs_s3nc *aliases;     /* NULL: not read yet */
     refs_bucket *buckets;
     size_t n_buckets, buckets_capacity;
-    uint64_t n_questions; /* that were asked for lists */
+    uint64_t n_questions; /* requests for lists */
     refs_granted *granted;
     pthread_cond_t answered;     /* by a service */
     refs_http_provider services; /* how they are asked */
@@ -70,8 +70,8 @@ typedef struct refs_object {
     const refs_s3nc_host *alias; /**< S3: the server that the location names, or NULL */
     const char *alias_file;      /**< S3: the file that says so, or that names no such server */
     refs_str bucket, key;
-    refs_str question;  /**< the query of the URL: what asks a bucket for a list stands in the place
-                             of the key, up to "#" */
+    refs_str question;  /**< the query of the URL; it replaces the key, up to "#", in a request
+                             for the list of a bucket */
     refs_str listed;    /**< what names in that list begin with: behind "#", a number and "/" */
     const char *method; /**< that it is asked with; NULL: GET */
     const refs_grant *grant;         /**< what a service gave out for it, or NULL */
@@ -82,7 +82,7 @@ typedef struct refs_object {
 bool refs_cloud__is_of_store(const refs_object *object);
 
 /** Takes a location apart, and reads the files that its requests need: of aliases, and of keys.
- * What is in `object` is borrowed from `location` and from the refs_cloud. Without the lock.
+ * `object` borrows from `location` and from the refs_cloud. Without the lock.
  * REFS_INVALID: the file of aliases cannot be used; REFS_IO: those of keys cannot. `object` is as
  * far as it is known then. */
 refs_status refs_cloud__parse(refs_cloud *cloud, const char *location, refs_object *object,

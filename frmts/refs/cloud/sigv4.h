@@ -1,4 +1,4 @@
-/* sigv4.h -- URLs that carry who asks: Signature Version 4 of AWS in the query.
+/* sigv4.h -- signed URLs: Signature Version 4 of AWS in the query.
  *
  * Source: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)", Amazon S3
  * API reference.

@@ -152,7 +152,7 @@ typedef struct refs_combine_array {
     uint32_t prefix;           /**< of chunk keys */
     uint32_t part_prefix;      /**< of chunk keys in the part, with its groups */
     char separator, part_separator;
-    size_t rank; /**< 0 if one value was taken for all along `constant_rank` dimensions */
+    size_t rank; /**< 0 if one value stands for all along `constant_rank` dimensions */
     size_t constant_rank;
     uint64_t *shape; /**< four lists of either rank each */
     uint64_t *chunk;
@@ -318,7 +318,7 @@ refs_status refs_combine__match(const refs_combine *combine, const char *name,
                                 refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
 /** Fails if a master has fragments along a dimension that is not a concat dimension, so that their
- * files would not be told apart, or a dimension of one element that its files omit. */
+ * files would have the same name, or a dimension of one element that its files omit. */
 refs_status refs_combine__check_master_dims(const refs_combine *combine, refs_error *err);
 
 /** The order of the first two values of a coordinate in each master that has several: sets *falls

@@ -41,10 +41,11 @@ refs_status refs_combine__write_fill(const refs_array_meta *meta, refs_buf *text
     if (!refs_combine__is_number(&value))
         return is_zero(meta) ? refs_buf_printf(text, err, "null")
                              : refs_fail(err, REFS_UNSUPPORTED, "its fill value");
-    const size_t quote = value.kind == REFS_VALUE_NUMBER && !isfinite(value.number);
-    REFS_TRY(refs_buf_append(text, "\"", quote, err));
+    const bool is_quoted = value.kind == REFS_VALUE_NUMBER && !isfinite(value.number);
+    const refs_str quote = refs_str_from(is_quoted ? "\"" : "");
+    REFS_TRY(refs_buf_append_str(text, quote, err));
     REFS_TRY(refs_combine__write_fill_number(meta, text, err));
-    return refs_buf_append(text, "\"", quote, err);
+    return refs_buf_append_str(text, quote, err);
 }
 
 /* -- codecs ------------------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ namespace {
  * probably of the same set. */
 constexpr size_t maxKept = 4;
 
-/** Limit of their memory in MB, unless REFS_KEEP_MAX is set. */
+/** Default of REFS_KEEP_MAX: memory of closed sets, in MB. */
 constexpr const char *defaultKeptMegabytes = "32";
 
 /** Default size of the chunk cache of a set in MB, see REFS_CACHE_MAX. */
@@ -48,7 +48,7 @@ uint64_t trustMilliseconds() {
 /** The key of a set; sets are not shared between identities. */
 using Identity = std::pair<std::string, std::string>; // location; options and identity
 
-/** What is kept of a set. */
+/** The part of a set that is kept. */
 struct Opened {
     std::weak_ptr<RefsArchive> archive; ///< while datasets use it
     std::shared_ptr<RefsIndex> index;   ///< where it may be kept

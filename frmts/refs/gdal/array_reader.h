@@ -1,4 +1,4 @@
-/* array_reader.h -- an array of a set for one dataset, whoever reads it. */
+/* array_reader.h -- an array of a set for one dataset, for readers of any identity. */
 #ifndef REFS_ARRAY_READER_H
 #define REFS_ARRAY_READER_H
 
@@ -18,14 +18,15 @@ class RefsArrayReader {
     refs_status read(const refs_region &region, const refs_read_target &target,
                      refs_error *error) const;
 
-    /** What cannot be loaded is requested again by the read that needs it, and fails there. */
+    /** Loads a region. A chunk that fails is requested again by the read that needs it, and fails
+     * there. */
     void load(const refs_region &region, const refs_progress *progress) const;
 
     /** Says that a region is going to be read soon. */
     void advise(const refs_region &region) const;
 
   private:
-    /** Of an archive that another identity reads by. */
+    /** A reader of an archive that another identity reads by. */
     struct Other {
         std::shared_ptr<RefsArchive> archive;
         RefsReaderHandle reader;

@@ -26,7 +26,7 @@ class RefsCallOptions {
     RefsCallOptions(CSLConstList list) : list_(CSLDuplicate(list)) {}
     CSLConstList list() const { return list_.List(); }
 
-    /** RefsAccessIdentity of a set, with the options in force: asked for once. */
+    /** RefsAccessIdentity of a set, with the options in force: computed once. */
     std::string identityAt(const std::string &location);
 
   private:
@@ -35,12 +35,12 @@ class RefsCallOptions {
     std::map<std::string, std::string> identities_;
 };
 
-/** Who opened a set, whose data only the same identity may add to its caches. */
+/** The identity that opened a set: only the same one may add to its caches. */
 struct RefsOpener {
     std::string location, identity;
 };
 
-/** What requests of this thread are made for. */
+/** The set that requests of this thread are made for. */
 struct RefsRequested {
     std::shared_ptr<const RefsOpener> opener;
     std::atomic<bool> isRefused{false};

@@ -17,7 +17,7 @@ struct RefsCombineJob {
     CSLConstList options;    ///< the open options ALONG, PATTERN and SAVE
 };
 
-/** What a name stands for. */
+/** The set that a name stands for. */
 struct RefsOpenedName {
     RefsSetHandle set;
     bool isCombined = false; ///< files that are found by the name, rather than a set of that name

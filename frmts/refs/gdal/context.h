@@ -18,7 +18,7 @@ class RefsContext {
     /** Lets go; sets that are still open keep what they use. */
     static void forget();
 
-    /** Workers that decode, or null: whoever reads does. */
+    /** Threads that decode; null: the calling thread decodes. */
     refs_pool *pool() const { return pool_.get(); }
 
     /** Threads that wait for what is prefetched. */

@@ -123,8 +123,8 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
 
 /* -- destinations ------------------------------------------------------------------------------ */
 
-/** The folder of a file as a URL, as masters write it: remote sets must not use names of GDAL's
- * file systems. */
+/** The folder of a file as a URL. Masters store URLs, because a remote set must not name GDAL's
+ * file systems (/vsi...). */
 refs_status folderOf(const std::string &name, std::string &folder, refs_error *error) {
     RefsBuffer shown;
     folder = name.substr(0, name.rfind('/') + 1);
@@ -552,7 +552,7 @@ GDALDataset *create(const char *asked, int width, int height, int bands, GDALDat
 
 } // namespace
 
-void RefsTellCreation(GDALDriver *driver) {
+void RefsDeclareCreation(GDALDriver *driver) {
     driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, creationOptions);
     driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES,
                             "Byte Int16 UInt16 Int32 UInt32 Int64 UInt64 Float32 Float64");

@@ -4,7 +4,7 @@
 
 #include "gdal_compat.h"
 
-/** Gives the driver its creation options, and what writes. */
-void RefsTellCreation(GDALDriver *driver);
+/** Sets the creation options of the driver, and the functions that write. */
+void RefsDeclareCreation(GDALDriver *driver);
 
 #endif

@@ -74,11 +74,11 @@ class RefsDataset final : public GDALPamDataset {
     GDALColorInterp colorOf(int band) const { return view_->colorOf(band); }
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
-    /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,
+    /** Overview `i`, from 0, the largest first, opened when it is first requested; null on failure,
      * which is raised. */
     RefsDataset *overview(int i);
 
-    /** Pixels that the set says are masked, opened when it is first asked for; null where there is
+    /** Pixels that the set says are masked, opened when it is first requested; null where there is
      * no mask, and on failure, which is raised. */
     RefsMaskBand *mask();
 
@@ -125,8 +125,8 @@ class RefsDataset final : public GDALPamDataset {
                            void *progressData, CSLConstList options) override;
 
   private:
-    /** `problem` becomes why the CRS is not shown, if it is not; of one that each PROJ knows, where
-     * it is first asked for. */
+    /** `problem` becomes why the CRS is not shown, if it is not; for a CRS that each PROJ knows,
+     * when it is first requested. */
     RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem);
 
     /** The same for the first dataset of a raster: raises the problem as a warning. */
@@ -232,7 +232,7 @@ class RefsBand final : public GDALPamRasterBand {
 
     bool described_ = false;
     CPLStringList metadata_;
-    std::string locationInfo_;     ///< that was asked for last
+    std::string locationInfo_;     ///< that was requested last
     mutable std::string position_; ///< along the band axes
 };
 

@@ -379,7 +379,7 @@ void GDALRegister_REFS() {
     driver->pfnUnloadDriver = unload;
     RefsTellNameInfo(driver);
     RefsManageFiles(driver);
-    RefsTellCreation(driver);
+    RefsDeclareCreation(driver);
     RefsTellAlgorithms(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

@@ -34,8 +34,8 @@ class RefsIndex {
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
 
-    /** Whether all that it was read from is as it was. Files are asked for their validators. On
-     * another machine only the set itself is asked for, and nothing if the last answer, or the
+    /** Whether all that it was read from is as it was. Validators of files are read. On a
+     * server only those of the set itself are requested, and none if the last answer, or the
      * whole, is no older than `trustMilliseconds`. */
     bool isCurrent(uint64_t trustMilliseconds);
 
@@ -69,7 +69,7 @@ class RefsIndex {
     /** Bytes of memory that it takes, where it stands alone. */
     size_t memory() const;
 
-    /** Those of the set as it was read; zeroed where nothing is known of it. */
+    /** Those of the set as it was read; zeroed if it has none. */
     const refs_vfs_validators &validators() const { return validators_; }
 
     /** Those of metadata that are not in the set itself. */

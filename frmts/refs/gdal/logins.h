@@ -1,4 +1,4 @@
-/* logins.h -- options of GDAL that say who asks (refs/identity.h). */
+/* logins.h -- options of GDAL that identify the user (refs/identity.h). */
 #ifndef REFS_LOGINS_H
 #define REFS_LOGINS_H
 
@@ -10,7 +10,7 @@ std::string RefsAccessIdentity(const char *location);
 /** An option without the ends of lines that it has where it was read from a file. */
 std::string RefsIdentityValue(const char *text);
 
-/** Whether a location is of http and of a host that a login is for: nothing that says who asks goes
+/** Whether a location is of http and of a host that a login is for: no credentials go
  * there. */
 bool RefsIsLoginInTheClear(const char *location);
 

@@ -1,6 +1,6 @@
 /* multidim.h -- the multidimensional API: groups, arrays and dimensions as they are stored.
  *
- * Objects are made when they are asked for, and each keeps the set alive. Unlike bands, arrays are
+ * Objects are made when they are requested, and each keeps the set alive. Unlike bands, arrays are
  * not flipped, and only hold what attributes say of them: docs/multidim.md.
  */
 #ifndef REFS_MULTIDIM_H

@@ -27,7 +27,7 @@ struct RefsArrayDescription {
 };
 
 /** Describes an array along `dimensions`, without reading any values unless longitudes and
- * latitudes are to be taken for WGS 84. Parts that cannot be understood are left out. */
+ * latitudes are to be treated as WGS 84. Parts that cannot be understood are left out. */
 RefsArrayDescription
 RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions);

@@ -8,7 +8,7 @@
 
 /** GDAL carries out some reads by smaller ones of its own (it resamples, or computes statistics or
  * a histogram) and does not pass its caller's callback on to these. While this lives, they ask the
- * callback whether to go on and tell it nothing new; what it is told never falls. */
+ * callback whether to go on, with the last value again: its values never fall. */
 class RefsNestedReads {
   public:
     /** `extra` is that of the caller. `current` is where reads look for whom to ask. */

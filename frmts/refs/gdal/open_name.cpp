@@ -25,7 +25,7 @@ namespace {
 const char prefix[] = "REFS:";
 constexpr size_t prefixSize = sizeof prefix - 1;
 
-/** Where colons that precede an array may begin in a name without quotes: after
+/** The offset from which a colon may precede an array in a name without quotes: after
  * "scheme://host:port" or a drive letter. */
 size_t colonsCountFrom(const std::string &name) {
     size_t authority = 0, more;

@@ -28,8 +28,8 @@ bool RefsNameIsPrefixed(const char *name);
 /** Parses `name`, which need not be prefixed; false with `problem` where it makes no sense. */
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 
-/** What is wrong with the open option at the end of a name of which no array has the name; "" if
- * nothing there looks like one. */
+/** The fault of the open option at the end of a name, if no array has the name; "" if
+ * nothing there looks like an option. */
 std::string RefsProblemOfOptions(const std::string &array);
 
 /** The parts of a prefixed name as they stand in it. */

@@ -22,7 +22,7 @@ namespace {
 /** The accepted values of an option: a word, or a number in [least, most]. */
 struct Rule {
     const char *name;
-    const char *words; ///< as they are told to people: those of truth have more spellings
+    const char *words; ///< as messages list them: booleans have more spellings
     double least, most;
     enum { one, list, whole } kind;
     const char *instead; ///< of anything else: as where it is not set, or as GDAL takes it

@@ -1,8 +1,8 @@
 /* progress_caller.h -- GDAL's callback of progress, also while nothing arrives.
  *
  * The callback of GDAL's Python bindings hands on only another percent than the last one: a program
- * that wants to cancel a read of a silent server would not be asked. While nothing arrives it is
- * told one percent more now and then, ever more seldom, and never much more than is true. Its
+ * that wants to cancel a read of a silent server would not be asked. While nothing arrives, it gets
+ * one percent more now and then, ever more seldom, and never much more than is true. Its
  * values never fall.
  */
 #ifndef REFS_PROGRESS_CALLER_H

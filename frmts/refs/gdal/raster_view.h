@@ -39,7 +39,7 @@ class RefsRasterView {
     int height() const { return height_; }
     int nBands() const { return nBands_; }
 
-    /** The SUBDATASETS domain where the set was asked for by its own name, else nothing. */
+    /** The SUBDATASETS domain if the set was requested by its own name, else nothing. */
     const CPLStringList &subdatasets() const { return subdatasets_; }
 
     /** The CRS, with longitude before latitude; empty where there is none, or one that GDAL does
@@ -51,13 +51,13 @@ class RefsRasterView {
     bool hasCommonSpatialRef() const;
 
     /** The meaning of a band, from 1, of samples of a TIFF file; what the file says, of which the
-     * beginning is read when this is first asked for. Undefined where nothing tells. */
+     * beginning is read when this is first requested. Undefined where nothing tells. */
     GDALColorInterp colorOf(int band) const;
 
     /** The arrays of the set that show the same in fewer pixels, the largest first. */
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
-    /** Overview `i`, from 0, made when it is first asked for; null on failure. It has no overviews
+    /** Overview `i`, from 0, made when it is first requested; null on failure. It has no overviews
      * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsRasterView> overview(int i, refs_error *error) const;
 

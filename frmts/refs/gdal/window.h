@@ -25,11 +25,11 @@ struct RefsWindow {
     void *dst;
     GDALDataType type;
     GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
-    GDALProgressFunc progress = nullptr;       ///< is told, and may cancel; or null
+    GDALProgressFunc progress = nullptr;       ///< may cancel; or null
     const refs_progress *watch = nullptr;      ///< the same for the reader while it reads; or null
     void *progressData = nullptr;
 
-    /** Has whoever called with `extra` told of progress. */
+    /** Reports progress to the caller's callback in `extra`. */
     RefsWindow &reportTo(const GDALRasterIOExtraArg &extra) {
         progress = extra.pfnProgress;
         progressData = extra.pProgressData;

@@ -150,8 +150,7 @@ static char *name_of_set(const char *path) {
     return NULL;
 }
 
-/* -- in the place of functions of netCDF-C -------------------------------------------------------
- */
+/* -- replacements of functions of netCDF-C ----------------------------------------------------- */
 
 typedef int open_function(const char *, int, int *);
 typedef int open_basic_function(const char *, int, size_t *, int *);

@@ -34,25 +34,19 @@ struct refs_output {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static refs_status make_folder(const refs_buf *path, refs_error *err) {
-    const char *name = (const char *)path->data;
+static refs_status make_folder(const char *name, refs_error *err) {
     if (mkdir(name, 0777) == 0 || errno == EEXIST) return REFS_OK;
     return refs_fail(err, REFS_IO, "%s: cannot be created: %s", name, strerror(errno));
 }
 
 refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err) {
-    REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&path, err, "%s/", root);
-    for (size_t i = 0; i < name.size && status == REFS_OK; i++) {
-        char c = name.data[i];
-        if (c == '/') {
-            status = refs_buf_append(&path, "", 1, err);
-            path.size -= status == REFS_OK;
-            if (status == REFS_OK) status = make_folder(&path, err);
-        }
-        if (status == REFS_OK) status = refs_buf_append(&path, &c, 1, err);
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.data[i] != '/') continue;
+        REFS_SCOPED_BUF path = REFS_BUF_INIT;
+        REFS_TRY(refs_buf_printf(&path, err, "%s/%.*s", root, (int)i, name.data));
+        REFS_TRY(make_folder((const char *)path.data, err));
     }
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {

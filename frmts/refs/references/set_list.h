@@ -18,7 +18,7 @@ typedef enum refs_set_layout {
 refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *layout,
                                     refs_error *err);
 
-/** Fails if a single set was asked for by a number other than 0; -1 means no number. */
+/** Fails if a single set was requested by a number other than 0; -1 means no number. */
 refs_status refs_references__check_single(int64_t index, refs_error *err);
 
 /** Moves from the beginning of the document into the object that is set number `index`; -1 means

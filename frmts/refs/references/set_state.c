@@ -267,8 +267,8 @@ static refs_status check_metadata(const refs_set_state *state, const refs_chunk_
                : read_growth(state, &now, grids, known, err);
 }
 
-/* Record files older than all that were read may be from another set that was restored with its
- * times. */
+/* Record files that are older than every record file read so far may come from another set,
+ * restored with its old times. */
 static bool may_belong(const refs_known_metadata *known, int64_t date_s) {
     return known->is_undated ||
            (date_s != 0 && date_s <= known->trusted_s && date_s >= known->oldest_s);

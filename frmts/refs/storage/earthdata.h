@@ -18,7 +18,7 @@ extern "C" {
 refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const char *location);
 
 /** Whether `url`, "/vsicurl/" before it or not, is one of http whose host is for a login, those of
- * Earthdata included, on whatever port: nothing that says who asks goes there, .netrc included. */
+ * Earthdata included, on whatever port: no credentials go there, those of .netrc included. */
 bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url);
 
 /** The advice if a server refuses a request that carried no login (refs_login__advice is for

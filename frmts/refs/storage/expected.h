@@ -1,4 +1,4 @@
-/* expected.h -- whether a location is in the state that whoever refers to it has seen.
+/* expected.h -- whether a location is in the state that the set recorded.
  *
  * Clients may say which ETag a location shall have, or when it was seen (fetch.h). The state of a
  * location known by then, by HTTP or of a file, shows whether it changed. Properties that its

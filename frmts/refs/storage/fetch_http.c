@@ -7,8 +7,8 @@
 #include "http/internal.h"
 #include "refs/now.h"
 
-/* A transfer in progress, for a request or a part of it: a long request is divided over several
- * connections. The flight of the first part, the lead, has the state of the request. */
+/* A transfer in progress. A long request is divided over several connections; the transfer of its
+ * first part (the lead) holds its state. */
 typedef struct flight {
     refs_transfer transfer;
     const refs_planned *request;

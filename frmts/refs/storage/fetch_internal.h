@@ -68,8 +68,8 @@ typedef struct refs_waiter {
 
 /** Reserves `size` bytes in place of `own` that are reserved for the same block: checks and counts
  * in one step, and never waits. False, and nothing changes, where all queues of the process would
- * hold more than max_memory. Of queues that hold nothing else, one at a time is not refused, so
- * that each gets on. */
+ * hold more than max_memory. One at a time of the queues that hold nothing else is not refused,
+ * so that each gets on. */
 bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size);
 
 /** Notes that something arrives, or workers let go of something: the turn of the queue goes on. */
@@ -96,7 +96,7 @@ typedef struct refs_fetch_again {
 typedef struct refs_flights {
     struct flight *first; /**< oldest first */
     size_t n;
-    char *url;       /**< of the last location that was asked for, or NULL */
+    char *url;       /**< of the last requested location, or NULL */
     uint32_t id;     /**< ... which this is */
     uint64_t url_ms; /**< ... when it was made: signatures expire */
 } refs_flights;

@@ -51,8 +51,8 @@ static const char *const store_names[] = {
     "OS_USERNAME", "OS_PASSWORD", "OS_APPLICATION_CREDENTIAL_ID",
     "OS_APPLICATION_CREDENTIAL_SECRET", "WEBHDFS_USERNAME", "WEBHDFS_DELEGATION"};
 
-/* Names of files whose content says who asks. Tokens that a cluster renews (AWS_WEB_IDENTITY_…,
- * AZURE_FEDERATED_TOKEN_FILE) say the same in each file. */
+/* Names of files whose content identifies the user. Tokens that a cluster renews
+ * (AWS_WEB_IDENTITY_…, AZURE_FEDERATED_TOKEN_FILE) say the same in each file. */
 static const char *const http_files[] = {"GDAL_HTTP_HEADER_FILE", "GDAL_HTTP_NETRC_FILE", "NETRC",
                                          "GDAL_HTTP_COOKIEFILE"};
 static const char *const store_files[] = {

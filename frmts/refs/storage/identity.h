@@ -1,4 +1,4 @@
-/* identity.h -- who asks servers, as settings tell it. */
+/* identity.h -- the identity of requests, from the settings. */
 #ifndef REFS_STORAGE_IDENTITY_H
 #define REFS_STORAGE_IDENTITY_H
 
@@ -14,8 +14,9 @@ typedef struct refs_setting_lookup {
     const void *user;
 } refs_setting_lookup;
 
-/** A number for each identity: another one when a setting changes that says who asks, or when a file
- * of headers, cookies or logins that a setting names is replaced. Looks at these files. */
+/** A number for each identity: another one when a setting that identifies the user changes, or when
+ * a file of headers, cookies or logins that a setting names is replaced. Reads the states of these
+ * files. */
 uint64_t refs_identity_number(const refs_setting_lookup *settings);
 
 /** The same of all that decides who reads: keys, profiles, endpoints and credential files of object
@@ -25,8 +26,8 @@ uint64_t refs_identity_access_number(const refs_setting_lookup *settings);
 /** The same of the settings alone, without looking at files: for callers that hold a lock. */
 uint64_t refs_identity_setting_number(const refs_setting_lookup *settings);
 
-/** The same of what decides where a bucket is and who asks it: what was learned of a bucket holds
- * for one number. */
+/** The same for the settings that locate a bucket and identify its user: answers of a bucket are
+ * valid for one number. */
 uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings);
 
 /** REFS_IO, naming the setting, where one that goes into requests holds a control character, which

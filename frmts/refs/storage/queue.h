@@ -96,8 +96,8 @@ typedef struct refs_offer {
 } refs_offer;
 
 /** Reserves memory for the next transfer (over HTTP; refs_next does for other locations), and says
- * what it brings. What nobody needs any longer is to be marked as dropped; the rest is to be
- * submitted before anything else is called. */
+ * what it brings. The caller marks requests that nobody needs any longer as dropped, and submits
+ * the rest before it calls anything else. */
 refs_status refs_queue_offer(refs_queue *queue, refs_offer *offer, refs_error *err);
 
 /** Submits what was offered without what was dropped. *along is which optional requests it brings

@@ -132,7 +132,7 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
                             : (refs_expected){.etag = NULL};
 }
 
-/* What is compared of a recorded state. */
+/* The part of a recorded state that is compared. */
 static refs_expected compared_of(const refs_store *store, const refs_expected *recorded) {
     return store->compares_sizes_only ? (refs_expected){.size = recorded->size} : *recorded;
 }

@@ -56,7 +56,7 @@ const refs_zip_member *refs_zip_find(const refs_zip *zip, refs_str name);
 refs_status refs_zip_list(const refs_zip *zip, refs_str folder, const refs_vfs_listing *listing,
                           refs_error *err);
 
-/** Where the bytes of a member begin, after its local header. */
+/** The offset of the bytes of a member, after its local header. */
 refs_status refs_zip_locate(const refs_zip_file *file, const refs_zip *zip,
                             const refs_zip_member *member, uint64_t *begin, refs_error *err);
 

@@ -25,7 +25,7 @@
 /* Archives in archives. */
 #define MAX_DEPTH 4
 
-/* An archive whose directory was read. What follows `n_users` is guarded by the lock of the vfs. */
+/* An archive whose directory was read. The lock of the vfs guards the members after `n_users`. */
 typedef struct zip_archive {
     char *location;
     refs_zip zip;

@@ -341,8 +341,7 @@ struct refs_aggregations;
 /** The present names of fragments. */
 typedef struct refs_cfa_moving {
     const char *const *rewrites; /**< "old=>new": prefixes of names; NULL-terminated, or NULL */
-    const char *prefix;          /**< what stands in the place of all before a name's last slash, or
-                                      NULL */
+    const char *prefix;          /**< replaces all before a name's last slash; or NULL */
     /** See refs_file_renamer. */
     bool (*selects)(void *user, const refs_array_meta *container, const uint64_t *index);
     bool (*go_on)(void *user); /**< called regularly; false cancels (REFS_CANCELLED); or NULL */

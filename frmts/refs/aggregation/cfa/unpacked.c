@@ -9,7 +9,7 @@
 #include "refs/attribute_class.h"
 
 /* Whether an attribute describes packed values. */
-static bool is_of_packed(const refs_json *attributes, refs_str name) {
+static bool describes_packing(const refs_json *attributes, refs_str name) {
     (void)attributes;
     return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL);
 }
@@ -43,7 +43,7 @@ refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpa
                              refs_error *err) {
     const double fill = (double)NAN;
     const refs_status status =
-        refs_cfa__without(packed->attributes, is_of_packed, &unpacked->attributes, err);
+        refs_cfa__without(packed->attributes, describes_packing, &unpacked->attributes, err);
     unpacked->variable = *packed;
     unpacked->variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof fill};
     unpacked->variable.attributes = refs_json_root(unpacked->attributes);

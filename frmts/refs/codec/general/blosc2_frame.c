@@ -22,7 +22,7 @@ enum {
     LAYERS = 94
 };
 
-/* Of a chunk: its size, which is little-endian. */
+/* The offset of the size of a chunk, which is little-endian, and the size of its header. */
 enum { CHUNK_BYTES = 12, CHUNK_HEADER = 16 };
 
 /* Types of MessagePack. */

@@ -10,8 +10,8 @@
 #include "icechunk/icechunk.h"
 #include "set.h"
 
-/** Makes a source of the repository's chunks, which owns the repository after a success. Of
- * `input`, only the vfs must outlive it. */
+/** Makes a source of the repository's chunks, which owns the repository after a success. Only
+ * the vfs of `input` must outlive it. */
 refs_status refs_references__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
                                              refs_chunk_source *source, refs_error *err);
 

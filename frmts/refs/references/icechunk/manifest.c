@@ -7,7 +7,7 @@
 #include "icechunk/file.h"
 #include "icechunk/schema.h"
 
-/* What is known about an array. */
+/* The state of an array. */
 typedef struct known_array {
     _Atomic bool is_ordered; /* its references were checked to ascend */
 } known_array;

@@ -192,7 +192,7 @@ static refs_status pack(refs_parquet_file *file, refs_buf *packed, refs_error *e
 #endif
 }
 
-/* What a page header states. */
+/* The fields of a page header. */
 typedef struct page_kind {
     bool is_dictionary;
     int32_t encoding;

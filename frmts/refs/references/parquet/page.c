@@ -8,7 +8,9 @@ typedef struct page_header {
     int64_t definition_size, repetition_size, is_compressed;
 } page_header;
 
-/* The member for a field of one of these structs, by the field's number; NULL: not needed. */
+/* The member for a field of one of these structs: 100 times the field in PageHeader that holds the
+ * struct (5, 7 or 8; 0: PageHeader itself), plus the number in the struct; NULL: not needed.
+ * Source: parquet.thrift. */
 static int64_t *member(page_header *header, int parent, int id) {
     switch (parent * 100 + id) {
     case 1:

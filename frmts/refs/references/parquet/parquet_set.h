@@ -23,8 +23,8 @@ typedef struct refs_parquet_source {
     refs_set_state *state; /**< ownership passes to the set, also on failure */
 } refs_parquet_source;
 
-/** Adds the metadata in the document to `builder` and makes the chunk source. Of `source`, only the
- * vfs must outlive it. */
+/** Adds the metadata in the document to `builder` and makes the chunk source. Only the vfs of
+ * `source` must outlive it. */
 refs_status refs_references__parquet_open(const refs_parquet_source *source,
                                           refs_set_builder *builder, refs_parquet_set **set,
                                           refs_error *err);

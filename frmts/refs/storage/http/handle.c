@@ -100,8 +100,8 @@ bool refs_http_handle_copy_headers(const struct curl_slist *from,
     return true;
 }
 
-/* The signature in its URL is all that a request says of who asks. */
-static refs_status leave_to_signature(refs_http_handle *handle, refs_error *err) {
+/* A signed URL identifies the user: no other credentials are sent. */
+static refs_status drop_other_credentials(refs_http_handle *handle, refs_error *err) {
     struct curl_slist *headers = NULL;
     refs_http_handle_drop_credentials(handle->easy);
     refs_http_handle_ignore_netrc(handle->easy);
@@ -124,5 +124,5 @@ refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_p
     REFS_TRY(prepared);
     REFS_TRY(check_headers(handle->headers, err));
     REFS_TRY(set_auth(handle->easy, &rules->auth, err));
-    return handle->is_signed ? leave_to_signature(handle, err) : REFS_OK;
+    return handle->is_signed ? drop_other_credentials(handle, err) : REFS_OK;
 }

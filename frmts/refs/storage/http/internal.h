@@ -181,8 +181,8 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code);
 /** Whether a signed request was refused in a way that a new signature may fix. */
 bool refs_transfer__is_signature_refused(const refs_transfer *transfer);
 
-/** Reports to the provider how a signed request was answered: whether it is to be asked
- * for again. */
+/** Reports to the provider how a signed request was answered: whether to send it
+ * again. */
 bool refs_transfer__report_answer(const refs_transfer *transfer, unsigned n_refused);
 
 /** Frees what the transfer holds, its block included, and gives back what is reserved for it. */
