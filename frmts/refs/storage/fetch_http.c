@@ -218,8 +218,8 @@ static size_t max_flights(const refs_queue *queue) {
                                                                   : options->max_in_flight);
 }
 
-/* Whether the URL of a location may take long. What has been requested is taken first, because
- * other readers may wait for it. */
+/* Whether the URL of a location may take long. Requested ranges are taken first, because other
+ * readers may wait for them. */
 static bool waits_for_url(const refs_queue *queue, const refs_range *range) {
     const refs_http_provider *provider = refs_http__provider(queue->fetcher->options.http);
     return provider->waits_for_url != NULL &&
