@@ -938,7 +938,7 @@ class Unlike(Folder):
     def test_variables_of_other_types_are_left_out_with_a_warning(self):
         self.write_mixed("0.nc", 0)
         self.write_mixed("1.nc", 1)
-        why = "unknown data type 'sequence of variable length'"
+        why = 'unknown data type "sequence of variable length"'
         for names, hours in ((["0.nc"], [0]), (["0.nc", "1.nc"], [0, 1])):
             done = subprocess.run([REFS, "index", *names, "-o", "all.json"], capture_output=True, text=True,
                                   check=False)

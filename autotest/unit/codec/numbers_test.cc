@@ -87,7 +87,7 @@ TEST(NumberTypes, AreCodesAndNames) {
         const Decoded decoded = decodeWith(delta(type, "<i2"), "ab", 2);
         EXPECT_EQ(decoded.status, REFS_UNSUPPORTED) << type;
         EXPECT_EQ(decoded.message,
-                  "delta: dtype: '" + std::string(type) + "' is not a type of numbers");
+                  "delta: dtype: \"" + std::string(type) + "\" is not a type of numbers");
     }
 }
 

@@ -124,7 +124,7 @@ TEST(DType, NamesWhatItDoesNotKnow) {
         refs_dtype dtype = {};
         refs_error error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_dtype_parse(refs_str_from(text), &dtype, &error), REFS_UNSUPPORTED) << text;
-        EXPECT_EQ(error.message, "unknown data type '" + std::string(text) + "'");
+        EXPECT_EQ(error.message, "unknown data type \"" + std::string(text) + "\"");
     }
 }
 
