@@ -2016,6 +2016,7 @@ class Recorded(Folder):
                     self.assertRegex(self.error_of(master), f"{fragment}: .* 20..-")
                 else:  # it may have been copied together with its master
                     self.assertEqual(self.error_of(master), "")
+                self.assertRegex(self.error_of(master, CHANGED="ERROR"), f"{fragment}: .* 20..-")
                 self.assertIn("1 problem", run("check", master, status=1))
                 os.utime(fragment, ns=(0, state.st_mtime_ns))
                 self.assertIn(" 0 problems", run("check", master))

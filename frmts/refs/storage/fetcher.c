@@ -92,13 +92,12 @@ void refs_fetcher_cancel(refs_fetcher *fetcher) {
 /* -- words ------------------------------------------------------------------------------------- */
 
 bool refs_changed_parse(const char *word, refs_changed *changed) {
-    static const char *const words[] = {[REFS_CHANGED_ERROR] = "ERROR",
-                                        [REFS_CHANGED_WARN] = "WARN",
-                                        [REFS_CHANGED_IGNORE] = "IGNORE",
-                                        NULL};
+    static const char *const words[] = {"ERROR", "WARN", "IGNORE", NULL};
+    static const refs_changed meanings[] = {REFS_CHANGED_STRICT, REFS_CHANGED_WARN,
+                                            REFS_CHANGED_IGNORE};
     size_t i;
     if (!refs_word_find(word, words, &i)) return false;
-    *changed = (refs_changed)i;
+    *changed = meanings[i];
     return true;
 }
 
