@@ -2439,6 +2439,36 @@ class Move(Folder):
             run("mv", "m.nca", "--rewrite", "elsewhere/=>./", "--partition", "1,0,0")
             np.testing.assert_array_equal(read("m.nca"), self.values())
 
+    def test_of_parts_records_each_file_by_the_names_of_its_fragments(self):
+        for step in range(3):
+            self.write(f"d{step}.nc", (step,), data=self.values(3)[step : step + 1])
+            with netCDF4.Dataset(f"d{step}.nc", "a") as file:
+                file.createVariable("pr", "f4", ("time", "lat", "lon"))[:] = file["tas"][:]
+        here = os.path.realpath(".")
+        kinds = [("index",), *(("combine", "--format", "cfa", "--cfa-version", version) for version in VERSIONS)]
+        for kind in kinds:
+            for parts in ([("--partition", "0"), ("--partition", "1")], [("-v", "tas"), ("-v", "pr")]):
+                with self.subTest(kind=kind, parts=parts):
+                    run(*kind, "d0.nc", "d1.nc", "-o", "m.nc", "-q")
+                    os.mkdir("new")
+                    for name in ("d0.nc", "d1.nc"):
+                        shutil.copy2(name, "new")
+                    run("mv", "m.nc", "--prefix", "new", *parts[0])
+                    with netCDF4.Dataset("m.nc") as master:
+                        recorded = json.loads(master.getncattr("_refs_sources"))["sources"]
+                    names = [os.path.relpath(os.path.join(here, source["url"].removeprefix("file://")), here) for source in recorded]
+                    of_both = ["d0.nc", "d1.nc", "new/d0.nc", "new/d1.nc"]
+                    self.assertEqual(sorted(names), of_both if parts[0][0] == "-v" else of_both[1:3])
+                    run("mv", "m.nc", "--prefix", "new", *parts[1])
+                    for name in ("d0.nc", "d1.nc"):
+                        os.remove(name)
+                    self.assertIn("2 sources, 0 problems", run("check", "m.nc"))
+                    run("append", "m.nc", "d2.nc", "-q")
+                    np.testing.assert_array_equal(read("m.nc", "pr"), self.values(3))
+                    for name in ("d0.nc", "d1.nc"):
+                        os.rename(f"new/{name}", name)
+                    os.rmdir("new")
+
     def test_of_reference_sets_names_the_verb_for_them(self):
         self.split()
         for name in ("set.json", "set.parq"):

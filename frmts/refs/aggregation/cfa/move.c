@@ -21,13 +21,13 @@
 typedef struct moving_file {
     const char *shown;
     const refs_aggregations *all;
-    const refs_cfa_moving *moving;
     uint64_t *n;
     int root;
-    cfa_widened_list *wide;    /* variables whose new names are too long */
-    refs_buf first;            /* the first selected name */
-    refs_intern before, after; /* old and new names of files */
-    uint32_t *files;           /* for each new name: the number of the old one */
+    cfa_widened_list *wide; /* variables whose new names are too long */
+    refs_buf first;         /* the first selected name */
+    refs_cfa_named names;
+    refs_intern after; /* new names of files */
+    uint32_t *files;   /* for each new name: the number of the old one */
     size_t n_files, files_capacity;
 } moving_file;
 
@@ -194,7 +194,7 @@ static refs_status put_names(const moving_file *file, const char *path, refs_byt
 /* -- renamed files ----------------------------------------------------------------------------- */
 
 static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
-    const refs_cfa_moving *moving = ((const moving_file *)user)->moving;
+    const refs_cfa_moving *moving = ((const moving_file *)user)->names.moving;
     return moving->selects == NULL || moving->selects(moving->user, container, index);
 }
 
@@ -202,7 +202,7 @@ static bool selects(void *user, const refs_array_meta *container, const uint64_t
 static refs_status check_distinct(void *user, refs_str name, refs_str renamed, refs_error *err) {
     moving_file *file = user;
     uint32_t before, after;
-    REFS_TRY(refs_intern_add(&file->before, name, &before, err));
+    REFS_TRY(refs_intern_add(&file->names.selected, name, &before, err));
     REFS_TRY(refs_intern_add(&file->after, renamed, &after, err));
     if (after == file->n_files) {
         REFS_GROW(file->files, file->files_capacity, file->n_files, err);
@@ -214,14 +214,15 @@ static refs_status check_distinct(void *user, refs_str name, refs_str renamed, r
                      "%s: expected a new name for each fragment, found \"%.*s\" for both \"%.*s\" "
                      "and \"%.*s\": use --rewrite OLD=>NEW, which keeps folders and file names",
                      file->shown, REFS_STR_ARG(renamed),
-                     REFS_STR_ARG(refs_intern_get(&file->before, first)), REFS_STR_ARG(name));
+                     REFS_STR_ARG(refs_intern_get(&file->names.selected, first)),
+                     REFS_STR_ARG(name));
 }
 
 static refs_status rename_file(void *user, refs_str name, refs_buf *renamed, refs_error *err) {
     moving_file *file = user;
     bool changed = false;
     if (file->first.size == 0) REFS_TRY(refs_buf_append_str(&file->first, name, err));
-    REFS_TRY(refs_cfa__rename(file->moving, name, renamed, &changed, err));
+    REFS_TRY(refs_cfa__rename(file->names.moving, name, renamed, &changed, err));
     *file->n += changed;
     return REFS_OK;
 }
@@ -271,7 +272,8 @@ static refs_status copy_file(const moving_file *of, const refs_staged *to, refs_
         return refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
     refs_status status = refs_staged_create(to, &file, err);
     FILE *out = status == REFS_OK ? fdopen(file, "wb") : NULL;
-    if (status == REFS_OK) status = out != NULL ? copy_all(of->moving, in, out, err) : REFS_IO;
+    if (status == REFS_OK)
+        status = out != NULL ? copy_all(of->names.moving, in, out, err) : REFS_IO;
     if (out != NULL && fclose(out) != 0 && status == REFS_OK) status = REFS_IO;
     if (out == NULL && file >= 0) close(file);
     if (status == REFS_IO)
@@ -280,14 +282,42 @@ static refs_status copy_file(const moving_file *of, const refs_staged *to, refs_
     return status;
 }
 
-static refs_status move_sources(const moving_file *file, refs_error *err) {
+typedef struct selecting {
+    moving_file *file;
+    const refs_array_meta *meta;
+} selecting;
+
+static refs_status note_other(void *user, const refs_partition *fragment, refs_error *err) {
+    const selecting *at = user;
+    uint32_t id;
+    if (*fragment->file == '\0' ||
+        (selects(at->file, at->meta, NULL) && selects(at->file, at->meta, fragment->index)))
+        return REFS_OK;
+    return refs_intern_add(&at->file->names.others, refs_str_from(fragment->file), &id, err);
+}
+
+/* Notes names of fragments that are not selected. */
+static refs_status note_others(moving_file *file, refs_error *err) {
+    const refs_hierarchy *hierarchy = file->names.moving->hierarchy;
+    if (!file->names.moving->is_partial) return REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        selecting at = {file, refs_hierarchy_array(hierarchy, i)};
+        if (at.meta->aggregation != NULL)
+            REFS_TRY(refs_aggregation_each(at.meta, note_other, &at, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status move_sources(moving_file *file, refs_error *err) {
     REFS_SCOPED_BUF renamed = REFS_BUF_INIT;
     char *text;
     const attribute of = {file->root, NC_GLOBAL, REFS_SOURCES_ATTRIBUTE};
     if (*file->n == 0) return REFS_OK;
     REFS_TRY(get_text(file, of, &text, err));
     if (text == NULL) return REFS_OK;
-    refs_status status = refs_cfa__rename_sources(file->moving, refs_str_from(text), &renamed, err);
+    refs_status status = note_others(file, err);
+    if (status == REFS_OK)
+        status = refs_cfa__rename_sources(&file->names, refs_str_from(text), &renamed, err);
     const refs_str document = refs_buf_text(&renamed);
     if (status == REFS_OK) status = put_text(file, of, document, err);
     refs_free(text);
@@ -324,8 +354,12 @@ static refs_status move_copy(moving_file *file, const refs_staged *copy, const r
 refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
                           const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
     REFS_SCOPED_BY(refs_cfa__widened_clear) cfa_widened_list wide = {.moving = moving};
-    moving_file file = {
-        .shown = path, .all = all, .moving = moving, .n = n, .wide = &wide, .first = REFS_BUF_INIT};
+    moving_file file = {.shown = path,
+                        .all = all,
+                        .names = {.moving = moving},
+                        .n = n,
+                        .wide = &wide,
+                        .first = REFS_BUF_INIT};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
     refs_status status = refs_cfa__read_whole(path, moving, err);
@@ -336,7 +370,8 @@ refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
     if (status == REFS_OK && *n > 0) status = refs_staged_move(wide.n > 0 ? &longer : &copy, err);
     refs_staged_clear(&longer);
     refs_staged_clear(&copy);
-    refs_intern_clear(&file.before);
+    refs_intern_clear(&file.names.selected);
+    refs_intern_clear(&file.names.others);
     refs_intern_clear(&file.after);
     refs_free(file.files);
     refs_buf_clear(&file.first);

@@ -51,8 +51,24 @@ refs_status refs_cfa__rename(const refs_cfa_moving *moving, refs_str name, refs_
 
 /* -- the record of fragments ------------------------------------------------------------------- */
 
-static refs_status write_source(const refs_json *source, refs_str url, refs_buf *text,
+typedef struct renaming {
+    const refs_cfa_named *names;
+    refs_intern written; /* names */
+    refs_buf list;
+} renaming;
+
+static bool has(const refs_intern *names, refs_str name) {
+    return names->count > 0 && refs_intern_find(names, name) != REFS_INTERN_NONE;
+}
+
+/* A file that was renamed for one variable after another is recorded once. */
+static refs_status write_source(renaming *to, const refs_json *source, refs_str url,
                                 refs_error *err) {
+    refs_buf *text = &to->list;
+    const size_t n = to->written.count;
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&to->written, url, &id, err));
+    if (to->written.count == n) return REFS_OK;
     REFS_TRY(refs_buf_printf(text, err, "%s{\"url\":", text->size > 0 ? "," : ""));
     REFS_TRY(refs_json_write_string(url, text, err));
     for (size_t i = 0; i < refs_json_size(source); i++) {
@@ -63,31 +79,38 @@ static refs_status write_source(const refs_json *source, refs_str url, refs_buf 
     return refs_buf_append(text, "}", 1, err);
 }
 
-static refs_status rename_source(const refs_cfa_moving *moving, const refs_json *source,
-                                 refs_buf *text, refs_error *err) {
+/* Files without a fragment are renamed with all others. */
+static refs_status rename_source(renaming *to, const refs_json *source, refs_error *err) {
+    const refs_cfa_named *names = to->names;
     const refs_str url = refs_json_text(refs_json_get(source, "url"));
+    const bool is_selected = !names->moving->is_partial || has(&names->selected, url);
     REFS_SCOPED_BUF name = REFS_BUF_INIT;
     bool changed = false;
-    REFS_TRY(refs_cfa__rename(moving, url, &name, &changed, err));
-    if (changed) REFS_TRY(write_source(source, refs_buf_text(&name), text, err));
-    if (!changed || moving->is_partial) REFS_TRY(write_source(source, url, text, err));
+    if (is_selected) REFS_TRY(refs_cfa__rename(names->moving, url, &name, &changed, err));
+    if (changed) REFS_TRY(write_source(to, source, refs_buf_text(&name), err));
+    return changed && !has(&names->others, url) ? REFS_OK : write_source(to, source, url, err);
+}
+
+static refs_status rename_all(renaming *to, const refs_json *sources, refs_error *err) {
+    for (size_t i = 0; i < refs_json_size(sources); i++)
+        REFS_TRY(rename_source(to, refs_json_at(sources, i), err));
     return REFS_OK;
 }
 
-refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,
-                                     refs_buf *renamed, refs_error *err) {
+refs_status refs_cfa__rename_sources(const refs_cfa_named *names, refs_str text, refs_buf *renamed,
+                                     refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;
-    REFS_SCOPED_BUF list = REFS_BUF_INIT;
+    renaming to = {.names = names, .list = REFS_BUF_INIT};
     REFS_TRY(refs_json_parse(text, &doc, err));
     const refs_json *sources = refs_json_get(refs_json_root(doc), "sources");
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK; i++)
-        status = rename_source(moving, refs_json_at(sources, i), &list, err);
+    refs_status status = rename_all(&to, sources, err);
     REFS_SCOPED_BUF joined = REFS_BUF_INIT;
     const refs_json *how = refs_json_get(refs_json_root(doc), "joined");
     if (status == REFS_OK && how != NULL) status = refs_json_write(how, &joined, err);
     if (status == REFS_OK)
         status =
-            refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&joined), renamed, err);
+            refs_cfa__write_sources(refs_buf_view(&to.list), refs_buf_view(&joined), renamed, err);
+    refs_buf_clear(&to.list);
+    refs_intern_clear(&to.written);
     return status;
 }
