@@ -2022,6 +2022,25 @@ class Recorded(Folder):
                 self.assertIn(" 0 problems", run("check", master))
         self.assertEqual(n, 8)
 
+    def test_that_are_sets_in_folders_tell_when_another_takes_their_place(self):
+        for step in range(4):
+            self.write(f"{step}.nc", (step,), data=self.values(4)[step : step + 1])
+        for name in ("s.parq", "s.icechunk"):
+            for kind in (("index", "--relative"), ("combine", "--format", "cfa")):
+                with self.subTest(name=name, kind=kind):
+                    run("index", "0.nc", "-o", name, "-q")
+                    run(*kind, name, "1.nc", "-o", "m.nca", "-q")
+                    self.assertEqual(self.error_of("m.nca", CHANGED="ERROR"), "")
+                    self.assertIn(" 0 problems", run("check", "m.nca"))
+                    run("append", "m.nca", "3.nc", "-q")
+                    np.testing.assert_array_equal(read("m.nca"), self.values(4)[[0, 1, 3]])
+                    shutil.rmtree(name)
+                    run("index", "2.nc", "-o", name, "-q")
+                    self.assertRegex(self.error_of("m.nca", CHANGED="ERROR"), f"{name}: it changed after")
+                    self.assertRegex(run("check", "m.nca", status=1), f"{name}: .*it changed after")
+                    os.remove("m.nca")
+                    shutil.rmtree(name)
+
     def test_stay_known_when_they_are_renamed_and_when_others_are_added(self):
         for step in range(3):
             self.write(f"d{step}.nc", (step,), data=self.values(3)[step : step + 1])

@@ -116,20 +116,16 @@ static bool is_recorded(const refs_expected *state) {
     return state->size != 0 || state->modified_s != 0 || state->etag != NULL;
 }
 
-static refs_status check_state(const refs_fragments *fragments, refs_seen_location *seen,
-                               refs_error *err) {
-    if (!is_recorded(&seen->expected)) return REFS_OK;
-    if (!refs_vfs_ask(fragments->options.vfs, seen->location, &seen->known)) return REFS_OK;
-    return refs_fetcher_check(fragments->options.fetcher, fragments->options.changed, seen, err);
-}
-
-static refs_status tell_opened(const refs_fragments *fragments, const char *location,
-                               const refs_expected *expected, refs_error *err) {
-    const refs_fragments_options *options = &fragments->options;
-    refs_seen_location seen = {.location = location, .expected = *expected};
+static refs_status tell_opened(const refs_fragment_file *file, const char *location,
+                               const refs_set *set, refs_error *err) {
+    const refs_fragments_options *options = &file->fragments->options;
+    refs_seen_location seen = {.location = location, .expected = file->expected};
     REFS_TRY(refs_fetcher_location_id(options->fetcher, location, &seen.id, err));
     if (options->opened != NULL) REFS_TRY(options->opened(options->user, location, err));
-    return check_state(fragments, &seen, err);
+    if (!is_recorded(&seen.expected) ||
+        !refs_vfs_ask(options->vfs, refs_set_document(set), &seen.known))
+        return REFS_OK;
+    return refs_fetcher_check(options->fetcher, options->changed, &seen, err);
 }
 
 static bool is_master_name(refs_str name) {
@@ -193,7 +189,7 @@ static refs_status open_at(const refs_fragment_file *file, const char *location,
     const refs_fragments *fragments = file->fragments;
     const refs_fragments_options *options = &fragments->options;
     REFS_TRY(refs_set_open(options->vfs, location, &fragments->sets, &made->set, err));
-    REFS_TRY(tell_opened(fragments, location, &file->expected, err));
+    REFS_TRY(tell_opened(file, location, made->set, err));
     REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
     REFS_TRY(refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err));
     return check_master(fragments, location, err);

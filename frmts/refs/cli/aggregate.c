@@ -90,7 +90,7 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     const bool looks = all->is_replacing || refs_cfa_may_be_filler(all->names.items[number]);
     if (all->writing.version != REFS_CFA_CF_1_13)
         opened->format = refs_cfa_format_of(vfs, opened->location);
-    const bool is_seen = refs_vfs_look(vfs, opened->location, now);
+    (void)refs_vfs_look(vfs, opened->location, now);
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = looks ? open_arrays(all, number, opened, &problem)
                                      : tool_references_open(&all->target->session, opened->location,
@@ -99,7 +99,7 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
         return tool_target_fail(all->target, status, &problem, err);
     REFS_TRY(refs_combine_fail_source(all->options.masters, all->names.items[number], status,
                                       &problem, err));
-    if (!is_seen) (void)refs_vfs_ask(vfs, opened->location, now);
+    tool_ask_state(&all->target->session, opened->location, opened->arrays.set.set, now);
     return number < all->target->master.files.n ? tool_target_check(all->target, number, now, err)
                                                 : REFS_OK;
 }

@@ -308,16 +308,15 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_status status = tool_location(all->names.items[number], &location, err);
     const char *name = (const char *)location.data;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    const refs_vfs *vfs = all->session.vfs;
     bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
-    const bool is_seen = was_kept || (status == REFS_OK && refs_vfs_look(vfs, name, &now));
+    if (status == REFS_OK && !was_kept) (void)refs_vfs_look(all->session.vfs, name, &now);
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
     /* if sets are fragments, the files that they refer to are no sources of the master */
     const bool is_source = is_file || is_aggregation(all->output);
-    if (is_source && !is_seen) (void)refs_vfs_ask(vfs, name, &now);
+    if (status == REFS_OK && is_source && !was_kept) tool_ask_state(&all->session, name, set, &now);
     if (status == REFS_OK && number < all->master->files.n)
         status = tool_target_check(all->target, number, &now, err);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)

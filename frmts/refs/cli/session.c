@@ -227,6 +227,13 @@ refs_status tool_references_open(const tool_session *session, const char *locati
     return refs_references_open(&from, location, set, err);
 }
 
+void tool_ask_state(const tool_session *session, const char *location, const refs_set *set,
+                    refs_vfs_validators *state) {
+    const char *document = refs_set_document(set);
+    if (state->size == REFS_SOURCE_UNKNOWN || strcmp(document, location) != 0)
+        (void)refs_vfs_ask(session->vfs, document, state);
+}
+
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err) {
     REFS_SCOPED_BUF location = REFS_BUF_INIT;

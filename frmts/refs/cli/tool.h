@@ -124,6 +124,11 @@ typedef struct tool_set {
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
                                  refs_error *err);
 
+/** Completes the state that a source had before it was opened; size REFS_SOURCE_UNKNOWN: not known.
+ * The state of a folder is that of the file that its set was opened from. */
+void tool_ask_state(const tool_session *session, const char *location, const refs_set *set,
+                    refs_vfs_validators *state);
+
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err);
 void tool_set_close(tool_set *set);

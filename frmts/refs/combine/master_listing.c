@@ -251,7 +251,7 @@ static refs_status list_all(listing *all, refs_error *err) {
 
 static bool is_as_recorded(const refs_vfs *vfs, const refs_master_file *file) {
     refs_vfs_validators now;
-    return file->was.has_size && refs_vfs_ask(vfs, file->location, &now) &&
+    return file->was.has_size && refs_set_validators(vfs, file->location, &now, NULL) == REFS_OK &&
            refs_validators_prove_same(&file->was, &now);
 }
 

@@ -165,7 +165,8 @@ static bool compare(const refs_combine_sources *sources, size_t first, size_t n,
                     const char *location, char text[320]) {
     refs_vfs_validators now;
     bool is_known = false;
-    if (!refs_vfs_is_local(sources->vfs, location) || !refs_vfs_ask(sources->vfs, location, &now))
+    if (!refs_vfs_is_local(sources->vfs, location) ||
+        refs_set_validators(sources->vfs, location, &now, NULL) != REFS_OK)
         return false;
     text[0] = '\0';
     for (size_t i = first; i < first + n; i++) {
