@@ -203,6 +203,7 @@ class Masters(Property):
     def test_masters_in_the_place_of_files_have_their_steps(self):
         files = [write(f"f{i}.nc", [i]) for i in range(4)]
         shutil.copy("f0.nc", "same.nc")
+        anyway = ("--along", "time", "--changed", "IGNORE")
         for version in VERSIONS:
             options = ("--format", "cfa", "--cfa-version", version, "--along", "time")
             self.combine("top.nca", *files[:2], options=options)
@@ -214,11 +215,12 @@ class Masters(Property):
                 for end, to in OUTPUTS.items():
                     with self.subTest(version=version, name=name, end=end):
                         if not problem:
-                            self.check_values(self.combine(f"x.{end}", "top.nca", options=(*to, "--along", "time")), ["same.nc", "f1.nc"])
+                            self.check_values(self.combine(f"x.{end}", "top.nca", options=(*to, *anyway)), ["same.nc", "f1.nc"])
                             continue
-                        self.assertIn(problem, self.fail("combine", "top.nca", "--along", "time", "-o", f"y.{end}", *to))
+                        self.assertIn(problem, self.fail("combine", "top.nca", *anyway, "-o", f"y.{end}", *to))
+                        self.assertIn("f0.nc: it changed after", self.fail("combine", "top.nca", "--along", "time", "-o", f"y.{end}", *to))
                         both = "top.nca: expected 1 elements of time in its file f0.nc, found 2" if name == "longer" else problem
-                        self.assertIn(both, self.fail("combine", "top.nca", "f0.nc", "--along", "time", "-o", f"y.{end}", *to))
+                        self.assertIn(both, self.fail("combine", "top.nca", "f0.nc", *anyway, "-o", f"y.{end}", *to))
                 shutil.copy("same.nc", "f0.nc")
 
     def test_cycles_of_masters_are_errors(self):
@@ -445,6 +447,27 @@ class Masters(Property):
         for coordinate, values, units in (("time", np.arange(6) / 24, "days since 2000-01-01"), ("lat", np.radians([10, 20]), "radians"),
                                           ("time", np.arange(6) - 24, "hours since 2000-01-02")):
             self.check_values(self.combine("same.json", change(coordinate, values, units), options=("--along", "time")), files)
+
+    def test_files_that_changed_are_compared_as_readers_do(self):
+        files = [write(f"f{i}.nc", [2 * i, 2 * i + 1]) for i in range(3)]
+        changed = r"f1\.nc: it changed after"
+        for kind in (("index",), ("combine", "--format", "cfa")):
+            for output, options in OUTPUTS.items():
+                with self.subTest(kind=kind, output=output):
+                    write(files[1], [2, 3])
+                    self.run_refs(*kind, *files[:2], "-o", "m.nca", "-q")
+                    arguments = ("combine", "m.nca", files[2], "-o", f"x.{output}", *options)
+                    os.utime(files[1], (1e9, 1e9))  # a copy, perhaps, if its name is relative
+                    if kind == ("index",):
+                        self.assertRegex(self.fail(*arguments), changed)
+                    else:
+                        self.assertRegex(self.run_refs(*arguments).stderr, r"warning: .*f1\.nc changed after")
+                    self.assertRegex(self.fail(*arguments, "--changed", "ERROR"), changed)
+                    write(files[1], [2, 3], variables=("v", "w"))
+                    self.assertRegex(self.fail(*arguments), changed)
+                    self.assertRegex(self.run_refs(*arguments, "--changed", "WARN").stderr, r"warning: .*f1\.nc changed after")
+                    self.assertEqual(self.run_refs(*arguments, "--changed", "IGNORE").stderr.count("changed after"), 0)
+                    self.assertEqual(len(read(f"x.{output}", variable="time")), 6)
 
     def test_files_that_programs_make_of_masters_are_their_own(self):
         """They have the master's attributes, which name its source files."""

@@ -129,6 +129,22 @@ refs_status refs_master_files_list(const refs_master_listing *master, refs_maste
     return status == REFS_OK ? refs_sources_read(master->set, &sources, err) : status;
 }
 
+refs_status refs_master_file_check(const refs_master_file *file, refs_fetcher *fetcher,
+                                   refs_changed changed, const refs_vfs_validators *now,
+                                   refs_error *err) {
+    refs_seen_location seen = {
+        .location = file->location,
+        .expected = {.etag = *file->was.etag != '\0' ? file->was.etag : NULL,
+                     .modified_s = file->was.modified_s,
+                     .modified_ns = file->was.modified_ns,
+                     .size = file->was.size,
+                     .may_be_copied = refs_file_name_needs_folder(refs_str_from(file->name))},
+        .known = *now};
+    if (!file->was.has_size || now->size == REFS_SOURCE_UNKNOWN) return REFS_OK;
+    REFS_TRY(refs_fetcher_location_id(fetcher, file->location, &seen.id, err));
+    return refs_fetcher_check(fetcher, changed, &seen, err);
+}
+
 void refs_master_files_clear(refs_master_files *files) {
     for (size_t i = 0; i < files->n; i++) {
         refs_free(files->items[i].name);

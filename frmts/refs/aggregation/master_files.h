@@ -7,6 +7,7 @@
 
 #include "refs/aggregation.h"
 #include "refs/cfa/cfa.h"
+#include "refs/fetch.h"
 #include "refs/intern.h"
 
 #ifdef __cplusplus
@@ -51,6 +52,12 @@ typedef struct refs_master_listing {
 refs_status refs_master_files_list(const refs_master_listing *master, refs_master_files *files,
                                    refs_error *err);
 void refs_master_files_clear(refs_master_files *files);
+
+/** Fails or warns, as `changed` says, if a file whose state is `now` is not in the recorded one,
+ * with the message that a read gives (refs_fetcher_check). Safe from any thread. */
+refs_status refs_master_file_check(const refs_master_file *file, struct refs_fetcher *fetcher,
+                                   refs_changed changed, const refs_vfs_validators *now,
+                                   refs_error *err);
 
 /** Whether a fragment of an array is missing: its file stands for that, or nobody writes it. */
 bool refs_fragment_is_missing(const refs_array_meta *meta, const refs_partition *fragment);

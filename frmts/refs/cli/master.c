@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "refs/combine_how.h"
-#include "refs/file_name.h"
 #include "refs/index_again.h"
 
 /* Users call an object by its URL. */
@@ -94,18 +93,9 @@ refs_status tool_target_fail(const tool_target *target, refs_status status,
 refs_status tool_target_check(const tool_target *target, size_t number,
                               const refs_vfs_validators *now, refs_error *err) {
     const refs_master_file *file = &target->master.listed.items[number];
-    refs_fetcher *fetcher = target->session.fetcher;
-    refs_seen_location seen = {
-        .location = file->location,
-        .expected = {.etag = *file->was.etag != '\0' ? file->was.etag : NULL,
-                     .modified_s = file->was.modified_s,
-                     .modified_ns = file->was.modified_ns,
-                     .size = file->was.size,
-                     .may_be_copied = refs_file_name_needs_folder(refs_str_from(file->name))},
-        .known = *now};
-    if (!file->was.has_size || now->size == REFS_SOURCE_UNKNOWN) return REFS_OK;
-    REFS_TRY(refs_fetcher_location_id(fetcher, file->location, &seen.id, err));
-    const refs_status status = refs_fetcher_check(fetcher, target->session.changed, &seen, err);
+    const tool_session *session = &target->session;
+    const refs_status status =
+        refs_master_file_check(file, session->fetcher, session->changed, now, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s: %s", target->name, file->location);
     return status;
 }

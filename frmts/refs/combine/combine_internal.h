@@ -580,6 +580,9 @@ typedef struct refs_combine_source {
     bool is_file; /**< a data file, not a set, which refers to others */
 } refs_combine_source;
 
+refs_status refs_combine__fetcher_open(const refs_combine_options *options,
+                                       struct refs_fetcher **fetcher, refs_error *err);
+
 /** To be closed also after a failure. */
 refs_status refs_combine__source_open(const refs_combine_options *options, const refs_set *set,
                                       refs_combine_source *source, refs_error *err);

@@ -499,7 +499,8 @@ refs_status refs_combine__read(refs_combine *combine, const refs_combine_part *p
     member->master_file = refs_combine__find_master_file(combine->options.masters, part->name);
     in.file = refs_combine__master_file(combine->options.masters, member->master_file);
     in.rest = refs_combine__find_rest(combine->options.masters, part->name);
-    refs_status status = take_how(&in, err);
+    refs_status status = refs_part__check_state(&in, err);
+    if (status == REFS_OK) status = take_how(&in, err);
     if (status == REFS_OK)
         status = refs_combine__is_of_coordinates(combine) ? read_coordinates(&in, err)
                                                           : read_part(&in, err);

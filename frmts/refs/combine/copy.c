@@ -118,14 +118,9 @@ static refs_status copy_others(copying *at, refs_error *err) {
 static refs_status copy_member(refs_combine *combine, refs_combine_member *member,
                                const refs_combine_sink *sink, refs_error *err) {
     copying at = {.packer = {.combine = combine, .member = member}, .sink = sink};
-    refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     at.packer.urls = &at.urls;
-    fetching.http = combine->options.http;
-    fetching.advice = combine->options.advice;
-    fetching.changed = combine->options.changed;
-    fetching.notes = combine->options.notes;
     refs_store *store = NULL;
-    REFS_TRY(refs_fetcher_open(combine->options.vfs, &fetching, &at.packer.fetcher, err));
+    REFS_TRY(refs_combine__fetcher_open(&combine->options, &at.packer.fetcher, err));
     refs_status status = refs_store_open(member->set, at.packer.fetcher, &store, err);
     at.packer.store = store;
     if (status == REFS_OK) status = put_documents(combine, member, sink, err);

@@ -16,6 +16,30 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path) 
     return is_of;
 }
 
+static refs_status need_fetcher(const refs_combine *combine, refs_error *err) {
+    refs_combine_masters *masters = combine->options.masters;
+    REFS_LOCKED(&masters->lock);
+    return masters->fetcher != NULL
+               ? REFS_OK
+               : refs_combine__fetcher_open(&combine->options, &masters->fetcher, err);
+}
+
+refs_status refs_part__check_state(const refs_part_reader *in, refs_error *err) {
+    const refs_combine_options *options = &in->combine->options;
+    refs_vfs_validators now;
+    if (in->file == NULL ||
+        !refs_vfs_ask(options->masters->vfs, refs_set_document(in->part->set), &now))
+        return REFS_OK;
+    REFS_TRY(need_fetcher(in->combine, err));
+    for (size_t i = 0; i < in->file->n; i++) {
+        const refs_listed_master *by = in->file->uses[i].by;
+        const size_t number = (size_t)(in->file->uses[i].file - by->items);
+        REFS_TRY(refs_master_file_check(&by->files.items[number], options->masters->fetcher,
+                                        options->changed, &now, err));
+    }
+    return REFS_OK;
+}
+
 static refs_str name_of_dim(const refs_listed_master *one, uint32_t dim) {
     return refs_path_last(refs_intern_get(&one->dims, dim));
 }

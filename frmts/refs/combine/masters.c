@@ -26,6 +26,7 @@ void refs_combine_masters_free(refs_combine_masters *masters) {
     refs_free((void *)masters->by_name);
     refs_intern_clear(&masters->replaced);
     refs_intern_clear(&masters->files);
+    refs_fetcher_free(masters->fetcher);
     pthread_mutex_destroy(&masters->lock);
     refs_free(masters);
 }

@@ -72,6 +72,7 @@ struct refs_combine_masters {
     pthread_mutex_t lock; /* guards what follows while sources are read */
     refs_listed_master **masters;
     size_t n, n_before, master_capacity; /* the first n_before have been replaced */
+    refs_fetcher *fetcher;               /* its warnings of changed files are given once; or NULL */
 };
 
 /* -- masters.c --------------------------------------------------------------------------------- */

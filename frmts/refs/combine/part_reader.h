@@ -211,6 +211,9 @@ bool refs_part__is_of_file(const refs_combine_master_file *file, refs_str path);
  * dimension in its master, or in the growing one. */
 bool refs_part__lacks_dim(const refs_part_reader *in, size_t concat);
 
+/** Compares the file with the states that masters recorded of it, as readers of these do. */
+refs_status refs_part__check_state(const refs_part_reader *in, refs_error *err);
+
 /** REFS_UNSUPPORTED if fragments are not whole variables of the file, REFS_CORRUPT if the file has
  * no such variable. */
 refs_status refs_part__check_sizes(const refs_part_reader *in, const refs_combine_master_file *file,

@@ -21,15 +21,20 @@ static refs_status read_all(refs_array *array, const refs_array_meta *meta, uint
 /* The time for which values that are read at once are kept. */
 #define CACHE_BYTES (16 * REFS_MIB)
 
-refs_status refs_combine__source_open(const refs_combine_options *options, const refs_set *set,
-                                      refs_combine_source *source, refs_error *err) {
+refs_status refs_combine__fetcher_open(const refs_combine_options *options, refs_fetcher **fetcher,
+                                       refs_error *err) {
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     fetching.http = options->http;
     fetching.advice = options->advice;
     fetching.changed = options->changed;
     fetching.notes = options->notes;
+    return refs_fetcher_open(options->vfs, &fetching, fetcher, err);
+}
+
+refs_status refs_combine__source_open(const refs_combine_options *options, const refs_set *set,
+                                      refs_combine_source *source, refs_error *err) {
     *source = (refs_combine_source){.is_file = refs_set_is_file(set)};
-    REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
+    REFS_TRY(refs_combine__fetcher_open(options, &source->fetcher, err));
     REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &source->cache, err));
     return refs_hierarchy_open(source->store, &options->notes, &source->hierarchy, err);
