@@ -2058,6 +2058,35 @@ class Recorded(Folder):
                 self.assertIn("1 problem", run("check", "m.nca", status=1))
                 os.rename("e1.nc", "d1.nc")
 
+    def test_stay_known_in_copies_of_masters(self):
+        """Which convert and index make, and the driver."""
+        def translate(source, target):
+            gdal.GetDriverByName("REFS").CreateCopy(target, gdal.Open(f"REFS:{source}"))
+
+        ways = {"copy.json": lambda source, target: run("convert", source, "-o", target, "-q"),
+                "sub/copy.parq": lambda source, target: run("index", source, "--relative", "-o", target, "-q"),
+                "sub/copy.json": translate}
+        os.mkdir("sub")
+        for master, fragment, _ in self.masters():
+            with open(fragment, "rb") as file:
+                was = file.read()
+            state = os.stat(fragment)
+            for copy, way in ways.items():
+                with self.subTest(master=master, copy=copy):
+                    way(master, copy)
+                    run("convert", copy, "-o", "again.json", "-q")
+                    for name in (copy, "again.json"):
+                        self.assertEqual(self.error_of(name), "")
+                        with open(fragment, "ab") as file:
+                            file.write(b"x")
+                        self.assertRegex(self.error_of(name), f"{fragment}: .* {len(was) + 1} .* {len(was)} ")
+                        os.remove(fragment)
+                        self.assertIn(fragment, run("split", name, "-o", "again.nca", status=1))
+                        with open(fragment, "wb") as file:
+                            file.write(was)
+                        os.utime(fragment, ns=(0, state.st_mtime_ns))
+                        self.assertIn(" 0 problems", run("check", name))
+
     def test_are_no_attribute_of_the_data(self):
         for master, _, _ in self.masters():
             self.assertNotIn("_refs_sources", gdal.MultiDimInfo(f'REFS:"{master}"').get("attributes", {}))

@@ -460,6 +460,7 @@ refs_status refs_combine_write_set(refs_combine *combine, refs_combine_sources *
     noting noted = {.to = refs_combine_sink_of_writer(writer), .notes = &combine->options.notes};
     const refs_combine_sink sink = {&noted, note_document, note_array, note_chunk,
                                     noted.to.other != NULL ? note_other : NULL};
+    REFS_TRY(refs_combine__add_copied_sources(combine, sources, err));
     REFS_TRY(refs_combine__leave_sources_out(combine, sources, err));
     REFS_TRY(refs_combine_sources_write(sources, writer, err));
     REFS_TRY(refs_combine_write_left_out(combine, writer, err));

@@ -1292,6 +1292,10 @@ refs_status refs_combine__fail_nested(const refs_combine *combine, uint32_t path
 refs_status refs_combine__aggregate(refs_combine *combine, const refs_combine_plan *plan,
                                     struct refs_master *master, refs_error *err);
 
+/** If one master is copied, its records of files are those of the copy, too. */
+refs_status refs_combine__add_copied_sources(const refs_combine *combine,
+                                             refs_combine_sources *sources, refs_error *err);
+
 /** If one whole set is copied, leaves out sources that only unselected arrays refer to. Sources
  * without references are kept: the set may have values of them. */
 refs_status refs_combine__leave_sources_out(const refs_combine *combine,

@@ -5,6 +5,8 @@
 #include "combine_internal.h"
 #include "refs/fork.h"
 #include "refs/index_again.h"
+#include "refs/master_files.h"
+#include "refs/store.h"
 
 /* The state of a source. */
 typedef struct recorded {
@@ -121,6 +123,45 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
     if (refs_set_is_file(part->set)) return add_file(sources, part, err);
     const refs_status status = refs_sources_read(part->set, &visitor, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
+    return status;
+}
+
+static refs_status add_files(refs_combine_sources *sources, const refs_master_files *files,
+                             refs_error *err) {
+    for (size_t i = 0; i < files->n; i++)
+        if (files->items[i].was.has_size)
+            REFS_TRY(refs_combine_sources_add_state(sources, files->items[i].location,
+                                                    &files->items[i].was, err));
+    return REFS_OK;
+}
+
+/* Names them as the copied fragments are (renamed.c). */
+static refs_status add_files_of(refs_combine_sources *sources, const refs_combine_member *member,
+                                const refs_hierarchy *hierarchy, refs_error *err) {
+    refs_set_options sets = REFS_SET_OPTIONS_INIT;
+    sets.remote_to_local = refs_set_url_context(member->set).remote_to_local;
+    const refs_master_listing listing = {
+        .set = member->set, .hierarchy = hierarchy, .places = {member->name, sources->vfs, &sets}};
+    REFS_SCOPED_BY(refs_master_files_clear) refs_master_files files = {.items = NULL};
+    REFS_TRY(refs_master_files_list(&listing, &files, err));
+    return add_files(sources, &files, err);
+}
+
+refs_status refs_combine__add_copied_sources(const refs_combine *combine,
+                                             refs_combine_sources *sources, refs_error *err) {
+    const refs_combine_member *member = combine->members;
+    refs_aggregations *aggregations = NULL;
+    refs_combine_source source = {.store = NULL};
+    if (!refs_combine__copies(combine) || combine->n_members != 1 || !refs_set_is_file(member->set))
+        return REFS_OK;
+    refs_status status = refs_combine__source_open(&combine->options, member->set, &source, err);
+    const bool is_master = status == REFS_OK && refs_store_records_sources(source.store);
+    if (is_master) status = refs_aggregations_open(source.hierarchy, NULL, &aggregations, err);
+    if (is_master && status == REFS_OK)
+        status = add_files_of(sources, member, source.hierarchy, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", member->name);
+    refs_combine__source_close(&source);
+    refs_aggregations_free(aggregations);
     return status;
 }
 
