@@ -111,12 +111,18 @@ static inline refs_str refs_str_view(const char *data, size_t size) {
 static inline refs_str refs_str_from(const char *text) {
     return refs_str_view(text, strlen(text));
 }
+static inline bool refs_bytes_equal(refs_bytes a, refs_bytes b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
 static inline bool refs_str_equal(refs_str a, refs_str b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 static inline bool refs_str_is(refs_str a, const char *text) {
     return refs_str_equal(a, refs_str_from(text));
 }
+
+/** Below, equal to or above 0 if `a` comes before, is equal to or comes after `b` by its bytes. */
+int refs_str_compare(refs_str a, refs_str b);
 
 /** Whether `text` begins (ends) with `part`. */
 bool refs_str_starts(refs_str text, const char *part);

@@ -13,6 +13,15 @@ TEST(Str, ComparesBytesAndSizes) {
     EXPECT_TRUE(refs_str_equal(refs_str_view(nullptr, 0), View("")));
 }
 
+TEST(Str, IsOrderedByItsBytes) {
+    EXPECT_LT(refs_str_compare(View("a"), View("b")), 0);
+    EXPECT_LT(refs_str_compare(View("a"), View("ab")), 0);
+    EXPECT_LT(refs_str_compare(refs_str_view(nullptr, 0), View("a")), 0);
+    EXPECT_GT(refs_str_compare(View("\xff"), View("a")), 0);
+    EXPECT_EQ(refs_str_compare(View("t2m"), View("t2m")), 0);
+    EXPECT_EQ(refs_str_compare(refs_str_view(nullptr, 0), View("")), 0);
+}
+
 TEST(Str, KnowsItsBeginningAndEnd) {
     EXPECT_TRUE(refs_str_starts(View("/vsis3/a"), "/vsis3/"));
     EXPECT_FALSE(refs_str_starts(View("/vsi"), "/vsis3/"));

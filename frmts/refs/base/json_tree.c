@@ -97,16 +97,10 @@ typedef struct builder {
     size_t depth;
 } builder;
 
-static int compare_names(refs_str a, refs_str b) {
-    size_t common = a.size < b.size ? a.size : b.size;
-    int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_members(const void *a, const void *b) {
     const json_member *left = *(const json_member *const *)a;
     const json_member *right = *(const json_member *const *)b;
-    int order = compare_names(left->name, right->name);
+    int order = refs_str_compare(left->name, right->name);
     return order != 0 ? order : (left > right) - (left < right);
 }
 
@@ -311,7 +305,7 @@ refs_str refs_json_name_at(const refs_json *object, size_t i) {
 const refs_json *refs_json_get_str(const refs_json *object, refs_str name) {
     if (!refs_json_is_object(object)) return NULL;
     size_t i = 0;
-    REFS_BISECT(i, object->size, compare_names(object->by_name[i]->name, name) < 0);
+    REFS_BISECT(i, object->size, refs_str_compare(object->by_name[i]->name, name) < 0);
     const bool is_there = i < object->size && refs_str_equal(object->by_name[i]->name, name);
     return is_there ? &object->by_name[i]->value : NULL;
 }

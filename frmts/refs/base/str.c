@@ -3,6 +3,12 @@
 
 #include "refs/bytes.h"
 
+int refs_str_compare(refs_str a, refs_str b) {
+    const size_t shared = a.size < b.size ? a.size : b.size;
+    const int order = shared > 0 ? memcmp(a.data, b.data, shared) : 0;
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 bool refs_str_starts(refs_str text, const char *part) {
     size_t size = strlen(part);
     return text.size >= size && memcmp(text.data, part, size) == 0;

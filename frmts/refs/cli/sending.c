@@ -70,8 +70,7 @@ static bool has_arrived(const tool_sending *sending, const char *path, const cha
     const bool is_read =
         refs_vfs_read_whole(refs_vfs_posix(), path, MAX_FETCHED_BYTES, &sent, NULL) == REFS_OK &&
         refs_vfs_read_whole(sending->session->vfs, location, sent.size, &found, NULL) == REFS_OK;
-    return is_read && sent.size == found.size &&
-           (sent.size == 0 || memcmp(sent.data, found.data, sent.size) == 0);
+    return is_read && refs_bytes_equal(refs_buf_view(&sent), refs_buf_view(&found));
 }
 
 /* Replaces an object by a file, on the condition that it is in the recorded state. */

@@ -49,10 +49,7 @@ static refs_status append_parameter(const char *name, const char *value, refs_bu
 }
 
 static int compare(const void *a, const void *b) {
-    const refs_str *one = a, *other = b;
-    size_t size = one->size < other->size ? one->size : other->size;
-    int order = memcmp(one->data, other->data, size);
-    return order != 0 ? order : (one->size > other->size) - (one->size < other->size);
+    return refs_str_compare(*(const refs_str *)a, *(const refs_str *)b);
 }
 
 /* Appends the parameters of `query`, sorted by name. No name used here is a prefix of another, so

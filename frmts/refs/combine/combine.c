@@ -408,15 +408,8 @@ static refs_status tell_others(const refs_combine *combine, refs_error *err) {
 
 static int by_path_and_problem(const void *left, const void *right) {
     const refs_left_out *a = left, *b = right;
-    const refs_str pairs[2][2] = {{a->path, b->path}, {a->problem, b->problem}};
-    for (size_t i = 0; i < 2; i++) {
-        const refs_str one = pairs[i][0], other = pairs[i][1];
-        const size_t size = one.size < other.size ? one.size : other.size;
-        const int order = size > 0 ? memcmp(one.data, other.data, size) : 0;
-        if (order != 0) return order;
-        if (one.size != other.size) return one.size > other.size ? 1 : -1;
-    }
-    return 0;
+    const int order = refs_str_compare(a->path, b->path);
+    return order != 0 ? order : refs_str_compare(a->problem, b->problem);
 }
 
 /* Sorts members, so that the result does not depend on the order of parts, or on how they were

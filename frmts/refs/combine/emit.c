@@ -29,10 +29,7 @@ typedef struct keyed {
 } keyed;
 
 static int by_key(const void *left, const void *right) {
-    const keyed *a = left, *b = right;
-    size_t size = a->key.size < b->key.size ? a->key.size : b->key.size;
-    int order = size > 0 ? memcmp(a->key.data, b->key.data, size) : 0;
-    return order != 0 ? order : (a->key.size > b->key.size) - (a->key.size < b->key.size);
+    return refs_str_compare(((const keyed *)left)->key, ((const keyed *)right)->key);
 }
 
 /* Writes the documents of groups, each from the first part that has it. */

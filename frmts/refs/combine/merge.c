@@ -188,8 +188,7 @@ static bool hold_the_same(const merging *at, const refs_combine_result *result, 
         &at->combine->members[at->plan->order[other->member]]};
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
-        return a->bytes.size == b->bytes.size &&
-               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
+        return refs_bytes_equal(a->bytes, b->bytes);
     if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
         members[0]->urls[a->url] == members[1]->urls[b->url])
         return true;

@@ -253,9 +253,7 @@ static bool is_before(const refs_combine *combine, const refs_combine_array *a,
                            fabs(value->number - least->number) <= 1e-9 * fabs(least->number);
     const int difference = are_close ? 0 : refs_combine__compare_values(value, least);
     if (difference != 0) return difference < 0;
-    const size_t size = one.size < other.size ? one.size : other.size;
-    const int order = memcmp(one.data, other.data, size);
-    return order != 0 ? order < 0 : one.size < other.size;
+    return refs_str_compare(one, other) < 0;
 }
 
 /* Finds the part with the earliest time, or the least value, whose units the result has. SIZE_MAX
@@ -972,10 +970,7 @@ typedef struct named {
 } named;
 
 static int by_name(const void *left, const void *right) {
-    const named *a = left, *b = right;
-    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
-    int order = size > 0 ? memcmp(a->name.data, b->name.data, size) : 0;
-    return order != 0 ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+    return refs_str_compare(((const named *)left)->name, ((const named *)right)->name);
 }
 
 typedef struct named_list {

@@ -97,19 +97,13 @@ bool refs_combine__widen(const refs_dtype *from, const uint8_t *at, const refs_d
     return true;
 }
 
-static int compare_strings(refs_str a, refs_str b) {
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 static int compare_numbers(double a, double b) {
     if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
     return (a > b) - (a < b);
 }
 
 int refs_combine__compare_values(const refs_value *a, const refs_value *b) {
-    if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
+    if (a->kind == REFS_VALUE_TEXT) return refs_str_compare(a->text, b->text);
     if (a->kind == REFS_VALUE_TIME && b->kind == REFS_VALUE_TIME)
         return refs_cf_compare_instants(a->instant, b->instant);
     if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER &&

@@ -125,8 +125,8 @@ void refs_growth__free(refs_growth *growth) {
 static bool is_same(const refs_json *one, const refs_json *other) {
     REFS_SCOPED_BUF a = REFS_BUF_INIT, b = REFS_BUF_INIT;
     return refs_json_write(one, &a, NULL) == REFS_OK &&
-           refs_json_write(other, &b, NULL) == REFS_OK && a.size == b.size &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+           refs_json_write(other, &b, NULL) == REFS_OK &&
+           refs_bytes_equal(refs_buf_view(&a), refs_buf_view(&b));
 }
 
 /* Whether all members other than the named ones are equal. Programs that have the old set open keep
@@ -326,8 +326,7 @@ static refs_status holds(const refs_growth *growth, const char *name, refs_bytes
     if (status == REFS_OK)
         (void)refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_RECORD_BYTES, &was,
                                   NULL);
-    *does = was.size == bytes.size &&
-            (bytes.size == 0 || memcmp(was.data, bytes.data, bytes.size) == 0);
+    *does = refs_bytes_equal(refs_buf_view(&was), bytes);
     return status;
 }
 

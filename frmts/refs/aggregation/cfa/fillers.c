@@ -216,7 +216,7 @@ static refs_status has_same_bytes(const char *one, const char *other, bool *is, 
     /* a file that cannot be read is a different one */
     *is = status == REFS_OK &&
           refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
-          a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+          refs_bytes_equal(refs_buf_view(&a), refs_buf_view(&b));
     return status;
 }
 

@@ -115,8 +115,7 @@ static void measure_grid(grib_grid *grid) {
 }
 
 bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes section) {
-    return grid->edition == edition && grid->section.size == section.size &&
-           memcmp(grid->section.data, section.data, section.size) == 0;
+    return grid->edition == edition && refs_bytes_equal(refs_buf_view(&grid->section), section);
 }
 
 /* Sets *number to the grid's number in the list, and adds a new grid. */

@@ -437,8 +437,7 @@ static bool has_dims_of(const array *there, const array *wanted) {
 }
 
 static bool has_bytes_of(const refs_buf *there, const refs_buf *wanted) {
-    return there->size == wanted->size &&
-           (there->size == 0 || memcmp(there->data, wanted->data, wanted->size) == 0);
+    return refs_bytes_equal(refs_buf_view(there), refs_buf_view(wanted));
 }
 
 static bool is_same(const array *there, const array *wanted) {

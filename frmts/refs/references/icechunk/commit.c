@@ -185,8 +185,7 @@ static bool is_unchanged(int file, const char *path, const refs_repo_info *info)
                    locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
     refs_icechunk_file which = {path, REFS_ICECHUNK_REPO, 0};
     is_same = is_same && refs_icechunk__file_read(&source, &which, &bytes, NULL) == REFS_OK &&
-              bytes.size == info->buffer.size &&
-              memcmp(bytes.data, info->buffer.data, bytes.size) == 0;
+              refs_bytes_equal(refs_buf_view(&bytes), refs_buf_view(&info->buffer));
     return is_same;
 }
 

@@ -115,11 +115,6 @@ static refs_status add_ref(refs_flat_writer *flat, refs_str name, uint32_t snaps
     return refs_icechunk__flat_put_string(flat, *to, REF_NAME, name, err);
 }
 
-static bool is_before(refs_str one, refs_str other) {
-    const int order = memcmp(one.data, other.data, one.size < other.size ? one.size : other.size);
-    return order != 0 ? order < 0 : one.size < other.size;
-}
-
 static refs_status put_branches(const writing *at, refs_error *err) {
     const refs_flat_vector *branches = &at->before->branches;
     const char *moved = at->change->snapshot != NULL ? at->change->branch : NULL;
@@ -164,7 +159,7 @@ static refs_status place_tag(const writing *at, uint32_t *place, refs_error *err
             return refs_fail(err, REFS_INVALID,
                              "the tag \"%s\" exists, and tags do not move: choose another name",
                              tag);
-        if (is_before(refs_str_from(tag), name)) break;
+        if (refs_str_compare(refs_str_from(tag), name) < 0) break;
     }
     return REFS_OK;
 }

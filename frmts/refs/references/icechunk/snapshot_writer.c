@@ -17,9 +17,7 @@ typedef struct sorted {
 } sorted;
 
 static int by_key(const void *one, const void *other) {
-    const refs_str a = ((const sorted *)one)->key, b = ((const sorted *)other)->key;
-    const int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+    return refs_str_compare(((const sorted *)one)->key, ((const sorted *)other)->key);
 }
 
 /* An empty list is zeroed. */

@@ -240,8 +240,7 @@ refs_status refs_icechunk__nodes_name(refs_written_nodes *nodes, const refs_writ
 }
 
 static bool are_equal(const refs_buf *one, const refs_buf *other) {
-    return one->size == other->size &&
-           (one->size == 0 || memcmp(one->data, other->data, one->size) == 0);
+    return refs_bytes_equal(refs_buf_view(one), refs_buf_view(other));
 }
 
 bool refs_icechunk__node_has_file(const refs_written_node *node, const uint8_t *id) {
