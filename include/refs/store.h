@@ -31,8 +31,10 @@ refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fet
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
 
-/** Compares no dates and ETags of the set's sources (refset.h), only their sizes: mirrors have
- * dates and ETags of their own. Call it before anything is read. */
+/** Compares no dates and ETags of the set's sources (refset.h), only their sizes, unless its
+ * fetcher has another treatment of changes than REFS_CHANGED_DEFAULT: a user has said that the
+ * sources have moved, and mirrors have dates and ETags of their own. Call it before anything is
+ * read. */
 void refs_store_compare_sizes_only(refs_store *store);
 
 /** Makes messages of the store begin with `name` instead of the set's location. `name` must outlive

@@ -56,8 +56,8 @@ class RefsIndex {
 
     /** The treatment of files that changed since the set was made, if it records their state. */
     refs_changed changed() const { return changed_; }
-    /** Whether a user says that files have moved, and not how to compare them. */
-    bool comparesSizesOnly() const { return isRewritten_ && changed_ == REFS_CHANGED_DEFAULT; }
+    /** Whether a user says that files have moved. */
+    bool comparesSizesOnly() const { return isRewritten_; }
 
     /** Has those who read targets expect a data file, where that is what the set is, as it was when
      * its index was read. */

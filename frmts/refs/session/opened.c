@@ -161,8 +161,7 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     REFS_TRY(refs_fetcher_open(opened->vfs, &options, &opened->fetcher, err));
     atomic_store(&opened->cancelled_too, opened->fetcher);
     REFS_TRY(refs_store_open(opened->set, opened->fetcher, &opened->store, err));
-    if (opened->options.changed == REFS_CHANGED_DEFAULT && has_rewrites(opened))
-        refs_store_compare_sizes_only(opened->store);
+    if (has_rewrites(opened)) refs_store_compare_sizes_only(opened->store);
     REFS_TRY(refs_cache_open(opened->options.cache_bytes, &opened->cache, err));
     REFS_TRY(refs_hierarchy_open(opened->store, notes, &opened->hierarchy, err));
     REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));

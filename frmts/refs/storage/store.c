@@ -94,7 +94,7 @@ static refs_status read_sources(const refs_store *store, source_states *all, ref
 }
 
 void refs_store_compare_sizes_only(refs_store *store) {
-    store->compares_sizes_only = true;
+    store->compares_sizes_only = store->fetcher->options.changed == REFS_CHANGED_DEFAULT;
 }
 
 /* Fails if the record exists but cannot be read: without it, changes of sources would go
