@@ -19,7 +19,7 @@ refs_set *remoteSet(std::atomic<unsigned> *nLookups) {
     EXPECT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);
     set->chunks = {};
     set->chunks.self = nLookups;
-    set->chunks.find = [](void *self, const refs_chunk_key *, refs_ref *, refs_error *) {
+    set->chunks.find = [](void *self, const refs_split_key *, refs_ref *, refs_error *) {
         ++*static_cast<std::atomic<unsigned> *>(self);
         return REFS_NOT_FOUND;
     };

@@ -10,14 +10,14 @@ namespace {
 
 // The parts of a key, as "prefix separator index index …", or "none".
 std::string Split(const std::string &key) {
-    refs_chunk_key split;
+    refs_split_key split;
     if (!refs_references__chunk_key_split(View(key), &split)) return "none";
     std::string text = Text(split.prefix) + " " + split.separator;
     for (size_t i = 0; i < split.rank; i++) text += " " + std::to_string(split.index[i]);
     return text;
 }
 
-std::string Joined(const refs_chunk_key &split) {
+std::string Joined(const refs_split_key &split) {
     std::string key = Text(split.prefix);
     for (size_t i = 0; i < split.rank; i++)
         key += (i > 0 ? std::string(1, split.separator) : "") + std::to_string(split.index[i]);
@@ -67,7 +67,7 @@ TEST(RefsetChunkKey, HasAtMostSoManyNumbers) {
 TEST(RefsetChunkKey, IsMadeAgainFromItsParts) {
     for (const std::string key :
          {"t2m/3.0.1", "t2m/3", "x/c/0/1", "0.0", "1/2.3", "a//5", "0/1/2"}) {
-        refs_chunk_key split;
+        refs_split_key split;
         ASSERT_TRUE(refs_references__chunk_key_split(View(key), &split));
         EXPECT_EQ(Joined(split), key);
     }
@@ -78,10 +78,10 @@ TEST(RefsetChunkKey, IsSplitAgainAsAtFirst) {
         "t2m/3.0.1", "t2m/4.5.6", "t2m/3", "t2m/3.0",   "x/3.0.1", "t2m/1/2/3", "t2m/01.0.1",
         "t2m/c/1",   "t2m/",      "t2m/9", "t2m/1.2/3", "0.1.2",   "7",         "t2m/.zarray"};
     for (const std::string &known : keys) {
-        refs_chunk_key split;
+        refs_split_key split;
         if (!refs_references__chunk_key_split(View(known), &split)) continue;
         for (const std::string &key : keys) {
-            refs_chunk_key other;
+            refs_split_key other;
             uint64_t index[REFS_CHUNK_MAX_RANK];
             const bool alike = refs_references__chunk_key_split(View(key), &other) &&
                                Text(other.prefix) == Text(split.prefix) &&

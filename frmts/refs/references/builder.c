@@ -58,7 +58,7 @@ static refs_status add_prefix(refs_set *set, refs_str prefix, uint32_t *id, refs
     return REFS_OK;
 }
 
-static refs_status add_table(refs_set *set, const refs_chunk_key *split, uint32_t *id,
+static refs_status add_table(refs_set *set, const refs_split_key *split, uint32_t *id,
                              refs_error *err) {
     const refs_chunk_table *known = refs_references__set_table(set, split);
     if (known != NULL) {
@@ -99,7 +99,7 @@ static bool slot_in_last_table(const refs_set_builder *builder, refs_str key, re
 
 static refs_status add_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
                            refs_error *err) {
-    refs_chunk_key split;
+    refs_split_key split;
     if (slot_in_last_table(builder, key, slot)) return REFS_OK;
     if (!refs_references__chunk_key_split(key, &split) ||
         !refs_references__chunk_index_pack(split.index, split.rank, &slot->place))

@@ -45,7 +45,7 @@ uint64_t refs_references__chunk_grid_total(const refs_chunk_grid *grid) {
 }
 
 /* Numbers before the last slash are part of the array's path: groups may have numbers as names. */
-bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_split_key *key,
                                         refs_str prefix, uint64_t *number) {
     refs_str rest = refs_str_part(key->text, prefix.size, key->text.size);
     size_t rank = grid->rank > 0 ? grid->rank : 1;

@@ -25,7 +25,7 @@ uint64_t refs_references__chunk_grid_total(const refs_chunk_grid *grid);
 
 /** The number of the chunk whose key is `prefix` and an index with dots; false if there is none.
  */
-bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_split_key *key,
                                         refs_str prefix, uint64_t *number);
 
 #endif

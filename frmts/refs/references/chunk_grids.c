@@ -98,7 +98,7 @@ static uint32_t find_array(const refs_chunk_grids *grids, refs_str key, refs_str
 }
 
 refs_status refs_references__chunk_grids_find(const refs_chunk_grids *grids,
-                                              const refs_chunk_key *key, refs_chunk_place *place,
+                                              const refs_split_key *key, refs_chunk_place *place,
                                               refs_error *err) {
     refs_str prefix;
     place->array = find_array(grids, key->text, &prefix);

@@ -35,7 +35,7 @@ typedef struct refs_chunk_place {
 /** Finds the chunk with `key`. REFS_NOT_FOUND without a message: there is no such array, or no such
  * chunk in its grid. Other failures concern the array's metadata. */
 refs_status refs_references__chunk_grids_find(const refs_chunk_grids *grids,
-                                              const refs_chunk_key *key, refs_chunk_place *place,
+                                              const refs_split_key *key, refs_chunk_place *place,
                                               refs_error *err);
 
 /** Grid and prefix of an array that was found, the prefix with a NUL after it. */

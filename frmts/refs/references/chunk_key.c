@@ -28,7 +28,7 @@ static size_t read_dotted(refs_str text, size_t max_rank, uint64_t *index) {
 }
 
 /* Adds components before `begin` that are numbers to the front of the index. */
-static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
+static void split_slashed(refs_str key, size_t begin, refs_split_key *split) {
     uint64_t reversed[REFS_CHUNK_MAX_RANK] = {split->index[0]};
     split->rank = 1;
     while (begin > 0 && split->rank < REFS_CHUNK_MAX_RANK) {
@@ -42,7 +42,7 @@ static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
     split->prefix = refs_str_part(key, 0, begin);
 }
 
-bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split) {
+bool refs_references__chunk_key_split(refs_str key, refs_split_key *split) {
     split->text = key;
     split->prefix = refs_path_folder(key);
     split->separator = '.';

@@ -12,16 +12,17 @@
 /** Most numbers in an index. */
 #define REFS_CHUNK_MAX_RANK 32
 
-typedef struct refs_chunk_key {
+/** A chunk key that was split. */
+typedef struct refs_split_key {
     refs_str text;   /**< all of it */
     refs_str prefix; /**< up to the first number; its slash included */
     char separator;  /**< '.', or '/' also where there is only one number */
     size_t rank;     /**< at least 1 */
     uint64_t index[REFS_CHUNK_MAX_RANK];
-} refs_chunk_key;
+} refs_split_key;
 
 /** Splits `key`; false if it is not a chunk key. */
-bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split);
+bool refs_references__chunk_key_split(refs_str key, refs_split_key *split);
 
 /** The same for a key that begins with `prefix`, the prefix of an earlier split: true if `key`
  * splits into it and `rank` numbers joined by `separator`. Only sets `index`. */

@@ -35,7 +35,7 @@ static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref
 
 /* Chunk keys are "path/3.0.1", and "path/0" for an array without dimensions. Numbers before the
  * last slash are names. */
-static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
+static refs_status find(void *self, const refs_split_key *key, refs_ref *ref, refs_error *err) {
     refs_scan_chunk chunk;
     const size_t slash = refs_str_find_last(key->text, '/');
     const size_t n_names = key->separator == '/' ? key->rank - 1 : 0;

@@ -58,7 +58,7 @@ size_t refs_set_memory(const refs_set *set) {
     return bytes;
 }
 
-refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chunk_key *split) {
+refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_split_key *split) {
     uint32_t prefix = refs_intern_find(&set->prefixes, split->prefix);
     if (prefix == REFS_INTERN_NONE) return NULL;
     for (uint32_t i = set->first_table[prefix]; i != REFS_INTERN_NONE; i = set->tables[i].next)
@@ -69,7 +69,7 @@ refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chu
 
 /* `split` is the split chunk key, or NULL for other keys. */
 static const refs_entry *find_entry(const refs_set *set, refs_str key,
-                                    const refs_chunk_key *split) {
+                                    const refs_split_key *split) {
     uint64_t packed;
     if (split != NULL && refs_references__chunk_index_pack(split->index, split->rank, &packed)) {
         const refs_chunk_table *table = refs_references__set_table(set, split);
@@ -127,7 +127,7 @@ static refs_status resolve(const refs_set *set, const refs_entry *entry, refs_re
 
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
-    refs_chunk_key split;
+    refs_split_key split;
     bool is_chunk = refs_references__chunk_key_split(key, &split);
     const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
     if (entry == NULL && is_chunk && set->chunks.self != NULL)
@@ -146,7 +146,7 @@ refs_status refs_set_each_name(const refs_set *set,
                                refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                void *user, refs_error *err) {
     for (uint32_t id = 0; id < set->names.count; id++) {
-        refs_chunk_key split;
+        refs_split_key split;
         refs_str key = refs_intern_get(&set->names, id);
         if (!refs_references__chunk_key_split(key, &split)) REFS_TRY(visit(user, key, err));
     }
@@ -228,7 +228,7 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
 static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
-    refs_chunk_key name;
+    refs_split_key name;
     return refs_references__chunk_key_split(refs_path_last(path), &name) && name.rank == 1;
 }
 
@@ -309,7 +309,7 @@ static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys
 static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                               const refs_chunk_visitor *visitor, uint64_t max_keys,
                               refs_error *err) {
-    const refs_chunk_key wanted = {.prefix = keys->prefix,
+    const refs_split_key wanted = {.prefix = keys->prefix,
                                    .separator = keys->separator,
                                    .rank = keys->rank > 0 ? keys->rank : 1};
     for (size_t dim = 0; dim < keys->rank; dim++)
@@ -323,7 +323,7 @@ static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
     }
     const refs_chunk_table *table = refs_references__set_table(set, &wanted);
     /* A single number has no separator, so both are tried. */
-    refs_chunk_key other = wanted;
+    refs_split_key other = wanted;
     other.separator = '/';
     if (table == NULL && wanted.rank == 1) table = refs_references__set_table(set, &other);
     if (table != NULL) return each_of_table(set, table, keys, visitor, err);

@@ -22,7 +22,7 @@ typedef struct refs_set_url {
 typedef struct refs_chunk_source {
     void *self; /**< NULL: there is no such source */
     /** Works like refs_set_find. */
-    refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
+    refs_status (*find)(void *self, const refs_split_key *key, refs_ref *ref, refs_error *err);
     /** Works like refs_set_each_chunk. */
     refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err);
@@ -94,6 +94,6 @@ void refs_references__name_chunk(const refs_chunk_keys *keys, const uint64_t *in
                                  refs_error *err);
 
 /** The table for chunk keys with the prefix, separator and rank of `split`, or NULL. */
-refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chunk_key *split);
+refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_split_key *split);
 
 #endif

@@ -147,7 +147,7 @@ static refs_status find_key(const refs_blocks *blocks, refs_str key, refs_ref *r
                                   : read_chunk(blocks, &blocks->chunks[id], ref, err);
 }
 
-static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
+static refs_status find(void *self, const refs_split_key *key, refs_ref *ref, refs_error *err) {
     return find_key(self, key->text, ref, err);
 }
 

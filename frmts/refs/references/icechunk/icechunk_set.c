@@ -142,7 +142,7 @@ static refs_str up_to_next_slash(refs_str text, refs_str path) {
 
 /* Accepts "array/c/0/1", and "array/0.1" or "array/0/1" if the array's metadata have keys of
  * version 2; with these, the first numbers may be part of the path. */
-static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
+static refs_status find(void *self, const refs_split_key *key, refs_ref *ref, refs_error *err) {
     const size_t most = key->separator == '/' && key->text.size > 0 ? key->rank - 1 : 0;
     refs_icechunk_place place = {drop_end(key->prefix, 1), key->index, key->rank};
     const refs_str path = place.path;
@@ -191,7 +191,7 @@ static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored,
 
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err) {
-    refs_chunk_key key = {.prefix = keys->prefix, .separator = keys->separator, .rank = keys->rank};
+    refs_split_key key = {.prefix = keys->prefix, .separator = keys->separator, .rank = keys->rank};
     REFS_SCOPED_BY(refs_references__chunk_list_clear) refs_chunk_list stored = {keys, NULL, 0, 0};
     refs_status status = list_stored(self, &stored, err);
     for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {

@@ -229,7 +229,7 @@ static refs_status make_ref(refs_parquet_set *set, refs_block *record, uint64_t 
     return set_location(set, found.url, ref, err);
 }
 
-refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+refs_status refs_references__parquet_find(void *self, const refs_split_key *key, refs_ref *ref,
                                           refs_error *err) {
     refs_parquet_set *set = self;
     refs_chunk_place place;
@@ -249,7 +249,7 @@ refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key,
 static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys *keys,
                               uint32_t *array, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_chunk_key key;
+    refs_split_key key;
     refs_chunk_place place = {0};
     refs_status status = refs_buf_append_str(&text, keys->prefix, err);
     for (size_t dim = 0; dim < (keys->rank > 0 ? keys->rank : 1) && status == REFS_OK; dim++)

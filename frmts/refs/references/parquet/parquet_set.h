@@ -34,7 +34,7 @@ void refs_references__parquet_free(void *self);
 
 /** Finds the reference of chunk `key`. REFS_NOT_FOUND without a message: absent, or not a chunk of
  * an array. Safe from any thread. */
-refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+refs_status refs_references__parquet_find(void *self, const refs_split_key *key, refs_ref *ref,
                                           refs_error *err);
 
 /** Works like refs_set_each_chunk; for one thread at a time. */
