@@ -75,7 +75,7 @@ TEST(Stream, GivesBackWhatWasPut) {
     for (const refs_stream_ref &ref : refs) ExpectNext(&reader, ref);
     refs_stream_ref found;
     EXPECT_FALSE(refs_stream_get(&reader, &found));
-    EXPECT_EQ(refs_stream_close(&reader, nullptr), REFS_OK);
+    EXPECT_EQ(refs_stream_close(&reader, REFS_OK, nullptr), REFS_OK);
     refs_streams_clear(&streams);
 }
 
@@ -123,7 +123,7 @@ void ExpectManyPartsAreGivenBack(bool are_in_file) {
     for (refs_stream_reader &reader : readers) {
         refs_stream_ref found;
         EXPECT_FALSE(refs_stream_get(&reader, &found));
-        EXPECT_EQ(refs_stream_close(&reader, nullptr), REFS_OK);
+        EXPECT_EQ(refs_stream_close(&reader, REFS_OK, nullptr), REFS_OK);
     }
     for (refs_streams &part : parts) refs_streams_clear(&part);
     refs_spill_free(spill);
@@ -131,6 +131,34 @@ void ExpectManyPartsAreGivenBack(bool are_in_file) {
 
 TEST(Stream, IsInAFileOnceItTakesMuchMemory) {
     ExpectManyPartsAreGivenBack(true);
+}
+
+/* More than that limit in total, but not at any time. */
+TEST(Stream, StaysInMemoryIfOthersWereCleared) {
+    refs_spill *spill = nullptr;
+    ASSERT_EQ(refs_spill_open(&spill, nullptr), REFS_OK);
+    for (unsigned i = 0; i < 20; i++) {
+        refs_streams part = {};
+        part.spill = spill;
+        Put(&part, SomeRefs(i, 60000));
+        ASSERT_EQ(refs_streams_end(&part, nullptr), REFS_OK);
+        EXPECT_EQ(part.n_spilled, 0u);
+        refs_streams_clear(&part);
+    }
+    refs_spill_free(spill);
+}
+
+TEST(Stream, ReportsTheFirstFailure) {
+    refs_streams streams = {};
+    Put(&streams, SomeRefs(1, 10));
+    refs_stream_reader reader = refs_streams_read(&streams, 0, refs_streams_size(&streams));
+    reader.status = REFS_IO;
+    refs_error err = REFS_ERROR_INIT;
+    (void)refs_fail(&err, REFS_UNSUPPORTED, "two parts have this chunk");
+    EXPECT_EQ(refs_stream_close(&reader, REFS_UNSUPPORTED, &err), REFS_UNSUPPORTED);
+    EXPECT_STREQ(err.message, "two parts have this chunk");
+    EXPECT_EQ(refs_stream_close(&reader, REFS_OK, &err), REFS_IO);
+    refs_streams_clear(&streams);
 }
 
 TEST(Stream, StaysInMemoryIfNoFileCanBeWritten) {

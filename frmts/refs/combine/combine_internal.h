@@ -558,8 +558,9 @@ refs_stream_reader refs_streams_read(const refs_streams *streams, uint64_t begin
 /** Extends the window of a reader. False on failure. */
 bool refs_stream_load(refs_stream_reader *reader);
 
-/** Fails if reading failed. */
-refs_status refs_stream_close(refs_stream_reader *reader, refs_error *err);
+/** Ends the reading of a stream. Returns `status` if that is a failure; else fails if reading
+ * failed. */
+refs_status refs_stream_close(refs_stream_reader *reader, refs_status status, refs_error *err);
 
 /* -- urls.c -------------------------------------------------------------------------------------
  */

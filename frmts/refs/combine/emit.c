@@ -242,8 +242,7 @@ static refs_status put_as_it_is(const emission *at, const refs_combine_result *r
     while (status == REFS_OK && refs_stream_get(&reader, &ref))
         status = refs_combine__put_chunk(at->combine, at->sink,
                                          (refs_combine_chunk){place.member, &ref, ref.number}, err);
-    const refs_status closed = refs_stream_close(&reader, err);
-    return status == REFS_OK ? closed : status;
+    return refs_stream_close(&reader, status, err);
 }
 
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,

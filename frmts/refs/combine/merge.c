@@ -146,13 +146,6 @@ static refs_status open_run(merging *at, size_t member, refs_error *err) {
     return REFS_OK;
 }
 
-/* Frees a part's memory, and fails if reading failed. */
-static refs_status close_run(run *part, refs_error *err) {
-    refs_free(part->to.memory);
-    refs_free(part->sorted);
-    return refs_stream_close(&part->reader, err);
-}
-
 /* Moves the run at `i` down to its place in the heap. */
 static void sink_run(merging *at, size_t i) {
     run *moving = at->heap[i];
@@ -277,8 +270,9 @@ refs_status refs_combine__put_merged(const refs_combine *combine, const refs_com
                   .heap = heap};
     refs_status status = runs != NULL && heap != NULL ? merge(&at, err) : refs_fail_nomem(err);
     for (size_t i = 0; i < at.n_runs; i++) {
-        const refs_status closed = close_run(&runs[i], err);
-        if (status == REFS_OK) status = closed;
+        refs_free(runs[i].to.memory);
+        refs_free(runs[i].sorted);
+        status = refs_stream_close(&runs[i].reader, status, err);
     }
     return status;
 }

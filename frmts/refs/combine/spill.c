@@ -126,6 +126,7 @@ uint64_t refs_streams_size(const refs_streams *streams) {
 }
 
 void refs_streams_clear(refs_streams *streams) {
+    if (streams->spill != NULL) atomic_fetch_sub(&streams->spill->n_bytes, streams->n_counted);
     refs_buf_clear(&streams->held);
     refs_buf_clear(&streams->values);
     refs_free(streams->spilled);
@@ -187,10 +188,10 @@ bool refs_stream_load(refs_stream_reader *reader) {
     return n > 0;
 }
 
-refs_status refs_stream_close(refs_stream_reader *reader, refs_error *err) {
+refs_status refs_stream_close(refs_stream_reader *reader, refs_status status, refs_error *err) {
     refs_buf_clear(&reader->window);
-    if (reader->status == REFS_IO)
-        return refs_fail(err, REFS_IO,
-                         "cannot read the temporary file of references (TMPDIR): run it again");
-    return reader->status == REFS_OK ? REFS_OK : refs_fail_nomem(err);
+    if (status != REFS_OK || reader->status == REFS_OK) return status;
+    if (reader->status != REFS_IO) return refs_fail_nomem(err);
+    return refs_fail(err, REFS_IO,
+                     "cannot read the temporary file of references (TMPDIR): run it again");
 }

@@ -536,7 +536,7 @@ static refs_status gather_cell(gathering *all, const moving *cell, chunk_order o
     uint64_t number, row = 0;
     if (at->is_open && at->has_ref) (void)move(all, cell, &number, &row);
     if (!at->is_open || !at->has_ref || row > cell->first[0]) {
-        REFS_TRY(refs_stream_close(&at->reader, err));
+        REFS_TRY(refs_stream_close(&at->reader, REFS_OK, err));
         at->reader = refs_combine__stream_of(cell->piece);
         at->has_ref = refs_stream_get(&at->reader, &at->ref);
         at->is_open = true;
@@ -673,10 +673,8 @@ refs_status refs_combine__put_split_chunks(refs_combine *combine, const refs_com
     refs_status status = all.cursors != NULL ? REFS_OK : refs_fail_nomem(err);
     for (uint64_t i = 0; i < split->grid.n && status == REFS_OK; i++)
         if (split->grid.sources[i].is_there) status = put_fragment(&out, &all, i, err);
-    for (size_t i = 0; all.cursors != NULL && i < split->cells.n_pieces; i++) {
-        const refs_status closed = refs_stream_close(&all.cursors[i].reader, err);
-        if (status == REFS_OK) status = closed;
-    }
+    for (size_t i = 0; all.cursors != NULL && i < split->cells.n_pieces; i++)
+        status = refs_stream_close(&all.cursors[i].reader, status, err);
     refs_free(all.cursors);
     refs_free(all.all);
     clear(&out);
