@@ -156,11 +156,6 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
     return refs_session_locate(refs_str_from(name), location, err);
 }
 
-refs_status tool_confine(const tool_session *session, const char *document, const char *name,
-                         refs_error *err) {
-    return refs_session_confine(&session->lister, document, name, err);
-}
-
 refs_status tool_append_shown(const char *text, refs_buf *shown) {
     REFS_TRY(refs_url_append_shown(refs_str_from(text), shown, NULL));
     return refs_buf_append(shown, "", 1, NULL);

@@ -88,11 +88,6 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
  * store that may not be listed answers "forbidden" for an absent name too. */
 bool tool_is_there(const tool_session *session, const char *name);
 
-/** Works like refs_location_confine for a name that `document` contains, unless the session allows
- * every location. Both names are as users write them, and the error message has both. */
-refs_status tool_confine(const tool_session *session, const char *document, const char *name,
-                         refs_error *err);
-
 /** Appends a text and a NUL, with names as users write them (refs_url_append_shown). */
 refs_status tool_append_shown(const char *text, refs_buf *shown);
 

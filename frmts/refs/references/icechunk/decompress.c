@@ -147,6 +147,8 @@ refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, ref
 
 #else
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 static refs_status fail(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "compressed by Zstandard: this build lacks libzstd (Debian: libzstd-dev)");
@@ -154,29 +156,18 @@ static refs_status fail(refs_error *err) {
 
 refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *buffer,
                                   refs_error *err) {
-    (void)packed;
-    (void)max_size;
-    (void)buffer;
     return fail(err);
 }
 
 refs_status refs_icechunk__dictionary_open(refs_bytes bytes, refs_icechunk_dictionary **dictionary,
                                            refs_error *err) {
-    (void)bytes;
-    (void)dictionary;
     return fail(err);
 }
 
-void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary) {
-    (void)dictionary;
-}
+void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary) {}
 
 refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, refs_bytes packed,
                                        size_t max_size, refs_buf *text, refs_error *err) {
-    (void)dictionary;
-    (void)packed;
-    (void)max_size;
-    (void)text;
     return fail(err);
 }
 
