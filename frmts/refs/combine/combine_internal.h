@@ -1261,6 +1261,10 @@ uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk);
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
                                      refs_error *err);
 
+/** Writes the document `name` of the group or array at `path`. */
+refs_status refs_combine__put_document(const refs_combine_sink *sink, refs_str path,
+                                       const char *name, refs_str text, refs_error *err);
+
 /** A chunk of a member, and its number in the result. */
 typedef struct refs_combine_chunk {
     const refs_combine_member *member;

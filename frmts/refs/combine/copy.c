@@ -23,23 +23,6 @@ static refs_status put_documents(const refs_combine *combine, const refs_combine
     return REFS_OK;
 }
 
-/* A document of an array: the name of its file, and its text. */
-typedef struct under {
-    const char *name;
-    uint32_t text;
-} under;
-
-static refs_status put_under(const refs_combine *combine, const refs_combine_array *array,
-                             under put, const refs_combine_sink *sink, refs_error *err) {
-    REFS_SCOPED_BUF key = REFS_BUF_INIT;
-    refs_str path = refs_combine__text(combine, array->path),
-             document = refs_combine__text(combine, put.text);
-    REFS_TRY(refs_buf_append_str(&key, path, err));
-    REFS_TRY(refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name));
-    return sink->document(sink->self, refs_buf_text(&key),
-                          refs_bytes_view(document.data, document.size), err);
-}
-
 /* The state of copying a part. */
 typedef struct copying {
     refs_packer packer;
@@ -126,11 +109,12 @@ static refs_status copy_member(refs_combine *combine, refs_combine_member *membe
     if (status == REFS_OK) status = put_documents(combine, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
         const refs_combine_array *array = &member->arrays[i];
-        status =
-            put_under(combine, array,
-                      (under){array->is_v3 ? "zarr.json" : ".zarray", array->document}, sink, err);
+        const refs_str path = refs_combine__text(combine, array->path);
+        status = refs_combine__put_document(sink, path, array->is_v3 ? "zarr.json" : ".zarray",
+                                            refs_combine__text(combine, array->document), err);
         if (status == REFS_OK && array->attributes != REFS_COMBINE_NONE)
-            status = put_under(combine, array, (under){".zattrs", array->attributes}, sink, err);
+            status = refs_combine__put_document(
+                sink, path, ".zattrs", refs_combine__text(combine, array->attributes), err);
     }
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++)
         status = copy_array(&at, &member->arrays[i], err);

@@ -15,13 +15,13 @@ typedef struct emission {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-static refs_status put(const emission *at, refs_str path, const char *name, refs_str text,
-                       refs_error *err) {
+refs_status refs_combine__put_document(const refs_combine_sink *sink, refs_str path,
+                                       const char *name, refs_str text, refs_error *err) {
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
     REFS_TRY(refs_buf_append_str(&key, path, err));
     REFS_TRY(refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name));
-    return at->sink->document(at->sink->self, refs_buf_text(&key),
-                              refs_bytes_view(text.data, text.size), err);
+    return sink->document(sink->self, refs_buf_text(&key), refs_bytes_view(text.data, text.size),
+                          err);
 }
 
 typedef struct keyed {
@@ -39,29 +39,27 @@ static refs_status put_groups(const emission *at, refs_error *err) {
     REFS_SCOPED keyed *all = NULL;
     size_t n = 0, capacity = 0;
     bool has_root = false;
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[at->plan->order[i]];
-        for (size_t j = 0; j < member->n_documents && status == REFS_OK; j++) {
+        for (size_t j = 0; j < member->n_documents; j++) {
             const refs_combine_document *document = &member->documents[j];
             if (seen[document->key]) continue;
             seen[document->key] = 1;
-            if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
-                status = refs_fail_nomem(err);
-            else
-                all[n++] = (keyed){refs_combine__text(combine, document->key),
-                                   refs_combine__text(combine, document->text)};
+            REFS_GROW(all, capacity, n, err);
+            all[n++] = (keyed){refs_combine__text(combine, document->key),
+                               refs_combine__text(combine, document->text)};
         }
     }
     if (n > 0) qsort(all, n, sizeof *all, by_key);
     for (size_t i = 0; i < n; i++) has_root = has_root || refs_str_is(all[i].key, ".zgroup");
-    if (!has_root && status == REFS_OK)
-        status =
-            put(at, refs_str_view("", 0), ".zgroup", refs_str_from("{\"zarr_format\":2}"), err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = at->sink->document(at->sink->self, all[i].key,
-                                    refs_bytes_view(all[i].text.data, all[i].text.size), err);
-    return status;
+    if (!has_root)
+        REFS_TRY(refs_combine__put_document(at->sink, refs_str_view("", 0), ".zgroup",
+                                            refs_str_from("{\"zarr_format\":2}"), err));
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(at->sink->document(at->sink->self, all[i].key,
+                                    refs_bytes_view(all[i].text.data, all[i].text.size), err));
+    return REFS_OK;
 }
 
 uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
@@ -115,9 +113,8 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
     (void)snprintf(quoted, sizeof quoted, "\"%s\"", are_texts ? "|O" : dtype);
-    refs_status status = refs_combine__write_list(result->shape, result->rank, &shape, err);
-    if (status == REFS_OK)
-        status = refs_combine__write_list(result->chunk, result->rank, &chunks, err);
+    REFS_TRY(refs_combine__write_list(result->shape, result->rank, &shape, err));
+    REFS_TRY(refs_combine__write_list(result->chunk, result->rank, &chunks, err));
     const char *pairs[] = {"shape",  (const char *)shape.data,
                            "chunks", (const char *)chunks.data,
                            NULL,     NULL,
@@ -139,14 +136,13 @@ static refs_status put_zarray(const emission *at, const refs_combine_result *res
         pairs[n++] = result->has_hole_fill ? refs_combine__text(at->combine, result->hole_text).data
                                            : "null";
     }
-    if (result->has_holes && status == REFS_OK) {
-        status = refs_combine__tell_holes(at->combine, result, &holes, err);
+    if (result->has_holes) {
+        REFS_TRY(refs_combine__tell_holes(at->combine, result, &holes, err));
         pairs[n++] = REFS_HOLES_MEMBER;
         pairs[n++] = (const char *)holes.data;
     }
-    if (status == REFS_OK) status = refs_combine__replace(document, pairs, &text, err);
-    if (status == REFS_OK) status = put(at, path, ".zarray", refs_buf_text(&text), err);
-    return status;
+    REFS_TRY(refs_combine__replace(document, pairs, &text, err));
+    return refs_combine__put_document(at->sink, path, ".zarray", refs_buf_text(&text), err);
 }
 
 /* Appends dimension names, including added concat dimensions. */
@@ -175,9 +171,9 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
         !result->drops_stored && !result->drops_actual && !result->drops_start &&
         !result->drops_length)
         return result->like->attributes != REFS_COMBINE_NONE
-                   ? put(at, path, ".zattrs", attributes, err)
+                   ? refs_combine__put_document(at->sink, path, ".zattrs", attributes, err)
                    : REFS_OK;
-    refs_status status = write_dims(at, result, &dims, err);
+    REFS_TRY(write_dims(at, result, &dims, err));
     const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 5];
     size_t n = refs_combine__left_out(result, pairs);
     if (is_new) {
@@ -189,9 +185,8 @@ static refs_status put_attributes(const emission *at, const refs_combine_result 
         pairs[n++] = refs_combine__text(at->combine, result->hole_text).data;
     }
     pairs[n] = NULL;
-    if (status == REFS_OK) status = refs_combine__replace(attributes, pairs, &text, err);
-    if (status == REFS_OK) status = put(at, path, ".zattrs", refs_buf_text(&text), err);
-    return status;
+    REFS_TRY(refs_combine__replace(attributes, pairs, &text, err));
+    return refs_combine__put_document(at->sink, path, ".zattrs", refs_buf_text(&text), err);
 }
 
 static refs_status put_array(const emission *at, refs_combine_result *result, refs_error *err) {
@@ -201,11 +196,13 @@ static refs_status put_array(const emission *at, refs_combine_result *result, re
         set_loaded_grid(at->combine, result);
     }
     if (result->like->is_v3)
-        return put(at, refs_combine__text(at->combine, result->path), "zarr.json",
-                   refs_combine__text(at->combine, result->like->document), err);
+        return refs_combine__put_document(
+            at->sink, refs_combine__text(at->combine, result->path), "zarr.json",
+            refs_combine__text(at->combine, result->like->document), err);
     if (result->n_concat == 0 && !result->has_holes && !result->is_loaded)
-        REFS_TRY(put(at, refs_combine__text(at->combine, result->path), ".zarray",
-                     refs_combine__text(at->combine, result->like->document), err));
+        REFS_TRY(refs_combine__put_document(
+            at->sink, refs_combine__text(at->combine, result->path), ".zarray",
+            refs_combine__text(at->combine, result->like->document), err));
     else
         REFS_TRY(put_zarray(at, result, err));
     return put_attributes(at, result, err);
@@ -247,24 +244,22 @@ static refs_status put_as_it_is(const emission *at, const refs_combine_result *r
 
 refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
                                      refs_error *err) {
-    refs_buf last = REFS_BUF_INIT; /* the last chunk, padded */
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF last = REFS_BUF_INIT; /* the last chunk, padded */
     size_t begin = 0;
-    for (uint64_t i = 0; status == REFS_OK && (begin < values.size || i == 0); i++, begin += size) {
+    for (uint64_t i = 0; begin < values.size || i == 0; i++, begin += size) {
         const size_t left = values.size - begin;
         refs_write_chunk chunk = {
             .number = i, .kind = REFS_REF_INLINE, .bytes = refs_bytes_view(values.data, size)};
         if (begin > 0) chunk.bytes.data += begin;
         if (left < size) {
-            status = refs_buf_append(&last, chunk.bytes.data, left, err);
-            if (status == REFS_OK) status = refs_buf_resize(&last, size, err);
-            if (status == REFS_OK) memset(last.data + left, 0, size - left);
+            REFS_TRY(refs_buf_append(&last, chunk.bytes.data, left, err));
+            REFS_TRY(refs_buf_resize(&last, size, err));
+            memset(last.data + left, 0, size - left);
             chunk.bytes = refs_buf_view(&last);
         }
-        if (status == REFS_OK) status = sink->chunk(sink->self, &chunk, err);
+        REFS_TRY(sink->chunk(sink->self, &chunk, err));
     }
-    refs_buf_clear(&last);
-    return status;
+    return REFS_OK;
 }
 
 /* Strings of variable length as one chunk of the codec vlen-utf8. */

@@ -102,6 +102,10 @@ typedef struct merging {
     bool has_first, differs;
 } merging;
 
+static const refs_combine_member *member_of(const merging *at, const moved *one) {
+    return &at->combine->members[at->plan->order[one->member]];
+}
+
 static int by_number(const void *left, const void *right) {
     const moved *a = left, *b = right;
     if (a->number != b->number) return a->number > b->number ? 1 : -1;
@@ -162,11 +166,10 @@ static void sink_run(merging *at, size_t i) {
 
 /* -- parts that have the same chunk ------------------------------------------------------------ */
 
-static refs_status fail_twice(const merging *at, const refs_combine_result *result,
-                              const moved *one, const moved *other, refs_error *err) {
-    const refs_combine_member *const members[2] = {
-        &at->combine->members[at->plan->order[one->member]],
-        &at->combine->members[at->plan->order[other->member]]};
+static refs_status fail_twice(const merging *at, const moved *one, const moved *other,
+                              refs_error *err) {
+    const refs_combine_result *result = at->result;
+    const refs_combine_member *const members[2] = {member_of(at, one), member_of(at, other)};
     uint64_t number = one->number, index[REFS_MAX_RANK];
     for (size_t dim = result->rank; dim-- > 0; number /= result->n[dim])
         index[dim] = number % result->n[dim] * result->chunk[dim];
@@ -174,27 +177,22 @@ static refs_status fail_twice(const merging *at, const refs_combine_result *resu
 }
 
 /* Whether two parts have equal chunks at one index, as far as references and digests show. */
-static bool hold_the_same(const merging *at, const refs_combine_result *result, const moved *one,
-                          const moved *other) {
-    const refs_combine_member *const members[2] = {
-        &at->combine->members[at->plan->order[one->member]],
-        &at->combine->members[at->plan->order[other->member]]};
+static bool hold_the_same(const merging *at, const moved *one, const moved *other) {
+    const refs_combine_member *const members[2] = {member_of(at, one), member_of(at, other)};
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
         return refs_bytes_equal(a->bytes, b->bytes);
     if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
         members[0]->urls[a->url] == members[1]->urls[b->url])
         return true;
-    return refs_combine__have_one_digest(at->combine, result, members[0], members[1]);
+    return refs_combine__have_one_digest(at->combine, at->result, members[0], members[1]);
 }
 
-static void note_difference(const merging *at, const refs_combine_result *result, const moved *one,
-                            const moved *other) {
+static void note_difference(const merging *at, const moved *one, const moved *other) {
     refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
               "%.*s: differs between %s and %s, which have the same steps: keeping the first",
-              REFS_STR_ARG(refs_combine__text(at->combine, result->path)),
-              at->combine->members[at->plan->order[one->member]].name,
-              at->combine->members[at->plan->order[other->member]].name);
+              REFS_STR_ARG(refs_combine__text(at->combine, at->result->path)),
+              member_of(at, one)->name, member_of(at, other)->name);
 }
 
 /* Among equal chunks, the first reference by text is written, so that the result does not depend on
@@ -203,43 +201,34 @@ static bool is_preferred(const merging *at, const moved *one, const moved *other
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
     if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
         return a->kind == REFS_REF_INLINE && b->kind != REFS_REF_INLINE;
-    const refs_combine *combine = at->combine;
-    const refs_str mine =
-        refs_combine__text(combine, combine->members[at->plan->order[one->member]].urls[a->url]);
-    const refs_str theirs =
-        refs_combine__text(combine, combine->members[at->plan->order[other->member]].urls[b->url]);
-    const size_t size = mine.size < theirs.size ? mine.size : theirs.size;
-    const int order = size > 0 ? memcmp(mine.data, theirs.data, size) : 0;
-    if (order != 0 || mine.size != theirs.size)
-        return order != 0 ? order < 0 : mine.size < theirs.size;
-    return a->offset < b->offset;
+    const int order =
+        refs_str_compare(refs_combine__text(at->combine, member_of(at, one)->urls[a->url]),
+                         refs_combine__text(at->combine, member_of(at, other)->urls[b->url]));
+    return order != 0 ? order < 0 : a->offset < b->offset;
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
 static refs_status put_kept(const merging *at, refs_error *err) {
     const moved *kept = &at->kept;
-    const refs_combine_chunk chunk = {&at->combine->members[at->plan->order[kept->member]],
-                                      &kept->ref, kept->number};
+    const refs_combine_chunk chunk = {member_of(at, kept), &kept->ref, kept->number};
     return at->has_first ? refs_combine__put_chunk(at->combine, at->sink, chunk, err) : REFS_OK;
 }
 
 /* An array without some concat dimension has the same index in several parts. */
 static refs_status take(merging *at, const moved *next, refs_error *err) {
-    const refs_combine_result *result = at->result;
     if (!at->has_first || next->number != at->first.number) {
         REFS_TRY(put_kept(at, err));
         at->first = at->kept = *next;
         at->has_first = true;
         return REFS_OK;
     }
-    if (result->n_concat == at->combine->n_dims)
-        return fail_twice(at, result, &at->first, next, err);
-    if (hold_the_same(at, result, &at->first, next)) {
+    if (at->result->n_concat == at->combine->n_dims) return fail_twice(at, &at->first, next, err);
+    if (hold_the_same(at, &at->first, next)) {
         if (is_preferred(at, next, &at->kept)) at->kept = *next;
     } else if (!at->differs) {
         at->differs = true;
-        note_difference(at, result, &at->first, next);
+        note_difference(at, &at->first, next);
     }
     return REFS_OK;
 }
