@@ -1212,10 +1212,15 @@ class Combine(Folder):
 
     def test_warns_of_steps_between_files(self):
         self.write_pair((5, 6))
-        for arguments in (("combine", "--format", "cfa"), ("index",)):
-            done = subprocess.run([REFS, *arguments, "a.nc", "b.nc", "-o", "all.nc"],
+        for output, *arguments in (("all.nc", "combine", "--format", "cfa"), ("all.nc", "index"), ("all.json", "index")):
+            done = subprocess.run([REFS, *arguments, "a.nc", "b.nc", "-o", output],
                                   capture_output=True, text=True, check=True)
             self.assertIn("time: 1 gap between 2000-01-02T00:00:00 (a.nc) and 2000-01-06T00:00:00 (b.nc), where a step is 1 (days)", done.stderr)
+            for name, day, said in (("c.nc", 7, ""), ("d.nc", 10, "time: 1 gap between 2000-01-08T00:00:00")):
+                self.write(name, (day,), data=self.values()[:1])
+                done = subprocess.run([REFS, "append", output, name], capture_output=True, text=True, check=True)
+                self.assertIn(said, done.stderr)
+                self.assertEqual("gap" in done.stderr, said != "")
 
     def test_tiles_that_are_not_there_are_missing_where_dimensions_are_named(self):
         names = [f"{t}{y}.nc" for t, y in ((0, 0), (0, 1), (1, 0))]

@@ -139,6 +139,8 @@ typedef struct refs_combine_options {
                              indices. 0 for masters */
     refs_combine_masters *masters; /**< gets those that are added, of which nothing is taken then;
                                         NULL: they are errors */
+    size_t n_before; /**< parts with lower numbers are what the result already had: gaps between
+                        their steps are not reported again */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \
@@ -146,7 +148,8 @@ typedef struct refs_combine_options {
         sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
             NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
             REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
-            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR, 0, NULL \
+            REFS_COMBINE_OF_CHUNKS, NULL, REFS_COMBINE_FILLS_INFERRED, REFS_CHANGED_ERROR, 0,      \
+            NULL, 0                                                                                \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

@@ -424,6 +424,7 @@ static refs_status set_options(aggregation *all, refs_error *err) {
     all->options.advice = tool_advice;
     all->options.changed = all->target->session.changed;
     all->options.go_on = tool_go_on;
+    all->options.n_before = all->n_own;
     if (all->arguments->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};
     return REFS_OK;

@@ -947,6 +947,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.advice = tool_advice;
     all->options.changed = all->session.changed;
     all->options.go_on = tool_go_on;
+    all->options.n_before = all->n_own;
     all->sets = tool_set_options(&all->session);
     REFS_TRY(refs_combine_masters_open(all->session.vfs, &all->sets, &all->options.masters, err));
     if (given->strict) all->options.unlike = REFS_COMBINE_REFUSE;

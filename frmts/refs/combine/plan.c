@@ -812,19 +812,25 @@ static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first,
                   combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s; the first",
                   (int)one.size, (const char *)one.data, combine->members[before->member].name,
                   (int)other.size, (const char *)other.data, combine->members[after->member].name,
+static bool was_before(const concat_steps *all, size_t i) {
+    const refs_combine *combine = all->combine;
+    return combine->members[all->steps[i].member].number < combine->options.n_before;
+}
+
                   usual, unit.size > 0 ? " (" : "", REFS_STR_ARG(unit), unit.size > 0 ? ")" : "");
 }
 
 /* Counts the missing steps of an axis that is otherwise equally spaced. */
 static void tell_gaps(const concat_steps *all, const double *widths, size_t n, double usual) {
-    size_t n_gaps = 0, first = SIZE_MAX;
+    size_t n_gaps = 0, n_new = 0, first = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         double times = fabs(widths[i]) / usual;
         if (times < 1.5 || fabs(times - round(times)) > 1e-6) continue;
-        if (n_gaps++ == 0) first = i;
+        n_gaps++;
+        if (was_before(all, i) && was_before(all, i + 1)) continue;
+        if (n_new++ == 0) first = i;
     }
-    if (n_gaps == 0 || n_gaps > n / 2) return;
-    tell_first_gap(all, n_gaps, first, usual);
+    if (n_new > 0 && n_gaps <= n / 2) tell_first_gap(all, n_new, first, usual);
 }
 
 /* Merges equal steps, which tiles share. */
