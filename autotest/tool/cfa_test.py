@@ -1415,6 +1415,22 @@ class Others(Folder):
             run("append", output, second, "-q")
             np.testing.assert_array_equal(read(output), self.values(2))
 
+    @unittest.skipIf(os.geteuid() != 0, "needs root to run append as a user who may only read the output")
+    def test_that_append_are_told_to_those_who_may_only_read(self):
+        first, (second, *_) = self.days(2)
+        self.make("all.json", first)
+        os.chmod(self.folder, 0o777)
+        append = [REFS, "append", "all.json", second]
+        for hold in (lambda file: fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)),
+                     lambda file: fcntl.flock(file, fcntl.LOCK_EX)):
+            with open("all.json", "r+b") as file:
+                hold(file)
+                done = subprocess.run(append, user=65534, capture_output=True, text=True)
+                self.assertIn("another program appends to it", done.stderr)
+                self.assertEqual(done.returncode, 1)
+        subprocess.run(append, user=65534, check=True)
+        np.testing.assert_array_equal(read("all.json"), self.values(2))
+
     def test_that_read_a_master_do_not_stop_append(self):
         first, (second, third) = self.days(3)
         self.make("m.nca", first, "1.13")

@@ -224,12 +224,15 @@ static bool is_still(const char *name, int file) {
            (was.st_dev == is.st_dev && was.st_ino == is.st_ino);
 }
 
-/* Locks by F_OFD_SETLK where that is possible: HDF5 holds flock on files that it reads. False if
- * another program has the lock. */
+/* Locks by F_OFD_SETLK where that is possible: HDF5 holds flock on files that it reads. A file that
+ * is open for reading only gets a read lock, which excludes write locks, and flock, which excludes
+ * other read locks. False if another program has the lock. */
 static bool take_lock(int file) {
 #ifdef F_OFD_SETLK
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(file, F_OFD_SETLK, &all) == 0) return true;
+    all.l_type = F_RDLCK;
+    if (errno == EBADF && fcntl(file, F_OFD_SETLK, &all) == 0) errno = 0;
     if (errno == EAGAIN || errno == EACCES) return false;
 #endif
     return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
