@@ -2629,6 +2629,10 @@ class Move(Folder):
         self.split(subarray_shape="2,6,8")
         done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)
         self.assertIn("nowhere: there is no such folder", done.stderr)
+        run("index", "m.nca", "-q", "-o", "set.json")
+        failed = subprocess.run([REFS, "mv", "set.json", "--prefix", "nowhere"], capture_output=True, text=True)
+        self.assertIn("cannot rename fragments", failed.stderr)
+        self.assertNotIn("there is no such folder", failed.stderr)
 
     def write_master(self, *, terms="map: m uris: u identifiers: i", names=("m/m.tas.0.0.0.nc",), format="NETCDF3_CLASSIC"):
         """A master of CF-1.13 by hand: characters along a dimension that other variables share, and one that may grow."""

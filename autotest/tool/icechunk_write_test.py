@@ -743,8 +743,10 @@ class Parts(Steps):
         for text in ("0/2", "3/2", "1", "x/2", "1/1000001"):
             self.assertIn(f'--part: expected I/N with I from 1 to N, and N at most 1000000, found "{text}"',
                           run("index", "--part", text, "0.json", "-o", "parts", status=2))
-        self.assertIn("usage: refs index --part I/N SOURCE... -o FOLDER",
-                      run("index", "--part", "1/2", "0.json", status=2))
+        for arguments in ((), ("-o", "parts", "--format", "parquet"), ("-o", "parts", "--objects")):
+            self.assertIn("--part writes sets in JSON to a local folder: expected -o FOLDER, no other --format, and no --objects",
+                          run("index", "--part", "1/2", "0.json", *arguments, status=2))
+        run("index", "--part", "1/1", "0.json", "-o", "parts", "--format", "json")
 
 
 if __name__ == "__main__":

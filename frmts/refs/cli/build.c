@@ -1171,9 +1171,10 @@ static tool_exit index_part(const tool_arguments *arguments) {
     REFS_SCOPED_BUF path = REFS_BUF_INIT;
     refs_job_part part = {.n = 0};
     if (!tool_part_parse(arguments->part, &part)) return TOOL_USAGE;
-    if (arguments->output == NULL || tool_is_remote(arguments->output) ||
-        arguments->format != NULL || arguments->objects) {
-        fprintf(stderr, "usage: refs index --part I/N SOURCE... -o FOLDER\n");
+    if (arguments->output == NULL || tool_is_remote(arguments->output) || arguments->objects ||
+        (arguments->format != NULL && strcmp(arguments->format, "json") != 0)) {
+        fprintf(stderr, "refs: --part writes sets in JSON to a local folder: expected -o FOLDER, "
+                        "no other --format, and no --objects\n");
         return TOOL_USAGE;
     }
     options.format = REFS_WRITE_JSON;

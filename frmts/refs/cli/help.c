@@ -48,9 +48,10 @@ const tool_verb tool_verbs[] = {
      "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
      "object store, s3://alias/bucket/MASTER.nca.",
      tool_split},
-    {"mv", "MASTER", "change where a master looks for its fragments", "wWXvgP",
-     "--prefix names their new folder, or --rewrite 'OLD=>NEW' replaces prefixes. Files are not "
-     "moved. --variables, --group and --partition select fragments.",
+    {"mv", "MASTER --prefix TO", "change where a master looks for its fragments", "wWXvgP",
+     "TO is the folder, or URL prefix, in which they are now; --rewrite 'OLD=>NEW' or --uri-map "
+     "instead replace prefixes of their names. Files are not moved. --variables, --group and "
+     "--partition select fragments.",
      tool_move},
     {"info", "SET [KEY]", "summarize a set, or show where the bytes of a key are", "AJPMgv",
      "--partition lists the fragments of a master. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" for "

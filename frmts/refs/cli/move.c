@@ -17,6 +17,7 @@ typedef struct prefix {
     char absolute[PATH_MAX], of_master[PATH_MAX];
     char relative[PATH_MAX + 3]; /* ends in a slash */
     const char *named;
+    bool is_absent;
 } prefix;
 
 static bool is_folder(const char *path) {
@@ -46,7 +47,7 @@ static void tell_absent(const tool_arguments *arguments) {
     (void)snprintf(text, sizeof text,
                    "%s: there is no such folder: values are missing until fragments are there",
                    arguments->prefix);
-    if (!arguments->quiet) tool_note(NULL, REFS_NOTE_WARNING, text);
+    tool_note(NULL, REFS_NOTE_WARNING, text);
 }
 
 /* Converts the user's name, relative to the working folder, to one relative to the folder of the
@@ -55,14 +56,12 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
     const char *typed = arguments->prefix, *master = arguments->names.items[0];
     made->named = typed;
     made->relative[0] = '\0';
+    made->is_absent = false;
     if (typed == NULL || *typed == '\0' || strstr(typed, "${") != NULL || tool_is_remote(typed) ||
         tool_is_remote(master) || !find_folder(master, made->of_master))
         return;
-    if (!find_typed(typed, made) || !is_folder(made->absolute)) {
-        tell_absent(arguments);
-        return;
-    }
-    if (*typed == '/') return;
+    made->is_absent = !find_typed(typed, made) || !is_folder(made->absolute);
+    if (made->is_absent || *typed == '/') return;
     const size_t size = strcmp(made->of_master, "/") == 0 ? 0 : strlen(made->of_master);
     const bool is_inside = strncmp(made->absolute, made->of_master, size) == 0 &&
                            (made->absolute[size] == '/' || made->absolute[size] == '\0');
@@ -125,6 +124,7 @@ static refs_status move_names(const tool_arguments *arguments, const tool_sendin
                   "a reference set: use refs convert --rewrite",
                   master->path);
     tool_arrays_close(&arrays);
+    if (status == REFS_OK && *n > 0 && made.is_absent && !arguments->quiet) tell_absent(arguments);
     return status;
 }
 

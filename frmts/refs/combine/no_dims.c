@@ -13,6 +13,7 @@ static refs_status list_variables(const refs_combine *combine,
     for (size_t i = 0; i < members[0]->n_arrays; i++) {
         const refs_combine_array *array = &members[0]->arrays[i];
         if (refs_dims__is_axis(combine, array) ||
+            refs_combine__find(members[0], array->path) != array ||
             refs_combine__find(members[1], array->path) != NULL || ++n > MAX_SHOWN)
             continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s", n > 1 ? ", " : "",

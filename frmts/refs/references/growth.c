@@ -332,7 +332,7 @@ static refs_status holds(const refs_growth *growth, const char *name, refs_bytes
 
 static void mark_other_chunks(refs_growth *growth) {
     mark_rewritten(growth, refs_str_from(growth->array->prefix),
-                   " has other chunks, or values, where it had some");
+                   " and perhaps others have other chunks, or values, where they had some");
 }
 
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
