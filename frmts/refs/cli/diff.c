@@ -190,8 +190,7 @@ static refs_status compare_values(comparison *at, refs_str key, const refs_buf t
     if (status == REFS_OK)
         status = refs_intern_add(&at->by_value, refs_str_from(metas[0]->path), &id, err);
     *are_compared = status == REFS_OK;
-    if (*are_compared && values[0].size > 0 &&
-        memcmp(values[0].data, values[1].data, values[0].size) != 0)
+    if (*are_compared && !refs_bytes_equal(refs_buf_view(&values[0]), refs_buf_view(&values[1])))
         tell(at, path, "other values");
     refs_buf_clear(&values[0]);
     refs_buf_clear(&values[1]);
@@ -235,9 +234,7 @@ static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) 
 
 static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
     if (is_text(a) != is_text(b)) return false;
-    if (is_text(a))
-        return a->bytes.size == b->bytes.size &&
-               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
+    if (is_text(a)) return refs_bytes_equal(a->bytes, b->bytes);
     return (a->kind == REFS_REF_WHOLE) == (b->kind == REFS_REF_WHOLE) && same_location(at, a, b) &&
            a->offset == b->offset && a->length == b->length && a->filter_mask == b->filter_mask;
 }
@@ -257,32 +254,35 @@ static refs_status compare_bytes(comparison *at, refs_str key, const refs_ref *c
         return REFS_OK;
     for (size_t i = 0; i < 2 && status == REFS_OK; i++)
         status = refs_store_get(at->sets[i].store, key, MAX_COMPARED_BYTES, &bytes[i], err);
-    *are_same = status == REFS_OK && bytes[0].size == bytes[1].size &&
-                (bytes[0].size == 0 || memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0);
+    *are_same =
+        status == REFS_OK && refs_bytes_equal(refs_buf_view(&bytes[0]), refs_buf_view(&bytes[1]));
     refs_buf_clear(&bytes[0]);
     refs_buf_clear(&bytes[1]);
     return status;
+}
+
+static refs_status compare_key(comparison *at, refs_str key, const refs_ref *ref, refs_error *err) {
+    refs_ref other = {0};
+    refs_status status = refs_set_find(at->sets[1 - at->from].set, key, &other, err);
+    if (status == REFS_NOT_FOUND) {
+        tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
+        status = REFS_OK;
+    } else if (status == REFS_OK && at->from == 0) {
+        const refs_ref *const both[2] = {ref, &other};
+        bool are_same = false;
+        status = compare_bytes(at, key, both, &are_same, err);
+        if (status == REFS_OK && !are_same) tell(at, key, "other bytes");
+    }
+    refs_ref_release(&other);
+    return status == REFS_OK ? tool_check_interrupted(err) : status;
 }
 
 static refs_status compare_chunk(void *user, const uint64_t *index, const refs_ref *ref,
                                  refs_error *err) {
     comparison *at = user;
     REFS_SCOPED_BUF key = REFS_BUF_INIT;
-    refs_ref other = {0};
     REFS_TRY(refs_chunk_keys_append(at->keys, index, &key, err));
-    refs_str text = refs_buf_text(&key);
-    refs_status status = refs_set_find(at->sets[1 - at->from].set, text, &other, err);
-    if (status == REFS_NOT_FOUND) {
-        tell(at, text, at->from == 0 ? "only in the first" : "only in the second");
-        status = REFS_OK;
-    } else if (status == REFS_OK && at->from == 0) {
-        const refs_ref *const both[2] = {ref, &other};
-        bool are_same = false;
-        status = compare_bytes(at, text, both, &are_same, err);
-        if (status == REFS_OK && !are_same) tell(at, text, "other bytes");
-    }
-    refs_ref_release(&other);
-    return status == REFS_OK ? tool_check_interrupted(err) : status;
+    return compare_key(at, refs_buf_text(&key), ref, err);
 }
 
 static refs_status compare_chunks(comparison *at, refs_error *err) {
@@ -308,18 +308,7 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
 /* -- keys that belong to no array -------------------------------------------------------------- */
 
 static refs_status compare_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
-    comparison *at = user;
-    refs_ref other = {0};
-    if (refs_key_is_metadata(key)) return REFS_OK;
-    refs_status status = refs_set_find(at->sets[1 - at->from].set, key, &other, err);
-    if (status == REFS_NOT_FOUND) {
-        tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
-        status = REFS_OK;
-    } else if (status == REFS_OK && at->from == 0 && !same_ref(at, ref, &other)) {
-        tell(at, key, "other bytes");
-    }
-    refs_ref_release(&other);
-    return status == REFS_OK ? tool_check_interrupted(err) : status;
+    return refs_key_is_metadata(key) ? REFS_OK : compare_key(user, key, ref, err);
 }
 
 static refs_status compare_others(comparison *at, refs_error *err) {
