@@ -156,17 +156,16 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     if (rank > 1 && (sizes->rank != 2 || sizes->shape[0] != rank))
         return refs_fail(err, REFS_CORRUPT, "%s: expected a row for each of %zu dimensions",
                          sizes->path, rank);
-    refs_status status = refs_aggregation__read_numbers(aggregation, sizes, &numbers, &n, err);
+    REFS_TRY(refs_aggregation__read_numbers(aggregation, sizes, &numbers, &n, err));
     size_t columns = rank > 0 ? n / rank : 0;
-    if (status == REFS_OK && rank > 0 && (columns == 0 || n % rank != 0))
-        status =
-            refs_fail(err, REFS_CORRUPT,
-                      "%s: has %zu values: expected %zu, one for each dimension of the aggregation",
-                      sizes->path, n, rank);
-    for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
-        status = read_row(aggregation, dim, numbers + dim * columns, columns, err);
-    if (status == REFS_OK) status = check_sizes(aggregation, err);
-    return status;
+    if (rank > 0 && (columns == 0 || n % rank != 0))
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "%s: has %zu values: expected %zu, one for each dimension of the aggregation",
+            sizes->path, n, rank);
+    for (size_t dim = 0; dim < rank; dim++)
+        REFS_TRY(read_row(aggregation, dim, numbers + dim * columns, columns, err));
+    return check_sizes(aggregation, err);
 }
 
 /* -- files and variables of fragments ---------------------------------------------------------- */
@@ -545,9 +544,8 @@ static refs_status put_all(const cfa_job *job, cf_names *names, refs_buf *text, 
 
 static refs_status encode(const cfa_job *job, refs_error *err) {
     cf_names names = {.text = REFS_BUF_INIT};
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = put_all(job, &names, &text, err);
-    refs_buf_clear(&text);
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    const refs_status status = put_all(job, &names, &text, err);
     refs_buf_clear(&names.text);
     return status;
 }

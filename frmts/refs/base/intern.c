@@ -96,8 +96,7 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
     }
     REFS_GROW(table->begin, table->capacity, table->count, err);
     const uint64_t begin = table->text.size;
-    refs_status status = refs_buf_append_str(&table->text, text, err);
-    if (status == REFS_OK) status = refs_buf_append(&table->text, "", 1, err);
+    const refs_status status = refs_buf_append_text(&table->text, text, err);
     if (status != REFS_OK) {
         table->text.size = begin; /* drops the string that was not added */
         return status;

@@ -83,8 +83,7 @@ static bool take_name(refs_str line, refs_intern *known, refs_buf *lines, refs_n
     if (refs_intern_add(known, line, &id, NULL) != REFS_OK) return false;
     if (known->count == n) return true;
     const char *name = (const char *)lines->data + lines->size;
-    return refs_buf_append_str(lines, line, NULL) == REFS_OK &&
-           refs_buf_append(lines, "", 1, NULL) == REFS_OK && refs_name_list_append(names, name);
+    return refs_buf_append_text(lines, line, NULL) == REFS_OK && refs_name_list_append(names, name);
 }
 
 /* Takes the complete lines, each once; at the end of the input also the last one, unless reading

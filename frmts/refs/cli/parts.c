@@ -168,12 +168,11 @@ static refs_status append_name(const char *path, const char *folder, refs_buf *n
                                refs_error *err) {
     uint8_t hash[REFS_SHA256_SIZE];
     REFS_SCOPED_BUF set = REFS_BUF_INIT;
-    refs_status status = refs_vfs_read_whole(refs_vfs_posix(), path, MAX_SET_BYTES, &set, err);
-    if (status == REFS_OK) refs_sha256(refs_buf_view(&set), hash);
-    if (status == REFS_OK) status = refs_buf_printf(name, err, "%s/", folder);
-    for (size_t i = 0; i < NAME_BYTES && status == REFS_OK; i++)
-        status = refs_buf_printf(name, err, "%02x", hash[i]);
-    return status == REFS_OK ? refs_buf_printf(name, err, ".json") : status;
+    REFS_TRY(refs_vfs_read_whole(refs_vfs_posix(), path, MAX_SET_BYTES, &set, err));
+    refs_sha256(refs_buf_view(&set), hash);
+    REFS_TRY(refs_buf_printf(name, err, "%s/", folder));
+    for (size_t i = 0; i < NAME_BYTES; i++) REFS_TRY(refs_buf_printf(name, err, "%02x", hash[i]));
+    return refs_buf_printf(name, err, ".json");
 }
 
 /* If two processes write the same part, the other one may have renamed it. */

@@ -536,15 +536,13 @@ static refs_status settle_type(aggregating *at, const refs_combine_result *resul
         common = refs_combine__wider_type(combine, result->like);
     const char *valid = refs_combine__whole_range(combine, result->like);
     of->variable.keeps_default = common.keeps_default;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
     if (common.is_unpacked)
-        status = refs_combine__without_packing(of->variable.attributes, &text, err);
+        REFS_TRY(refs_combine__without_packing(of->variable.attributes, &text, err));
     else if (valid != NULL)
-        status = add_valid_range(at, result, valid, &text, err);
-    if (status == REFS_OK && text.size > 0) status = replace_attributes(of, &text, err);
-    refs_buf_clear(&text);
-    if (status != REFS_OK || !common.is_unpacked) return status;
+        REFS_TRY(add_valid_range(at, result, valid, &text, err));
+    if (text.size > 0) REFS_TRY(replace_attributes(of, &text, err));
+    if (!common.is_unpacked) return REFS_OK;
     of->variable.dtype = common.dtype;
     refs_combine__missing_element(&common, of->fill);
     of->variable.fill = of->fill;

@@ -104,23 +104,19 @@ bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pai
 /* Compares two texts of attributes. Unreadable ones are reported elsewhere. */
 static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t other, refs_str path,
                                  refs_error *err) {
-    refs_json_doc *one = NULL, *two = NULL;
-    refs_status status = REFS_OK;
+    REFS_SCOPED_JSON *one = NULL, *two = NULL;
     if (kept == other) return REFS_OK;
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", REFS_STR_WHOLE(path)));
-    if (refs_json_parse(refs_combine__text(at->combine, kept), &one, NULL) == REFS_OK &&
-        refs_json_parse(refs_combine__text(at->combine, other), &two, NULL) == REFS_OK) {
-        const refs_attribute_pair pair = {
-            .kept = refs_json_root(one),
-            .other = refs_json_root(two),
-            .path = refs_buf_text(&at->path),
-            .ignored = refs_combine__is_aggregated(at->combine) ? "Conventions" : NULL};
-        status = list_lost(&pair, &at->lost, err);
-    }
-    refs_json_doc_free(one);
-    refs_json_doc_free(two);
-    return status;
+    if (refs_json_parse(refs_combine__text(at->combine, kept), &one, NULL) != REFS_OK ||
+        refs_json_parse(refs_combine__text(at->combine, other), &two, NULL) != REFS_OK)
+        return REFS_OK;
+    const refs_attribute_pair pair = {
+        .kept = refs_json_root(one),
+        .other = refs_json_root(two),
+        .path = refs_buf_text(&at->path),
+        .ignored = refs_combine__is_aggregated(at->combine) ? "Conventions" : NULL};
+    return list_lost(&pair, &at->lost, err);
 }
 
 static refs_status see(attribute_search *at, uint32_t key, uint32_t text, refs_str path,

@@ -17,16 +17,13 @@ refs_status refs_part__number_scratch(refs_part_reader *in, uint32_t *id, refs_e
 
 refs_status refs_part__number_document(refs_part_reader *in, refs_str folder, const char *name,
                                        uint32_t *id, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    REFS_SCOPED_BUF key = REFS_BUF_INIT;
     *id = REFS_COMBINE_NONE;
     in->scratch.size = 0;
-    refs_status status = refs_buf_append_str(&key, folder, err);
-    if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(name), err);
-    if (status == REFS_OK)
-        status = refs_store_get(in->source.store, refs_buf_text(&key), REFS_MAX_METADATA_BYTES,
-                                &in->scratch, err);
-    refs_buf_clear(&key);
+    REFS_TRY(refs_buf_append_str(&key, folder, err));
+    REFS_TRY(refs_buf_printf(&key, err, folder.size > 0 ? "/%s" : "%s", name));
+    const refs_status status = refs_store_get(in->source.store, refs_buf_text(&key),
+                                              REFS_MAX_METADATA_BYTES, &in->scratch, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     REFS_TRY(status);
     return refs_part__number_scratch(in, id, err);

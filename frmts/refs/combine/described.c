@@ -353,13 +353,9 @@ refs_status refs_part__add_array(refs_part_reader *in, const refs_array_meta *me
     refs_array_meta described = *meta;
     REFS_SCOPED_JSON *added = NULL;
     if (!infers_fill(in, meta)) return add_described(in, meta, NULL, err);
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = write_with_fill(meta, &text, err);
-    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), &added, err);
-    refs_buf_clear(&text);
-    if (status == REFS_OK) {
-        described.attributes = refs_json_root(added);
-        status = add_described(in, &described, added, err);
-    }
-    return status;
+    REFS_SCOPED_BUF text = REFS_BUF_INIT;
+    REFS_TRY(write_with_fill(meta, &text, err));
+    REFS_TRY(refs_json_parse(refs_buf_text(&text), &added, err));
+    described.attributes = refs_json_root(added);
+    return add_described(in, &described, added, err);
 }

@@ -10,21 +10,20 @@ refs_status refs_combine__replace(refs_str document, const char *const *pairs, r
     REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
     const refs_json *root = refs_json_root(doc);
-    refs_status status = refs_buf_append(text, "{", 1, err);
-    for (size_t i = 0; i < refs_json_size(root) && status == REFS_OK; i++) {
+    REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(root); i++) {
         refs_str name = refs_json_name_at(root, i);
         bool is_replaced = false;
         for (const char *const *pair = pairs; *pair != NULL; pair += 2)
             is_replaced = is_replaced || refs_str_is(name, *pair);
-        if (is_replaced) continue;
-        status = refs_json_write_member(name, refs_json_at(root, i), text, err);
+        if (!is_replaced) REFS_TRY(refs_json_write_member(name, refs_json_at(root, i), text, err));
     }
-    for (const char *const *pair = pairs; *pair != NULL && status == REFS_OK; pair += 2)
+    for (const char *const *pair = pairs; *pair != NULL; pair += 2)
         if (pair[1] != NULL) {
-            status = refs_json_write_name(refs_str_from(pair[0]), text, err);
-            if (status == REFS_OK) status = refs_buf_printf(text, err, "%s", pair[1]);
+            REFS_TRY(refs_json_write_name(refs_str_from(pair[0]), text, err));
+            REFS_TRY(refs_buf_append_str(text, refs_str_from(pair[1]), err));
         }
-    return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
+    return refs_buf_append(text, "}", 1, err);
 }
 
 size_t refs_combine__left_out(const refs_combine_result *result, const char **pairs) {

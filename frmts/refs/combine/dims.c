@@ -157,23 +157,22 @@ static refs_status tell_new(const refs_combine *combine, const char *requested,
                             const refs_intern *names, refs_error *err) {
     const refs_str near = find_near(names, requested);
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
-    refs_status status = print_names(names, &text, err);
+    REFS_TRY(print_names(names, &text, err));
     const char *there = (const char *)text.data;
-    if (status == REFS_OK && near.size > 0)
-        status = refs_fail(
+    if (near.size > 0)
+        return refs_fail(
             err, REFS_INVALID,
             "no source has a dimension \"%s\": did you mean %.*s? existing dimensions: %s",
             requested, REFS_STR_ARG(near), there);
-    else if (status == REFS_OK && refs_combine__is_of_fields(combine))
-        status = refs_fail(err, REFS_INVALID,
-                           "no source has a dimension \"%s\": existing dimensions: %s", requested,
-                           there);
-    else if (status == REFS_OK)
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "no source has a dimension \"%s\": it is added, with one step for each source in "
-                  "the given order; existing dimensions: %s",
-                  requested, there);
-    return status;
+    if (refs_combine__is_of_fields(combine))
+        return refs_fail(err, REFS_INVALID,
+                         "no source has a dimension \"%s\": existing dimensions: %s", requested,
+                         there);
+    refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+              "no source has a dimension \"%s\": it is added, with one step for each source in the "
+              "given order; existing dimensions: %s",
+              requested, there);
+    return REFS_OK;
 }
 
 refs_status refs_combine__check_dims(const refs_combine *combine, refs_error *err) {

@@ -577,15 +577,13 @@ refs_status refs_combine_expand(const refs_names_host *host, const char *name, r
 }
 
 refs_status refs_combine_check_names(const char *const *names, size_t n, refs_error *err) {
-    refs_intern known = {0};
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+    REFS_SCOPED_BY(refs_intern_clear) refs_intern known = {0};
+    for (size_t i = 0; i < n; i++) {
         uint32_t id;
-        status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
-        if (status == REFS_OK && id < i)
-            status = refs_fail(err, REFS_INVALID, "duplicate source %s (%zu and %zu): remove one",
-                               names[i], (size_t)id + 1, i + 1);
+        REFS_TRY(refs_intern_add(&known, refs_str_from(names[i]), &id, err));
+        if (id < i)
+            return refs_fail(err, REFS_INVALID, "duplicate source %s (%zu and %zu): remove one",
+                             names[i], (size_t)id + 1, i + 1);
     }
-    refs_intern_clear(&known);
-    return status;
+    return REFS_OK;
 }

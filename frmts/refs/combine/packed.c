@@ -48,25 +48,22 @@ static refs_status drop_masked(refs_part_reader *in, refs_combine_array *array, 
                                refs_error *err) {
     REFS_SCOPED_JSON *doc = NULL;
     REFS_SCOPED_BUF filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
+    const refs_str document = refs_intern_get(in->strings, array->document);
+    REFS_TRY(refs_json_parse(document, &doc, err));
     const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
     size_t n = refs_json_size(list);
-    if (status == REFS_OK) status = refs_buf_append(&filters, "[", 1, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+    REFS_TRY(refs_buf_append(&filters, "[", 1, err));
+    for (size_t i = 0; i < n; i++) {
         if (i < 32 && (mask >> i & 1) != 0) continue;
-        status = refs_buf_append(&filters, ",", filters.size > 1, err);
-        if (status == REFS_OK) status = refs_json_write(refs_json_at(list, i), &filters, err);
+        REFS_TRY(refs_buf_append(&filters, ",", filters.size > 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(list, i), &filters, err));
     }
-    if (status == REFS_OK) status = refs_buf_append(&filters, "]", 2, err);
+    REFS_TRY(refs_buf_append(&filters, "]", 2, err));
     const bool drops_last = n < 32 && (mask >> n & 1) != 0;
     const char *const pairs[] = {"filters", (const char *)filters.data,
                                  drops_last ? "compressor" : NULL, "null", NULL};
-    if (status == REFS_OK)
-        status =
-            refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
-    if (status == REFS_OK)
-        status = refs_part__number_text(in, refs_buf_text(&text), &array->document, err);
-    REFS_TRY(status);
+    REFS_TRY(refs_combine__replace(document, pairs, &text, err));
+    REFS_TRY(refs_part__number_text(in, refs_buf_text(&text), &array->document, err));
     return refs_combine__describe_layout_of(in->strings, refs_buf_text(&text), &array->layout, err);
 }
 

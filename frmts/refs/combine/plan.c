@@ -354,18 +354,15 @@ static refs_status write_times(const concat_steps *all, size_t begin, const coun
     refs_combine *combine = all->combine;
     const size_t number = all->steps[begin].member;
     refs_combine_array *array = coordinate_of(&combine->members[number], all->concat);
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t i = begin; i < all->n && all->steps[i].member == number && status == REFS_OK; i++)
-        status =
-            refs_combine__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
-    if (status == REFS_OK)
-        status = refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err);
-    refs_buf_clear(&values);
+    REFS_SCOPED_BUF values = REFS_BUF_INIT;
+    for (size_t i = begin; i < all->n && all->steps[i].member == number; i++)
+        REFS_TRY(
+            refs_combine__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err));
+    REFS_TRY(refs_intern_add(&combine->strings, refs_buf_text(&values), &array->values, err));
     array->dtype = to->type;
     array->unpacking = (refs_combine_unpacking){.scale = 1};
     array->declares_fill = array->has_fill = false; /* a concat coordinate has no missing values */
-    return status;
+    return REFS_OK;
 }
 
 /* Steps of a part are consecutive in the list. */
@@ -812,12 +809,12 @@ static void tell_first_gap(const concat_steps *all, size_t n_gaps, size_t first,
                   combine->options.dims[all->concat], n_gaps, n_gaps == 1 ? "" : "s; the first",
                   (int)one.size, (const char *)one.data, combine->members[before->member].name,
                   (int)other.size, (const char *)other.data, combine->members[after->member].name,
+                  usual, unit.size > 0 ? " (" : "", REFS_STR_ARG(unit), unit.size > 0 ? ")" : "");
+}
+
 static bool was_before(const concat_steps *all, size_t i) {
     const refs_combine *combine = all->combine;
     return combine->members[all->steps[i].member].number < combine->options.n_before;
-}
-
-                  usual, unit.size > 0 ? " (" : "", REFS_STR_ARG(unit), unit.size > 0 ? ")" : "");
 }
 
 /* Counts the missing steps of an axis that is otherwise equally spaced. */
@@ -959,15 +956,14 @@ static refs_status order_members(const refs_combine *combine, refs_combine_plan 
                                  refs_error *err) {
     REFS_SCOPED ranked *all = refs_calloc(combine->n_members, sizeof *all);
     plan->order = refs_calloc(combine->n_members, sizeof *plan->order);
-    refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++) {
+    if (all == NULL || plan->order == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < combine->n_members; i++) {
         all[i] = (ranked){.n_dims = combine->n_dims, .member = i};
-        status = first_place(combine, &combine->members[i], all[i].position, err);
+        REFS_TRY(first_place(combine, &combine->members[i], all[i].position, err));
     }
-    if (status == REFS_OK) qsort(all, combine->n_members, sizeof *all, by_position);
-    for (size_t i = 0; i < combine->n_members && status == REFS_OK; i++)
-        plan->order[i] = all[i].member;
-    return status;
+    qsort(all, combine->n_members, sizeof *all, by_position);
+    for (size_t i = 0; i < combine->n_members; i++) plan->order[i] = all[i].member;
+    return REFS_OK;
 }
 
 typedef struct named {

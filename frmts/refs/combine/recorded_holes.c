@@ -70,15 +70,12 @@ refs_status refs_combine__read_hole_dims(refs_intern *strings, const refs_json *
                                          refs_combine_array *array, refs_error *err) {
     REFS_SCOPED_BUF names = REFS_BUF_INIT;
     const refs_json *along = refs_json_get(refs_json_get(document, REFS_HOLES_MEMBER), "along");
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_json_size(along) && status == REFS_OK; i++) {
+    for (size_t i = 0; i < refs_json_size(along); i++) {
         const refs_str name = refs_json_text(refs_json_at(along, i));
-        if (name.size > 0) status = refs_buf_append_str(&names, name, err);
-        if (name.size > 0 && status == REFS_OK) status = refs_buf_append(&names, "", 1, err);
+        if (name.size > 0) REFS_TRY(refs_buf_append_text(&names, name, err));
     }
-    return status == REFS_OK && names.size > 0
-               ? refs_intern_add(strings, refs_buf_text(&names), &array->hole_dims, err)
-               : status;
+    return names.size > 0 ? refs_intern_add(strings, refs_buf_text(&names), &array->hole_dims, err)
+                          : REFS_OK;
 }
 
 /* Reads the dimensions of the record; false if one is not a concat dimension. */

@@ -90,14 +90,13 @@ static refs_status describe_strings(renaming *job, const refs_array_meta *meta, 
     REFS_SCOPED_BUF shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;
     char dtype[40];
     (void)snprintf(dtype, sizeof dtype, "\"|S%zu\"", size);
-    refs_status status = refs_combine__write_list(array->shape, array->rank, &shape, err);
-    if (status == REFS_OK) status = refs_buf_append(&dims, "[", 1, err);
-    for (size_t dim = 0; dim < array->rank && status == REFS_OK; dim++) {
-        status = refs_buf_append(&dims, ",", dim > 0, err);
-        if (status == REFS_OK)
-            status = refs_json_write_string(refs_str_from(meta->dims[dim]), &dims, err);
+    REFS_TRY(refs_combine__write_list(array->shape, array->rank, &shape, err));
+    REFS_TRY(refs_buf_append(&dims, "[", 1, err));
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        REFS_TRY(refs_buf_append(&dims, ",", dim > 0, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(meta->dims[dim]), &dims, err));
     }
-    if (status == REFS_OK) status = refs_buf_append(&dims, "]", 2, err);
+    REFS_TRY(refs_buf_append(&dims, "]", 2, err));
     const char *const document[] = {"shape",      (const char *)shape.data,
                                     "chunks",     (const char *)shape.data,
                                     "dtype",      dtype,
@@ -108,10 +107,8 @@ static refs_status describe_strings(renaming *job, const refs_array_meta *meta, 
                                     NULL};
     const char *const attributes[] = {"_ARRAY_DIMENSIONS", (const char *)dims.data, "_FillValue",
                                       NULL, NULL};
-    if (status == REFS_OK) status = replace(job, &array->document, document, err);
-    if (status == REFS_OK && meta->named_dims)
-        status = replace(job, &array->attributes, attributes, err);
-    return status;
+    REFS_TRY(replace(job, &array->document, document, err));
+    return meta->named_dims ? replace(job, &array->attributes, attributes, err) : REFS_OK;
 }
 
 static refs_status take_variable(void *user, const refs_array_meta *meta, size_t rank,

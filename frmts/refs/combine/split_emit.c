@@ -309,22 +309,20 @@ static refs_status put_container_array(output *out, refs_error *err) {
     REFS_TRY(refs_json_parse(
         refs_combine__text(out->combine, refs_combine__first_of(split)->document), &doc, err));
     out->text.size = 0;
-    refs_status status =
-        refs_buf_printf(&out->text, err,
-                        "{\"zarr_format\":2,\"shape\":[0],\"chunks\":[1],\"dtype\":"
-                        "\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
-                        "\"C\"",
-                        dtype);
+    REFS_TRY(refs_buf_printf(&out->text, err,
+                             "{\"zarr_format\":2,\"shape\":[0],\"chunks\":[1],\"dtype\":"
+                             "\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
+                             "\"C\"",
+                             dtype));
     const char *own = own_fill_text(out);
     if (own == NULL && whole_range(out) != NULL && split->type.dtype.size > 1) own = "0";
-    if (status == REFS_OK && own != NULL)
-        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", own);
-    else if (status == REFS_OK && out->result->has_hole_fill)
-        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
-    else if (status == REFS_OK)
-        status = append_named(refs_json_root(doc), fill_names, &out->text, err);
-    if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
-    return status == REFS_OK ? put(out, err) : status;
+    if (own == NULL && out->result->has_hole_fill) own = hole_text(out);
+    if (own != NULL)
+        REFS_TRY(refs_buf_printf(&out->text, err, ",\"fill_value\":%s", own));
+    else
+        REFS_TRY(append_named(refs_json_root(doc), fill_names, &out->text, err));
+    REFS_TRY(refs_buf_append(&out->text, "}", 1, err));
+    return put(out, err);
 }
 
 refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf *text,
@@ -378,36 +376,30 @@ static refs_status append_aggregation(output *out, refs_error *err) {
 static refs_status put_container_attributes(output *out, refs_error *err) {
     const refs_combine_split *split = out->result->split;
     const refs_combine_array *first = refs_combine__first_of(split);
-    refs_json_doc *whole = NULL, *own = NULL;
+    REFS_SCOPED_JSON *whole = NULL, *own = NULL;
     refs_str none = refs_str_from("{}");
     out->text.size = 0;
-    refs_status status = refs_json_parse(
+    REFS_TRY(refs_json_parse(
         first->whole != REFS_COMBINE_NONE ? refs_combine__text(out->combine, first->whole) : none,
-        &whole, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(first->attributes != REFS_COMBINE_NONE
-                                     ? refs_combine__text(out->combine, first->attributes)
-                                     : none,
-                                 &own, err);
-    if (status == REFS_OK) status = refs_buf_append(&out->text, "{", 1, err);
-    if (status == REFS_OK) status = append_attributes(out, refs_json_root(whole), err);
-    if (status == REFS_OK) status = append_aggregation(out, err);
-    const char *fill = own_fill_text(out);
-    if (status == REFS_OK && fill != NULL)
-        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill);
-    if (status == REFS_OK && !split->type.is_unpacked)
-        status = append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err);
-    if (status == REFS_OK && !split->type.is_unpacked)
-        status = append_classes(refs_json_root(own), REFS_CF_VALID, &out->text, err);
-    const char *valid = whole_range(out);
-    if (status == REFS_OK && valid != NULL)
-        status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);
-    if (status == REFS_OK && !split->type.is_unpacked && out->result->tells_hole_fill)
-        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", hole_text(out));
-    if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
-    refs_json_doc_free(whole);
-    refs_json_doc_free(own);
-    return status == REFS_OK ? put(out, err) : status;
+        &whole, err));
+    REFS_TRY(refs_json_parse(first->attributes != REFS_COMBINE_NONE
+                                 ? refs_combine__text(out->combine, first->attributes)
+                                 : none,
+                             &own, err));
+    REFS_TRY(refs_buf_append(&out->text, "{", 1, err));
+    REFS_TRY(append_attributes(out, refs_json_root(whole), err));
+    REFS_TRY(append_aggregation(out, err));
+    const char *fill = own_fill_text(out), *valid = whole_range(out);
+    if (fill != NULL) REFS_TRY(refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill));
+    if (!split->type.is_unpacked) {
+        REFS_TRY(append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err));
+        REFS_TRY(append_classes(refs_json_root(own), REFS_CF_VALID, &out->text, err));
+    }
+    if (valid != NULL) REFS_TRY(refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid));
+    if (!split->type.is_unpacked && out->result->tells_hole_fill)
+        REFS_TRY(refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", hole_text(out)));
+    REFS_TRY(refs_buf_append(&out->text, "}", 1, err));
+    return put(out, err);
 }
 
 refs_status refs_combine__put_split_groups(refs_combine *combine, const refs_combine_result *result,

@@ -95,23 +95,20 @@ static refs_status visit_link(walk *all, const char *document, const char *link,
 static refs_status visit_contents(walk *all, const char *name, refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
     const refs_stac found = {.base = refs_str_from(name), .assets = &assets, .links = &links};
-    refs_status status = read_document(all, name, &text, err);
-    if (status == REFS_OK) {
-        status = refs_stac_read(refs_buf_text(&text), &found, err);
-        if (status != REFS_OK) refs_error_prefix(err, "%s", name);
-    }
+    REFS_TRY(read_document(all, name, &text, err));
+    const refs_status status = refs_stac_read(refs_buf_text(&text), &found, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", name);
+    REFS_TRY(status);
     const char *asset, *link;
-    for (refs_str rest = refs_buf_text(&assets);
-         status == REFS_OK && refs_str_next_text(&rest, &asset);) {
+    for (refs_str rest = refs_buf_text(&assets); refs_str_next_text(&rest, &asset);) {
         refs_error problem = REFS_ERROR_INIT;
-        if (visit_asset(all, name, asset, &problem) != REFS_OK) status = skip(all, &problem, err);
+        if (visit_asset(all, name, asset, &problem) != REFS_OK) REFS_TRY(skip(all, &problem, err));
     }
-    for (refs_str rest = refs_buf_text(&links);
-         status == REFS_OK && refs_str_next_text(&rest, &link);) {
+    for (refs_str rest = refs_buf_text(&links); refs_str_next_text(&rest, &link);) {
         refs_error problem = REFS_ERROR_INIT;
-        if (visit_link(all, name, link, &problem) != REFS_OK) status = skip(all, &problem, err);
+        if (visit_link(all, name, link, &problem) != REFS_OK) REFS_TRY(skip(all, &problem, err));
     }
-    return status;
+    return REFS_OK;
 }
 
 static refs_status visit_document(walk *all, const char *name, refs_error *err) {

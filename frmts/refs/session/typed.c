@@ -58,21 +58,16 @@ static refs_status append_value(const refs_json *value, refs_buf *strings, refs_
 
 static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_error *err) {
     REFS_SCOPED_BUF strings = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
     const size_t n = refs_json_size(list);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = append_value(refs_json_at(list, i), &strings, err);
     typed->kind = REFS_TYPED_TEXTS;
     typed->n = n;
-    if (status == REFS_OK) typed->values = refs_alloc(n * sizeof(char *) + strings.size);
-    if (status == REFS_OK && typed->values == NULL) status = refs_fail_nomem(err);
-    if (status == REFS_OK) {
-        const char **pointers = typed->values;
-        char *text = (char *)(pointers + n);
-        if (strings.size > 0) memcpy(text, strings.data, strings.size);
-        (void)refs_texts_point(text, n, pointers);
-    }
-    return status;
+    for (size_t i = 0; i < n; i++) REFS_TRY(append_value(refs_json_at(list, i), &strings, err));
+    const char **pointers = typed->values = refs_alloc(n * sizeof(char *) + strings.size);
+    if (pointers == NULL) return refs_fail_nomem(err);
+    char *text = (char *)(pointers + n);
+    if (strings.size > 0) memcpy(text, strings.data, strings.size);
+    (void)refs_texts_point(text, n, pointers);
+    return REFS_OK;
 }
 
 /* -- numbers ----------------------------------------------------------------------------------- */

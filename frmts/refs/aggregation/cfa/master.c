@@ -478,10 +478,9 @@ static refs_status check_sources_size(size_t bytes, refs_error *err) {
 }
 
 static refs_status check_sources(refs_str document, refs_error *err) {
-    refs_json_doc *doc = NULL;
+    REFS_SCOPED_JSON *doc = NULL;
     REFS_TRY(check_sources_size(document.size, err));
     const refs_status status = refs_json_parse(document, &doc, err);
-    refs_json_doc_free(doc);
     if (status != REFS_OK) refs_error_prefix(err, REFS_SOURCES_ATTRIBUTE);
     return status;
 }

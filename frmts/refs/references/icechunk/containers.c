@@ -264,17 +264,13 @@ static refs_status read_was(refs_bytes was, refs_json_doc **doc, refs_error *err
 
 refs_status refs_icechunk__containers_write(const refs_containers *containers, refs_bytes was,
                                             refs_buf *config, refs_error *err) {
-    refs_json_doc *doc = NULL, *made = NULL;
+    REFS_SCOPED_JSON *doc = NULL, *made = NULL;
     REFS_SCOPED_BUF json = REFS_BUF_INIT;
     config->size = 0;
     if (containers->n == containers->n_old) return REFS_OK;
-    refs_status status = read_was(was, &doc, err);
-    if (status == REFS_OK) status = check_member(refs_json_root(doc), err);
-    if (status == REFS_OK) status = write_json(containers, refs_json_root(doc), &json, err);
-    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&json), &made, err);
-    if (status == REFS_OK)
-        status = refs_icechunk__flex_from_json(refs_json_root(made), config, err);
-    refs_json_doc_free(doc);
-    refs_json_doc_free(made);
-    return status;
+    REFS_TRY(read_was(was, &doc, err));
+    REFS_TRY(check_member(refs_json_root(doc), err));
+    REFS_TRY(write_json(containers, refs_json_root(doc), &json, err));
+    REFS_TRY(refs_json_parse(refs_buf_text(&json), &made, err));
+    return refs_icechunk__flex_from_json(refs_json_root(made), config, err);
 }

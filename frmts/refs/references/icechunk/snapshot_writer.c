@@ -26,6 +26,10 @@ typedef struct sorted_list {
     size_t n, capacity;
 } sorted_list;
 
+static void clear_list(sorted_list *list) {
+    refs_free(list->items);
+}
+
 static refs_status add_sorted(sorted_list *list, refs_str key, const void *item, refs_error *err) {
     REFS_GROW(list->items, list->capacity, list->n, err);
     list->items[list->n++] = (sorted){key, item};
@@ -156,21 +160,19 @@ static refs_status put_node(refs_flat_writer *flat, const sorted *of, size_t *at
 
 static refs_status put_nodes(refs_flat_writer *flat, const refs_written_nodes *nodes, size_t root,
                              refs_error *err) {
-    sorted_list list = {NULL, 0, 0};
+    REFS_SCOPED_BY(clear_list) sorted_list list = {NULL, 0, 0};
     size_t vector, node;
-    refs_status status = REFS_OK;
-    for (uint32_t i = 0; i < nodes->paths.count && status == REFS_OK; i++)
+    for (uint32_t i = 0; i < nodes->paths.count; i++)
         if (!nodes->items[i].is_removed)
-            status = add_sorted(&list, refs_intern_get(&nodes->paths, i), &nodes->items[i], err);
+            REFS_TRY(add_sorted(&list, refs_intern_get(&nodes->paths, i), &nodes->items[i], err));
     sort(&list);
-    if (status == REFS_OK) status = refs_icechunk__flat_add_offsets(flat, list.n, &vector, err);
-    if (status == REFS_OK) refs_icechunk__flat_link(flat, root, SNAPSHOT_NODES, vector);
-    for (size_t i = 0; i < list.n && status == REFS_OK; i++) {
-        status = put_node(flat, &list.items[i], &node, err);
-        if (status == REFS_OK) refs_icechunk__flat_link_element(flat, vector, i, node);
+    REFS_TRY(refs_icechunk__flat_add_offsets(flat, list.n, &vector, err));
+    refs_icechunk__flat_link(flat, root, SNAPSHOT_NODES, vector);
+    for (size_t i = 0; i < list.n; i++) {
+        REFS_TRY(put_node(flat, &list.items[i], &node, err));
+        refs_icechunk__flat_link_element(flat, vector, i, node);
     }
-    refs_free(list.items);
-    return status;
+    return REFS_OK;
 }
 
 /* -- files of manifests ------------------------------------------------------------------------ */
@@ -206,18 +208,17 @@ static void drop_repeated(sorted_list *list) {
 
 static refs_status put_files(refs_flat_writer *flat, const refs_written_nodes *nodes, size_t root,
                              refs_error *err) {
-    sorted_list list = {NULL, 0, 0};
+    REFS_SCOPED_BY(clear_list) sorted_list list = {NULL, 0, 0};
     size_t vector, file;
-    refs_status status = list_files(nodes, &list, err);
+    REFS_TRY(list_files(nodes, &list, err));
     drop_repeated(&list);
-    if (status == REFS_OK) status = refs_icechunk__flat_add_offsets(flat, list.n, &vector, err);
-    if (status == REFS_OK) refs_icechunk__flat_link(flat, root, SNAPSHOT_FILES_V2, vector);
-    for (size_t i = 0; i < list.n && status == REFS_OK; i++) {
-        status = put_file(flat, list.items[i].item, &file, err);
-        if (status == REFS_OK) refs_icechunk__flat_link_element(flat, vector, i, file);
+    REFS_TRY(refs_icechunk__flat_add_offsets(flat, list.n, &vector, err));
+    refs_icechunk__flat_link(flat, root, SNAPSHOT_FILES_V2, vector);
+    for (size_t i = 0; i < list.n; i++) {
+        REFS_TRY(put_file(flat, list.items[i].item, &file, err));
+        refs_icechunk__flat_link_element(flat, vector, i, file);
     }
-    refs_free(list.items);
-    return status;
+    return REFS_OK;
 }
 
 /* -- the snapshot ------------------------------------------------------------------------------ */
@@ -291,15 +292,14 @@ static refs_status put_ids(refs_flat_writer *flat, size_t root, unsigned field, 
                            refs_error *err) {
     REFS_SCOPED_BUF ids = REFS_BUF_INIT;
     size_t at;
-    refs_status status = REFS_OK;
     sort(list);
-    for (size_t i = 0; i < list->n && status == REFS_OK; i++)
-        status = refs_buf_append_str(&ids, list->items[i].key, err);
+    for (size_t i = 0; i < list->n; i++)
+        REFS_TRY(refs_buf_append_str(&ids, list->items[i].key, err));
     const refs_flat_elements elements = {ids.data, list->n, REFS_NODE_ID_SIZE, 1};
-    if (status == REFS_OK) status = refs_icechunk__flat_add_vector(flat, &elements, &at, err);
-    if (status == REFS_OK) refs_icechunk__flat_link(flat, root, field, at);
+    REFS_TRY(refs_icechunk__flat_add_vector(flat, &elements, &at, err));
+    refs_icechunk__flat_link(flat, root, field, at);
     list->n = 0;
-    return status;
+    return REFS_OK;
 }
 
 /* Lists the nodes with such a change. */
@@ -336,20 +336,16 @@ static refs_status put_lists(const refs_written_nodes *nodes, const refs_written
                  {LOG_NEW_ARRAYS, REFS_NODE_IS_NEW, true},
                  {LOG_UPDATED_GROUPS, REFS_NODE_HAS_CHANGED, false},
                  {LOG_UPDATED_ARRAYS, REFS_NODE_HAS_CHANGED, true}};
-    sorted_list list = {NULL, 0, 0};
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == REFS_OK; i++) {
-        status = list_changed(nodes, lists[i].change, lists[i].is_array, &list, err);
-        if (status == REFS_OK) status = put_ids(flat, root, lists[i].field, &list, err);
+    REFS_SCOPED_BY(clear_list) sorted_list list = {NULL, 0, 0};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        REFS_TRY(list_changed(nodes, lists[i].change, lists[i].is_array, &list, err));
+        REFS_TRY(put_ids(flat, root, lists[i].field, &list, err));
     }
-    for (unsigned i = 0; i < 2 && status == REFS_OK; i++) {
-        status = list_deleted(nodes, parent, i == 1, &list, err);
-        if (status == REFS_OK)
-            status =
-                put_ids(flat, root, i == 1 ? LOG_DELETED_ARRAYS : LOG_DELETED_GROUPS, &list, err);
+    for (unsigned i = 0; i < 2; i++) {
+        REFS_TRY(list_deleted(nodes, parent, i == 1, &list, err));
+        REFS_TRY(put_ids(flat, root, i == 1 ? LOG_DELETED_ARRAYS : LOG_DELETED_GROUPS, &list, err));
     }
-    refs_free(list.items);
-    return status;
+    return REFS_OK;
 }
 
 static refs_status put_coordinates(refs_flat_writer *flat, const refs_written_node *node,
@@ -384,22 +380,21 @@ static refs_status list_updated(const refs_written_nodes *nodes, sorted_list *li
 
 static refs_status put_updated(const refs_written_nodes *nodes, refs_flat_writer *flat, size_t root,
                                refs_error *err) {
-    sorted_list list = {NULL, 0, 0};
+    REFS_SCOPED_BY(clear_list) sorted_list list = {NULL, 0, 0};
     size_t vector, table;
-    refs_status status = list_updated(nodes, &list, err);
-    if (status == REFS_OK) status = refs_icechunk__flat_add_offsets(flat, list.n, &vector, err);
-    if (status == REFS_OK) refs_icechunk__flat_link(flat, root, LOG_UPDATED_CHUNKS, vector);
-    for (size_t i = 0; i < list.n && status == REFS_OK; i++) {
+    REFS_TRY(list_updated(nodes, &list, err));
+    REFS_TRY(refs_icechunk__flat_add_offsets(flat, list.n, &vector, err));
+    refs_icechunk__flat_link(flat, root, LOG_UPDATED_CHUNKS, vector);
+    for (size_t i = 0; i < list.n; i++) {
         refs_flat_draft draft = {{0}, {0}, {{0}}};
         refs_icechunk__draft_struct(&draft, UPDATED_NODE, list.items[i].key.data,
                                     REFS_NODE_ID_SIZE);
         refs_icechunk__draft_offset(&draft, UPDATED_CHUNKS);
-        status = refs_icechunk__flat_add_table(flat, &draft, &table, err);
-        if (status == REFS_OK) refs_icechunk__flat_link_element(flat, vector, i, table);
-        if (status == REFS_OK) status = put_coordinates(flat, list.items[i].item, table, err);
+        REFS_TRY(refs_icechunk__flat_add_table(flat, &draft, &table, err));
+        refs_icechunk__flat_link_element(flat, vector, i, table);
+        REFS_TRY(put_coordinates(flat, list.items[i].item, table, err));
     }
-    refs_free(list.items);
-    return status;
+    return REFS_OK;
 }
 
 refs_status refs_icechunk__nodes_build_log(const refs_written_nodes *nodes,

@@ -142,11 +142,11 @@ static refs_status write_zero(const numpy_type *type, refs_buf *v3, refs_error *
         return refs_buf_printf(v3, err, "0");
     case 'V': {
         REFS_SCOPED_BUF zeros = REFS_BUF_INIT;
-        refs_status status = refs_buf_resize(&zeros, (size_t)type->size, err);
-        if (status == REFS_OK) memset(zeros.data, 0, zeros.size);
-        if (status == REFS_OK) status = refs_buf_append(v3, "\"", 1, err);
-        if (status == REFS_OK) status = refs_base64_encode(refs_buf_view(&zeros), v3, err);
-        return status == REFS_OK ? refs_buf_append(v3, "\"", 1, err) : status;
+        REFS_TRY(refs_buf_resize(&zeros, (size_t)type->size, err));
+        memset(zeros.data, 0, zeros.size);
+        REFS_TRY(refs_buf_append(v3, "\"", 1, err));
+        REFS_TRY(refs_base64_encode(refs_buf_view(&zeros), v3, err));
+        return refs_buf_append(v3, "\"", 1, err);
     }
     default:
         return refs_buf_printf(v3, err, "\"\"");
