@@ -2062,6 +2062,20 @@ class Recorded(Folder):
                     os.remove("m.nca")
                     shutil.rmtree(name)
 
+    def test_that_are_sets_whose_values_are_all_in_the_master(self):
+        for step in range(3):
+            with netCDF4.Dataset(f"{step}.nc", "w") as file:
+                file.createDimension("time", 1)
+                file.createVariable("time", "f8", ("time",))[:] = step
+        for name in ("s.parq", "s.icechunk"):
+            with self.subTest(name=name):
+                run("index", "0.nc", "-o", name, "-q")
+                run("index", name, "1.nc", "-o", "m.nca", "--along", "time", "-q")
+                self.assertIn(" 0 problems", run("check", "m.nca"))
+                shutil.rmtree(name)
+                run("index", "2.nc", "-o", name, "-q")
+                self.assertRegex(run("check", "m.nca", status=1), f"{name}: it ")
+
     def test_stay_known_when_they_are_renamed_and_when_others_are_added(self):
         for step in range(3):
             self.write(f"d{step}.nc", (step,), data=self.values(3)[step : step + 1])

@@ -149,8 +149,8 @@ static refs_status note_states_of_master(recordings *all, refs_error *err) {
 
 /* -- as they are now --------------------------------------------------------------------------- */
 
-static refs_status measure(const tool_checking *at, const char *location, refs_vfs_validators *now,
-                           refs_error *err) {
+static refs_status measure_file(const tool_checking *at, const char *location,
+                                refs_vfs_validators *now, refs_error *err) {
     const refs_vfs *vfs = at->session->vfs;
     void *handle;
     memset(now, 0, sizeof *now);
@@ -160,6 +160,19 @@ static refs_status measure(const tool_checking *at, const char *location, refs_v
     uint64_t size = now->size;
     if (status == REFS_OK) (void)refs_vfs_ask(vfs, location, now);
     now->size = size;
+    return status;
+}
+
+/* The state of a set in a folder is that of the file that it is opened from. */
+static refs_status measure(const tool_checking *at, const char *location, refs_vfs_validators *now,
+                           refs_error *err) {
+    const refs_vfs *vfs = at->session->vfs;
+    refs_set *set = NULL;
+    if (!refs_vfs_is_local(vfs, location) || !refs_set_sniff_folder(vfs, location))
+        return measure_file(at, location, now, err);
+    REFS_TRY(refs_set_open(vfs, location, NULL, &set, err));
+    const refs_status status = measure_file(at, refs_set_document(set), now, err);
+    refs_set_free(set);
     return status;
 }
 
