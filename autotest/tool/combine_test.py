@@ -231,10 +231,11 @@ class StringsAlongTime(InFolder):
                   array("t", ["time", "station", "y", "x"], np.zeros((1, 3, 2, 2), "u1"), chunks=[1, 1, 2, 2], coordinates="name"))
         for selected, differs in (("#0", False), ("#2", False), ("#1", True), ("#1:#2", True), ("#0:#1", True)):
             with self.subTest(selected=selected):
-                said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "time", "--variables", f"t[station={selected}]")
+                said = run("combine", "0.json", "1.json", "-o", "all.json", "--along", "time", "--variables", f"t[station={selected}]", status=int(differs))
                 self.assertEqual("name: differs between 0.json and 1.json" in said, differs, said)
                 first, _, last = selected.replace("#", "").partition(":")
-                self.assertEqual(read_texts("all.json", "name"), ["north", "west", "up"][int(first):int(last or first) + 1])
+                if not differs:
+                    self.assertEqual(read_texts("all.json", "name"), ["north", "west", "up"][int(first):int(last or first) + 1])
 
     def test_of_any_number_are_in_a_master(self):
         n = 1000001
@@ -2175,12 +2176,12 @@ class Outputs(InFolder):
                 s = np.full((1, 100 * size), step + (10 * x if change == "s" else 0), "<f4")
                 write(f"{i}.json", array("t", ["t"], np.array([step], "<f8")), array("x", ["x"], np.array([x], "<f8")),
                       array("w", ["t"], w), array("s", ["t", "y"], s), array("v", ["t", "x"], np.array([[i]], "<f4")))
-            said = run("combine", *[f"{i}.json" for i in range(4)], "-o", "all.json", "--along", "t", "--along", "x")
+            said = run("combine", *[f"{i}.json" for i in range(4)], "-o", "all.json", "--along", "t", "--along", "x", status=int(change is not None))
             self.assertEqual("differs between" in said, change is not None, said)
-            if change is not None:
-                self.assertIn(f"{change}: differs between", said)
-                self.assertEqual(said.count("differs between"), 1, said)
-            np.testing.assert_array_equal(read("all.json", "w"), [0, 1])
+            if change is None:
+                np.testing.assert_array_equal(read("all.json", "w"), [0, 1])
+            else:
+                self.assertRegex(said, f"{change}: differs between .*: expected equal values, since it lacks the concat dimension x")
 
     def test_attributes_of_groups_are_those_of_the_first_part_that_has_them(self):
         for i in range(2):
@@ -2359,6 +2360,75 @@ class Outputs(InFolder):
                   array("v", ["t", "z"], np.full((1, 2000), t), coordinates="mask"), mask)
         done = attempt("combine", "a.json", "b.json", "--along", "t", "--along", "z", "-o", "ab.json")
         self.assertIn("mask: differs between a.json and b.json", done.stderr)
+
+
+class SharedByTiles(InFolder):
+    """A variable that lacks a concat dimension is in the tiles of all its steps: once in the result, so it must have the same values."""
+
+    ALONG = ("--along", "time", "--along", "y")
+    OUTPUTS = ("o.json", "o.parq", "o.icechunk", "o.nc", "o.nca")
+
+    def tile(self, time, y, width, **changes):
+        name = f"{time}_{y}.nc"
+        values = {"lon": np.arange(2. * width).reshape(2, width), "alt": np.array([y, y + 1.]), "w": np.array([y, y + 1.]), "s": np.full((2, width), y, "f4")}
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("y", 2), ("x", width)):
+                file.createDimension(dim, n)
+            axis = file.createVariable("time", "f8", ("time",))
+            axis.units = "hours since 2020-01-01"
+            axis[:] = time
+            file.createVariable("y", "f8", ("y",))[:] = [y, y + 1]
+            for path, units in (("lon", "degrees_east"), ("alt", "m"), ("w", None), ("s", None)):
+                variable = file.createVariable(path, values[path].dtype, ("y", "x")[:values[path].ndim], fill_value=-1)
+                if units is not None:
+                    variable.units = units
+                variable[...] = changes.get(path, values[path])
+            field = file.createVariable("t", "f4", ("time", "y", "x"))
+            field.coordinates = "lon alt"
+            field[...] = 10 * time + y
+        return name
+
+    def make(self, output, *names, **more):
+        if os.path.exists(output):
+            shutil.rmtree(output) if os.path.isdir(output) else os.remove(output)
+        verb = ["combine", "--format", "cfa"] if output.endswith(".nca") else ["index"]
+        return run(*verb, *names, "-o", output, *self.ALONG, **more)
+
+    def test_is_an_error_if_it_differs_however_tiles_are_combined(self):
+        """lon and s are stored as values if they are narrow, else as references to chunks."""
+        for width, path in ((3, "lon"), (3, "alt"), (3, "w"), (300, "lon"), (300, "s")):
+            a, b, d = self.tile(0, 0, width), self.tile(0, 2, width), self.tile(1, 2, width)
+            c = self.tile(1, 0, width, **{path: 70})
+            for output in self.OUTPUTS:
+                with self.subTest(width=width, path=path, output=output):
+                    said = self.make(output, a, b, c, d, status=1)
+                    self.assertRegex(said, f"{path}: differs between 0_0.nc and 1_0.nc")
+                    self.make(output, a, d)
+                    run("append", output, b, *self.ALONG)
+                    before = read(output, path).tolist()
+                    said = run("append", output, c, *self.ALONG, status=1)
+                    self.assertRegex(said, f"{path}: differs between .* and ")
+                    self.assertIn(c, said)
+                    self.assertEqual(read(output, path).tolist(), before)
+                    self.make(output, c, d)
+                    self.assertRegex(run("append", output, a, *self.ALONG, status=1), f"{path}: differs between .* and ")
+            with self.assertRaisesRegex(RuntimeError, f"{path}: differs between"):
+                gdal.OpenEx('REFS:"*_*.nc"', gdal.OF_MULTIDIM_RASTER, open_options=["ALONG=time,y"])
+
+    def test_is_placed_if_it_is_equal(self):
+        """Values that only some tiles have are not different."""
+        for width in (3, 300):
+            a, b, c = self.tile(0, 0, width), self.tile(0, 2, width), self.tile(1, 0, width)
+            for output, append in itertools.product(self.OUTPUTS, (False, True)):
+                with self.subTest(width=width, output=output, append=append):
+                    d = self.tile(1, 2, width, **({"w": -1} if output != "o.nca" else {}))  # a fragment cannot be of both
+                    self.make(output, *((a, d) if append else (a, b, c, d)))
+                    for name in (b, c) if append else ():
+                        run("append", output, name, *self.ALONG)
+                    self.assertEqual(read(output, "lon").tolist(), 2 * np.arange(2. * width).reshape(2, width).tolist())
+                    self.assertEqual(read(output, "w").tolist(), [0, 1, 2, 3])
+                    self.assertEqual(read(output, "alt").tolist(), [0, 1, 2, 3])
+                    self.assertEqual(read(output, "t")[:, :, 0].tolist(), [[0, 0, 2, 2], [10, 10, 12, 12]])
 
 
 class Bounds(InFolder):

@@ -445,10 +445,20 @@ static refs_status place_fragment(const aggregating *at, size_t number, uint64_t
     return refs_fragment_grid_set(&of->grid, place, &fragment, err);
 }
 
+static refs_status fail_shared(const refs_combine *combine, const refs_combine_result *result,
+                               const refs_combine_member *owner, const refs_combine_member *member,
+                               refs_error *err) {
+    const refs_combine_member *const members[2] = {owner, member};
+    uint64_t index[REFS_MAX_RANK] = {0};
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (result->concat[dim] < REFS_COMBINE_MAX_DIMS)
+            index[dim] = member->axes[result->concat[dim]].position[0];
+    return refs_combine__fail_twice(combine, result, index, members, err);
+}
+
 static refs_status place_members(const aggregating *at, field *of, refs_error *err) {
     const refs_combine *combine = at->combine;
     const refs_combine_result *result = of->result;
-    bool differs = false;
     for (size_t i = 0; i < combine->n_parts; i++) {
         const refs_combine_member *member = &combine->members[i];
         const refs_combine_array *array = refs_combine__find(member, result->path);
@@ -468,13 +478,8 @@ static refs_status place_members(const aggregating *at, field *of, refs_error *e
             continue;
         }
         REFS_TRY(check_numbers(at, of, owner, member, err));
-        if (!differs && !refs_combine__have_one_digest(combine, result, owner, member)) {
-            differs = true;
-            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                      "%.*s: differs between %s and %s: using the fragment of the first",
-                      REFS_STR_ARG(refs_combine__text(combine, result->path)),
-                      at->urls[owner - combine->members], member->name);
-        }
+        if (!result->is_compared && !refs_combine__have_one_digest(combine, result, owner, member))
+            return fail_shared(combine, result, owner, member, err);
     }
     return REFS_OK;
 }

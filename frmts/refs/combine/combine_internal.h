@@ -51,6 +51,10 @@
 #define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
+/** Most bytes of a combined array that several parts have in part, of which all values are
+ * compared; and of values that are kept for that, of all parts together. */
+#define REFS_COMBINE_MAX_SHARED_BYTES (256 * REFS_MIB)
+
 /** Larger coordinates are compared by digests of sampled rows: at the beginning, in the middle and
  * at the end, each of so many bytes or of one row. Reading all values would cost more than the rest
  * of combining. */
@@ -289,8 +293,9 @@ struct refs_combine {
     struct refs_spill *spill;              /* of streams that memory should not hold */
     pthread_mutex_t lock;                  /* guards what follows */
     refs_intern strings;
-    refs_intern warned;   /* paths of arrays that cannot be compared */
-    uint64_t empty_bytes; /* of values that are hardly stored */
+    refs_intern warned;    /* paths of arrays that cannot be compared */
+    uint64_t empty_bytes;  /* of values that are hardly stored */
+    uint64_t shared_bytes; /* of values that are kept for refs_combine__compare_shared */
     refs_combine_member *members;
     size_t n_members, member_capacity;
     size_t
@@ -788,7 +793,8 @@ refs_status refs_combine__fail_apart(const refs_combine *combine, const refs_com
 const refs_combine_array *refs_combine__find_other_dim(const refs_combine *combine,
                                                        const refs_combine_member *const members[2]);
 
-/** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc", or what they differ in. */
+/** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc", or what they differ in; of a shared
+ * array, that their values differ. */
 refs_status refs_combine__fail_twice(const refs_combine *combine,
                                      const struct refs_combine_result *result,
                                      const uint64_t *index,
@@ -954,6 +960,8 @@ typedef struct refs_combine_result {
     size_t concat[REFS_MAX_RANK]; /**< which concat dimension each is, or REFS_COMBINE_MAX_DIMS */
     size_t n_concat;              /**< number of concat dimensions */
     bool is_thin;                 /**< of all parts */
+    bool may_load;                /**< its values may be stored in the set */
+    bool is_compared;             /**< parts have equal values for elements that several have */
     bool is_loaded;               /**< its values are stored in the set … */
     refs_dtype dtype;             /**< … with this type */
     refs_buf values;
@@ -1122,6 +1130,23 @@ bool refs_combine__has_own_units(const refs_combine *combine, const refs_combine
 /** Combines the values of a per-step array. */
 refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan *plan,
                                  refs_combine_result *result, refs_error *err);
+
+/** Whether an array has some of the concat dimensions, so that several parts may have an element of
+ * it. */
+bool refs_combine__is_shared(const refs_combine *combine, const refs_combine_result *result);
+
+/** Compares the values of a shared array if those of all parts are known, and loads them if a part
+ * has values that are missing in another one. */
+refs_status refs_combine__compare_shared(refs_combine *combine, const refs_combine_plan *plan,
+                                         refs_combine_result *result, refs_error *err);
+
+/** Whether two parts have the same steps along the concat dimensions of an array. */
+bool refs_combine__have_one_extent(const refs_combine_result *result,
+                                   const refs_combine_member *one,
+                                   const refs_combine_member *other);
+
+/** Whether two arrays have the same type, packing and units. */
+bool refs_combine__are_of_one_type(const refs_combine_array *one, const refs_combine_array *other);
 
 /** Converts bounds of all parts to the units of their coordinate, because fragments state none. */
 refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combine_plan *plan,

@@ -74,12 +74,45 @@ refs_combine__find_other_dim(const refs_combine *combine,
     return NULL;
 }
 
+/* Appends the concat dimensions that an array lacks. */
+static refs_status print_lacked(const refs_combine *combine, const refs_combine_result *result,
+                                refs_buf *text, refs_error *err) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        size_t dim = 0;
+        while (dim < result->rank && result->concat[dim] != concat) dim++;
+        if (dim == result->rank)
+            REFS_TRY(refs_buf_printf(text, err, "%s%s", text->size > 0 ? ", " : "",
+                                     combine->options.dims[concat]));
+    }
+    return REFS_OK;
+}
+
+/* Fails because a shared array differs, at `element`, between two parts. */
+static refs_status fail_shared(const refs_combine *combine, const refs_combine_result *result,
+                               refs_str element, const refs_combine_member *const members[2],
+                               refs_error *err) {
+    const refs_combine_place at = {members[0], refs_combine__find(members[0], result->path)};
+    const char *const names[2] = {members[0]->name, members[1]->name};
+    REFS_SCOPED_BUF lacked = REFS_BUF_INIT;
+    if (at.array != NULL && refs_combine__places_fields(combine, &at))
+        return refs_combine__fail_apart(combine, result->like, names, element, err);
+    REFS_TRY(print_lacked(combine, result, &lacked, err));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: differs between %s and %s, %.*s: expected equal values, since it lacks "
+                     "the concat dimension %.*s: leave out one of the sources, or the variable "
+                     "(--variables)",
+                     REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1],
+                     REFS_STR_ARG(element), (int)lacked.size, (const char *)lacked.data);
+}
+
 refs_status refs_combine__fail_twice(const refs_combine *combine, const refs_combine_result *result,
                                      const uint64_t *index,
                                      const refs_combine_member *const members[2], refs_error *err) {
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_combine__print_index(combine, result, index, &text, err));
     const char *const names[2] = {members[0]->name, members[1]->name};
+    if (refs_combine__is_shared(combine, result))
+        return fail_shared(combine, result, refs_buf_text(&text), members, err);
     const refs_combine_array *dim = refs_combine__find_other_dim(combine, members);
     if (dim != NULL)
         return refs_combine__fail_apart(combine, dim, names, refs_buf_text(&text), err);

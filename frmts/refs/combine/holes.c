@@ -192,12 +192,14 @@ static bool is_untold_default(const refs_combine_array *array) {
            refs_cf_is_default_fill(&array->dtype, array->fill);
 }
 
-/* Whether an array may contain an element; always true for large arrays, whose values are unknown.
- * Fill values that were added for holes do not count. */
+/* Whether an array may contain an element; always true for large arrays, whose values are unknown,
+ * or known only to be compared, and then not of a set of many. Fill values that were added for
+ * holes do not count. */
 static bool may_hold(const refs_combine *combine, const refs_combine_array *array,
                      const uint8_t *element) {
     if (array->holes != NULL && array->holes->adds_fill) return false;
-    return array->values == REFS_COMBINE_NONE || refs_combine__holds(combine, array, element);
+    return array->values == REFS_COMBINE_NONE || array->digest != REFS_COMBINE_NONE ||
+           refs_combine__holds(combine, array, element);
 }
 
 static bool may_hold_default(const refs_combine *combine, const refs_combine_result *result) {

@@ -99,7 +99,7 @@ typedef struct merging {
     run *runs, **heap;
     size_t n_runs, n;
     moved first, kept; /* of those with the number that is written next */
-    bool has_first, differs;
+    bool has_first;
 } merging;
 
 static const refs_combine_member *member_of(const merging *at, const moved *one) {
@@ -180,19 +180,13 @@ static refs_status fail_twice(const merging *at, const moved *one, const moved *
 static bool hold_the_same(const merging *at, const moved *one, const moved *other) {
     const refs_combine_member *const members[2] = {member_of(at, one), member_of(at, other)};
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
+    if (at->result->is_compared) return true;
     if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
         return refs_bytes_equal(a->bytes, b->bytes);
     if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
         members[0]->urls[a->url] == members[1]->urls[b->url])
         return true;
     return refs_combine__have_one_digest(at->combine, at->result, members[0], members[1]);
-}
-
-static void note_difference(const merging *at, const moved *one, const moved *other) {
-    refs_note(&at->combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s: differs between %s and %s, which have the same steps: keeping the first",
-              REFS_STR_ARG(refs_combine__text(at->combine, at->result->path)),
-              member_of(at, one)->name, member_of(at, other)->name);
 }
 
 /* Among equal chunks, the first reference by text is written, so that the result does not depend on
@@ -223,13 +217,9 @@ static refs_status take(merging *at, const moved *next, refs_error *err) {
         at->has_first = true;
         return REFS_OK;
     }
-    if (at->result->n_concat == at->combine->n_dims) return fail_twice(at, &at->first, next, err);
-    if (hold_the_same(at, &at->first, next)) {
-        if (is_preferred(at, next, &at->kept)) at->kept = *next;
-    } else if (!at->differs) {
-        at->differs = true;
-        note_difference(at, &at->first, next);
-    }
+    if (!refs_combine__is_shared(at->combine, at->result) || !hold_the_same(at, &at->first, next))
+        return fail_twice(at, &at->first, next, err);
+    if (is_preferred(at, next, &at->kept)) at->kept = *next;
     return REFS_OK;
 }
 

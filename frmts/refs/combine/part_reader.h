@@ -154,8 +154,8 @@ bool refs_part__is_in_unit(const refs_array_meta *meta, const char *unit);
 refs_status refs_part__request_small_values(refs_part_reader *in, const refs_array_meta *meta,
                                             refs_combine_array *array, refs_error *err);
 
-/** Takes digests of arrays without concat dimensions that are too large to keep their values, once
- * the dimensions that the part lacks are known. */
+/** Takes digests of arrays without concat dimensions that are too large to keep their values, and
+ * of those that several parts have, once the dimensions that the part lacks are known. */
 refs_status refs_part__take_other_digests(refs_part_reader *in, refs_error *err);
 
 /* -- entries.c ----------------------------------------------------------------------------------

@@ -182,15 +182,22 @@ static bool can_be_cut(const table *all, const recorded_file *file,
             array->digest == REFS_COMBINE_NONE && array->holes == NULL);
 }
 
-/* Whether other parts have all of the array, too, so that values are compared: small ones are;
- * those of an aggregation are in one file only. */
+static size_t n_concat_dims(const table *all) {
+    size_t n = 0;
+    for (size_t dim = 0; dim < all->n_dims; dim++) n += all->is_cut[dim];
+    return all->combine->n_dims > 0 ? all->combine->n_dims : n;
+}
+
+/* Whether other parts have the array, too, so that values are compared: those that lack a concat
+ * dimension are, and small ones that lack all. */
 static bool is_compared(const table *all, const refs_combine_entry *entry) {
     uint64_t n = entry->array.dtype.size;
-    for (size_t dim = 0; dim < entry->array.rank; dim++)
-        if (may_be_concat(all, entry->array.dims[dim]) ||
-            !refs_mul_u64(n, entry->array.shape[dim], &n))
-            return false;
-    return n <= REFS_COMBINE_MAX_COMPARED_BYTES;
+    size_t n_concat = 0;
+    for (size_t dim = 0; dim < entry->array.rank; dim++) {
+        n_concat += may_be_concat(all, entry->array.dims[dim]);
+        if (!refs_mul_u64(n, entry->array.shape[dim], &n)) n = UINT64_MAX;
+    }
+    return n_concat > 0 ? n_concat < n_concat_dims(all) : n <= REFS_COMBINE_MAX_COMPARED_BYTES;
 }
 
 static bool says_enough(const table *all, const recorded_file *file) {

@@ -395,9 +395,10 @@ static refs_status choose_loading(const refs_combine *combine, const refs_combin
         if (cut.array == NULL && cut_dim(combine, result, &at) != SIZE_MAX) cut = at;
     }
     result->is_thin = all_thin;
-    if (refs_combine__is_aggregated(combine)) result->is_loaded = all_thin && !*splits;
+    result->may_load = all_thin && !*splits;
+    result->is_loaded =
+        result->may_load && (wants || cut.array != NULL || refs_combine__is_aggregated(combine));
     if (refs_combine__is_aggregated(combine)) return REFS_OK;
-    result->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
     if (result->is_loaded || *splits || cut.array == NULL) return REFS_OK;
     if (!refs_combine__may_split(combine, result)) return fail_cut(combine, result, &cut, err);
     tell_cut(combine, result, cut.member, splits);
@@ -636,7 +637,7 @@ static refs_status tell_element(const refs_combine *combine, refs_combine_result
     return tell_difference(combine, result, at, &text, err);
 }
 
-static bool are_of_one_type(const refs_combine_array *one, const refs_combine_array *other) {
+bool refs_combine__are_of_one_type(const refs_combine_array *one, const refs_combine_array *other) {
     return refs_dtype_equal(&one->dtype, &other->dtype) && one->packing == other->packing &&
            one->units == other->units;
 }
@@ -712,7 +713,7 @@ static refs_status compare_digests(const refs_combine *combine, refs_combine_res
     const bool have_mine = mine->digest != REFS_COMBINE_NONE,
                have_theirs = theirs->digest != REFS_COMBINE_NONE;
     if (!have_mine && !have_theirs) return REFS_OK;
-    if (have_mine && have_theirs && are_of_one_type(mine, theirs))
+    if (have_mine && have_theirs && refs_combine__are_of_one_type(mine, theirs))
         return mine->digest == theirs->digest ? REFS_OK : tell_rows(combine, result, at, err);
     return compare_spots(combine, result, at, err);
 }
@@ -735,22 +736,34 @@ static bool have_one_value_beside_holes(const refs_combine *combine, const refs_
     return true;
 }
 
+bool refs_combine__is_shared(const refs_combine *combine, const refs_combine_result *result) {
+    return result->n_concat > 0 && result->n_concat < combine->n_dims;
+}
+
+bool refs_combine__have_one_extent(const refs_combine_result *result,
+                                   const refs_combine_member *one,
+                                   const refs_combine_member *other) {
+    for (size_t dim = 0; dim < result->rank; dim++) {
+        const size_t concat = result->concat[dim];
+        if (concat == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *x = &one->axes[concat], *y = &other->axes[concat];
+        if (x->n != y->n ||
+            (x->n > 0 && memcmp(x->position, y->position, x->n * sizeof *x->position) != 0))
+            return false;
+    }
+    return true;
+}
+
 bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combine_result *result,
                                    const refs_combine_member *one,
                                    const refs_combine_member *other) {
     const refs_combine_array *a = refs_combine__find(one, result->path),
                              *b = refs_combine__find(other, result->path);
-    if (a == NULL || b == NULL || !are_of_one_type(a, b)) return true;
+    if (a == NULL || b == NULL || !refs_combine__are_of_one_type(a, b)) return true;
     const bool have_values = a->values != REFS_COMBINE_NONE && b->values != REFS_COMBINE_NONE;
     if (!have_values && (a->digest == REFS_COMBINE_NONE || b->digest == REFS_COMBINE_NONE))
         return true;
-    for (size_t dim = 0; dim < result->rank; dim++) {
-        const size_t concat = result->concat[dim];
-        if (concat == REFS_COMBINE_MAX_DIMS) continue;
-        const refs_combine_axis *x = &one->axes[concat], *y = &other->axes[concat];
-        if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
-            return true;
-    }
+    if (!refs_combine__have_one_extent(result, one, other)) return true;
     return have_values ? have_one_value_beside_holes(combine, a, b) : a->digest == b->digest;
 }
 
@@ -804,7 +817,7 @@ static bool may_fill(const refs_combine *combine, const refs_combine_result *res
     const refs_combine_array *mine = result->like;
     return !is_shared_coordinate(result) && !is_coordinate(combine, result) &&
            mine->coordinate == REFS_COMBINE_COORDINATE_OTHER && !mine->is_v3 && !theirs->is_v3 &&
-           are_of_one_type(mine, theirs);
+           refs_combine__are_of_one_type(mine, theirs);
 }
 
 /* The differences between the values of two parts. */
@@ -1007,6 +1020,7 @@ refs_status refs_combine__result_make(refs_combine *combine, const refs_combine_
         if (result->n_concat == 0) REFS_TRY(compare_values(combine, result, &at, err));
     }
     REFS_TRY(choose_loading(combine, plan, result, &splits, err));
+    REFS_TRY(refs_combine__compare_shared(combine, plan, result, err));
     if (!refs_combine__is_of_fields(combine) ||
         (result->like->is_field && combine->numbers == NULL))
         REFS_TRY(refs_combine__fill_holes(combine, plan, result, &splits, err));

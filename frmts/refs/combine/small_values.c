@@ -264,11 +264,7 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
     if (refs_part__n_concat_dims(in, meta) > 0 || array->is_of_step) {
         array->is_thin =
             bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
-        if (array->is_thin) return refs_part__want_values(in, meta, false, err);
-        /* parts that differ along another dimension share it */
-        const bool is_shared =
-            refs_part__n_concat_dims(in, meta) < in->combine->n_dims && !array->gets_new;
-        return is_shared ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
+        return array->is_thin ? refs_part__want_values(in, meta, false, err) : REFS_OK;
     }
     const bool may_follow =
         array->is_time || array->bounded != REFS_COMBINE_NONE ||
@@ -286,24 +282,62 @@ refs_status refs_part__request_small_values(refs_part_reader *in, const refs_arr
     return is_place ? refs_part__take_digest(in, meta, array, err) : REFS_OK;
 }
 
-static bool has_new_dim(const refs_part_reader *in) {
-    for (size_t concat = 0; concat < in->combine->n_dims; concat++)
-        if (in->member->axes[concat].is_new) return true;
-    return false;
+/* The number of concat dimensions that an array of the part has in the result, except those of
+ * scalar times. */
+static size_t n_combined_dims(const refs_part_reader *in, const refs_array_meta *meta,
+                              const refs_combine_array *array) {
+    size_t n = refs_part__n_concat_dims(in, meta);
+    for (size_t concat = 0; array->gets_new && concat < in->combine->n_dims; concat++)
+        n += in->member->axes[concat].is_new;
+    return n;
+}
+
+/* Whether all values of a shared array are compared: of coordinates, and of small arrays, as long
+ * as there is memory for them. */
+static refs_status keeps_shared(refs_part_reader *in, const refs_array_meta *meta,
+                                const refs_combine_array *array, bool *keeps, refs_error *err) {
+    const bool is_place = array->is_grid || array->is_auxiliary;
+    uint64_t bytes = 0, stored = 0;
+    *keeps = array->digest != REFS_COMBINE_NONE && refs_combine__value_bytes(meta, &bytes) &&
+             bytes <= (is_place ? REFS_COMBINE_MAX_GRID_BYTES : REFS_COMBINE_MAX_COMPARED_BYTES);
+    if (!*keeps) return REFS_OK;
+    REFS_TRY(refs_part__stored_bytes(in, meta, array, &stored, err));
+    REFS_LOCKED(&in->combine->lock);
+    *keeps = bytes / REFS_COMBINE_EMPTY_FOR_EACH < stored &&
+             in->combine->shared_bytes + bytes <= REFS_COMBINE_MAX_SHARED_BYTES;
+    if (*keeps) in->combine->shared_bytes += bytes;
+    return REFS_OK;
+}
+
+/* Parts that differ along another dimension share the array. */
+static refs_status take_shared(refs_part_reader *in, const refs_array_meta *meta, size_t number,
+                               refs_error *err) {
+    refs_combine_array *array = &in->member->arrays[number];
+    bool keeps;
+    if (refs_part__cuts_of(in) == NULL) REFS_TRY(refs_part__take_digest(in, meta, array, err));
+    REFS_TRY(keeps_shared(in, meta, array, &keeps, err));
+    if (!keeps) return REFS_OK;
+    REFS_GROW(in->values, in->value_capacity, in->n_values, err);
+    in->values[in->n_values++] = (wanted_values){meta, number, true};
+    return REFS_OK;
 }
 
 refs_status refs_part__take_other_digests(refs_part_reader *in, refs_error *err) {
-    const bool has_new = has_new_dim(in);
-    if (refs_part__cuts_of(in) != NULL) return REFS_OK;
+    in->n_values = 0; /* those so far are loaded */
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         refs_combine_array *array = &in->member->arrays[i];
         uint64_t bytes;
-        if (array->number == REFS_COMBINE_NONE || (has_new && array->gets_new)) continue;
+        if (array->number == REFS_COMBINE_NONE || array->values != REFS_COMBINE_NONE ||
+            array->digest != REFS_COMBINE_NONE)
+            continue;
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, array->number);
-        if (refs_part__n_concat_dims(in, meta) == 0 && refs_combine__value_bytes(meta, &bytes) &&
-            bytes > REFS_COMBINE_MAX_COMPARED_BYTES && array->values == REFS_COMBINE_NONE &&
-            array->digest == REFS_COMBINE_NONE)
+        const size_t n = n_combined_dims(in, meta, array);
+        if (!refs_combine__value_bytes(meta, &bytes) || array->is_piece) continue;
+        if (n > 0 && n < in->combine->n_dims)
+            REFS_TRY(take_shared(in, meta, i, err));
+        else if (n == 0 && bytes > REFS_COMBINE_MAX_COMPARED_BYTES &&
+                 refs_part__cuts_of(in) == NULL)
             REFS_TRY(refs_part__take_digest(in, meta, array, err));
     }
-    return REFS_OK;
+    return refs_part__load_values(in, err);
 }

@@ -243,15 +243,10 @@ static refs_status check_once(const refs_combine *combine, const refs_combine_re
     if (cells->second == 0) return REFS_OK;
     const refs_combine_member *const members[2] = {owner_of(split, cells->twice)->member,
                                                    cells->pieces[cells->second - 1].member};
-    if (result->n_concat < combine->n_dims) {
-        if (!refs_combine__have_one_digest(combine, result, members[0], members[1]))
-            refs_note(
-                &combine->options.notes, REFS_NOTE_WARNING,
-                "%.*s: differs between %s and %s, which have the same steps: keeping the first",
-                REFS_STR_ARG(refs_combine__text(combine, result->path)), members[0]->name,
-                members[1]->name);
+    if (refs_combine__is_shared(combine, result) &&
+        (result->is_compared ||
+         refs_combine__have_one_digest(combine, result, members[0], members[1])))
         return REFS_OK;
-    }
     for (size_t i = cells->n_concat, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
         index[split->dim[i]] = cells->cuts[i].at[cell % (cells->cuts[i].n - 1)];
     return refs_combine__fail_twice(combine, result, index, members, err);

@@ -48,9 +48,11 @@ typedef struct gathered {
     const refs_combine_result *result;
     bool is_place; /* it is a coordinate of other arrays */
     uint8_t *values,
-        *taken; /* flags of elements that are set; NULL: equal where several parts have them */
+        *taken;    /* flags of elements that are set; NULL: equal where several parts have them */
+    bool may_fill; /* parts have values for elements that are missing in others; … */
+    bool *fills;   /* … set if so */
     bool
-        *differs; /* set where parts have different values for one element; or NULL: not compared */
+        *differs; /* of an array without concat dimensions: set where parts have different values */
     const uint8_t *fill; /* fill value; or NULL */
     refs_intern *texts;  /* strings of variable length: elements are their numbers */
     refs_values timing;  /* times compare by instant */
@@ -80,22 +82,27 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_place there = {&combine->members[i],
                                           refs_combine__find(&combine->members[i], result->path)};
-        if (there.array != NULL && there.member != at->member && has_place(result, &there, index))
+        const bool is_better =
+            there.member->role == REFS_COMBINE_IS_FRAGMENT || other == at->member;
+        if (there.array != NULL && is_better && there.member != at->member &&
+            has_place(result, &there, index))
             other = there.member;
     }
-    refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     const char *const names[2] = {at->member->name, other->name};
     const refs_combine_member *const members[2] = {at->member, other};
+    if (refs_combine__is_shared(combine, result))
+        return refs_combine__fail_twice(combine, result, index, members, err);
+    refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     const refs_combine_array *dim = refs_combine__find_other_dim(combine, members);
-    if (status == REFS_OK && to->differs != NULL && refs_combine__places_fields(combine, at)) {
+    const bool is_in_all = result->n_concat < combine->n_dims; /* it has no concat dimension */
+    if (status == REFS_OK && is_in_all && refs_combine__places_fields(combine, at)) {
         status = refs_combine__fail_apart(combine, result->like, names, refs_buf_text(&text), err);
-    } else if (status == REFS_OK && to->differs != NULL) {
+    } else if (status == REFS_OK && is_in_all) {
+        if (!*to->differs)
+            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: differs between %s and %s: keeping the first",
+                      REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1]);
         *to->differs = true;
-        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: differs between %s and %s%s%.*s: keeping the first",
-                  REFS_STR_ARG(refs_combine__text(combine, result->path)), at->member->name,
-                  other->name, text.size > 0 ? " at " : "", (int)text.size,
-                  (const char *)text.data);
     } else if (status == REFS_OK && dim != NULL)
         status = refs_combine__fail_apart(combine, dim, names, refs_buf_text(&text), err);
     else if (status == REFS_OK)
@@ -182,8 +189,8 @@ static const uint8_t *find_hole_value(const gathered *to, const refs_combine_pla
  * value for it wins. */
 static bool yields(const gathered *to, const refs_combine_place *at, uint64_t element) {
     const refs_str missing = refs_combine__text(to->combine, at->array->missing);
-    return to->differs != NULL && at->member->role == REFS_COMBINE_IS_FRAGMENT &&
-           element < missing.size && missing.data[element] != 0;
+    return to->may_fill && at->member->role == REFS_COMBINE_IS_FRAGMENT && element < missing.size &&
+           missing.data[element] != 0;
 }
 
 /* Copies the elements of a member, except those in holes, to their indices in the result. */
@@ -218,7 +225,6 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
         }
         const bool is_hole = is_nowhere || refs_combine__is_masked(holes, steps) ||
                              (fill != NULL && is_element(fill, to_size, moved, size));
-        const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
         const bool is_missing = !is_hole && yields(to, at, i % n_own);
         const bool is_overruled = is_missing && (taken == A_PART || taken == ONLY_TOLD);
@@ -226,10 +232,13 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
             !is_overruled && (taken == A_PART || taken == ONLY_TOLD) &&
             !is_element(to->values + place * to_size, to_size, moved, size) &&
             !is_one_time(to, to->values + place * to_size, (elements){moved, size});
-        if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
+        if (is_other && taken == A_PART) REFS_TRY(fail_twice(to, at, places, err));
+        if (is_overruled || (!is_missing && taken == MISSING_IN_PARTS)) *to->fills = true;
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
             !is_close(&result->dtype, to->values + place * to_size, moved))
-            return fail_unlike(to, at, place, moved, err);
+            return refs_combine__is_shared(to->combine, result)
+                       ? fail_twice(to, at, places, err)
+                       : fail_unlike(to, at, place, moved, err);
         if (!is_hole && !is_overruled && to->taken != NULL)
             to->taken[place] = is_missing ? MISSING_IN_PARTS : is_part ? A_PART : ONLY_TOLD;
         if (is_hole && !is_nowhere && !is_part && to->taken != NULL)
@@ -631,6 +640,16 @@ refs_status refs_combine__rebase_bounds(refs_combine *combine, const refs_combin
     return status;
 }
 
+/* Whether an array of two parts is the same, with the same steps. Bounds may have other units. */
+static bool are_equal(const refs_combine_result *result, const refs_combine_member *one,
+                      const refs_combine_member *other) {
+    const refs_combine_array *a = refs_combine__find(one, result->path),
+                             *b = refs_combine__find(other, result->path);
+    return a->values == b->values && a->document == b->document && a->attributes == b->attributes &&
+           a->bounded == REFS_COMBINE_NONE && a->holes == NULL && b->holes == NULL &&
+           refs_combine__have_one_extent(result, one, other);
+}
+
 /* Copies all values, from the last part to the first, so that the first part wins if several have
  * an element. Values that only a master or a manifest has come before. */
 static refs_status gather_all(refs_combine *combine, const refs_combine_plan *plan,
@@ -640,11 +659,21 @@ static refs_status gather_all(refs_combine *combine, const refs_combine_plan *pl
         const refs_combine_place at = {member, refs_combine__find(member, to->result->path)};
         if (at.array != NULL) REFS_TRY(gather_one(combine, to, &at, units, err));
     }
+    const bool is_shared = refs_combine__is_shared(combine, to->result);
+    /* the last part with each text as its values */
+    REFS_SCOPED const refs_combine_member **seen =
+        refs_calloc(is_shared ? combine->strings.count : 1, sizeof *seen);
+    if (seen == NULL) return refs_fail_nomem(err);
     for (size_t i = combine->n_members; i-- > 0;) {
         const refs_combine_member *member = &combine->members[plan->order[i]];
         const refs_combine_place at = {member, refs_combine__find(member, to->result->path)};
-        if (at.array != NULL && member->role == REFS_COMBINE_IS_FRAGMENT)
-            REFS_TRY(gather_one(combine, to, &at, units, err));
+        if (at.array == NULL || member->role != REFS_COMBINE_IS_FRAGMENT) continue;
+        if (is_shared && at.array->values != REFS_COMBINE_NONE) {
+            const refs_combine_member *before = seen[at.array->values];
+            seen[at.array->values] = member;
+            if (before != NULL && are_equal(to->result, before, member)) continue;
+        }
+        REFS_TRY(gather_one(combine, to, &at, units, err));
     }
     return REFS_OK;
 }
@@ -722,7 +751,7 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
     const bool is_coordinate =
         refs_combine__is_coordinate(combine, &combine->members[result->first], result->like);
     const size_t n = result->dtype.size > 0 ? result->values.size / result->dtype.size : 0;
-    bool differs = result->has_warned_of_values;
+    bool differs = result->has_warned_of_values, fills = false;
     uint8_t fill[16];
     const bool is_checked = !is_coordinate || combine->numbers != NULL;
     const bool are_texts = result->like->are_texts;
@@ -732,7 +761,9 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
                    (is_coordinate || result->like->is_grid) && !are_texts,
                    result->values.data,
                    is_checked ? refs_calloc(n + 1, 1) : NULL,
-                   result->n_concat < combine->n_dims ? &differs : NULL,
+                   result->n_concat < combine->n_dims && (result->is_loaded || result->may_load),
+                   &fills,
+                   &differs,
                    find_fill(result, fill) ? fill : NULL,
                    are_texts ? &texts : NULL,
                    {.dtype = &result->dtype, .unpacking = {.scale = 1}}};
@@ -740,10 +771,41 @@ refs_status refs_combine__gather(refs_combine *combine, const refs_combine_plan 
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     refs_status status = are_texts ? number_fill(combine, result->like, &texts, err) : REFS_OK;
     if (status == REFS_OK) status = gather_all(combine, plan, &to, &units, err);
-    if (status == REFS_OK && is_checked && refs_combine__is_of_fields(combine))
+    if (status == REFS_OK && is_checked && result->is_loaded && refs_combine__is_of_fields(combine))
         status = fill_rest(combine, result, &to, n, err);
     if (status == REFS_OK && are_texts) status = replace_by_texts(&texts, &result->values, err);
+    result->is_loaded = result->is_loaded || (result->may_load && fills);
     refs_intern_clear(&texts);
     refs_free(to.taken);
     return status;
+}
+
+/* Whether the values of all parts are known, in types and packings that can be compared, and there
+ * is memory for them. */
+static bool are_known(const refs_combine *combine, const refs_combine_result *result) {
+    const refs_combine_array *like = result->like;
+    uint64_t total = like->are_texts ? sizeof(uint32_t) : like->dtype.size;
+    for (size_t dim = 0; dim < result->rank; dim++)
+        if (!refs_mul_u64(total, result->shape[dim], &total)) return false;
+    if (total > REFS_COMBINE_MAX_SHARED_BYTES) return false;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_array *array = refs_combine__find(&combine->members[i], result->path);
+        if (array == NULL) continue;
+        if (array->values == REFS_COMBINE_NONE || array->is_piece || array->is_v3 ||
+            array->are_texts != like->are_texts || refs_combine__has_unknown_holes(array) ||
+            !(result->may_load || refs_combine__are_of_one_type(array, like)))
+            return false;
+    }
+    return true;
+}
+
+refs_status refs_combine__compare_shared(refs_combine *combine, const refs_combine_plan *plan,
+                                         refs_combine_result *result, refs_error *err) {
+    if (!refs_combine__is_shared(combine, result) || result->is_loaded ||
+        !are_known(combine, result))
+        return REFS_OK;
+    result->is_compared = true;
+    REFS_TRY(refs_combine__gather(combine, plan, result, err));
+    refs_buf_clear(&result->values);
+    return REFS_OK;
 }
