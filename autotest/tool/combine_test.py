@@ -2431,6 +2431,53 @@ class SharedByTiles(InFolder):
                     self.assertEqual(read(output, "t")[:, :, 0].tolist(), [[0, 0, 2, 2], [10, 10, 12, 12]])
 
 
+    def forecast(self, number, run_time, steps, is_axis, first=0):
+        with netCDF4.Dataset(f"{number}.nc", "w") as file:
+            axes = {"run": [run_time], "step": steps, "x": [0, 1]}
+            for dim in ("run", "step", "x")[not is_axis:]:
+                file.createDimension(dim, len(axes[dim]))
+            for path, dims, values, more in (
+                    ("run", ("run",)[:is_axis], run_time, {"units": "hours since 2020-01-01", "standard_name": "forecast_reference_time"}),
+                    ("step", ("step",), steps, {"units": "hours", "standard_name": "forecast_period"}),
+                    ("valid", ("step",), np.array(steps) + first, {"units": "hours since 2020-01-01", "standard_name": "time", "bounds": "vb"})):
+                variable = file.createVariable(path, "f8", dims)
+                variable[...] = values
+                variable.setncatts(more)
+            file.createDimension("bnds", 2)
+            file.createVariable("vb", "f8", ("step", "bnds"))[...] = np.array(steps)[:, None] + first + np.array([-1, 0])
+            field = file.createVariable("t", "f4", ("run", "step", "x")[not is_axis:])
+            field.coordinates = "run valid"
+            field[...] = run_time
+        return f"{number}.nc"
+
+    def test_gets_the_dimension_if_it_is_a_time(self):
+        """As in xarray.combine_nested: the valid times of a forecast follow from the run, too."""
+        along = ("-q", "--along", "run", "--along", "step")
+        for is_axis in (False, True):
+            a, b, c, d = (self.forecast(number, run_time, steps, is_axis, run_time)
+                          for number, (run_time, steps) in enumerate(itertools.product((0, 6), ([0, 3], [6, 9]))))
+            valid = np.array([[0], [6]]) + np.array([0, 3, 6, 9])
+            run("index", a, b, c, d, *along, "-o", "all.json")
+            for groups in ([a, d], [b, c]), ([a, b], [c, d]), ([a, c], [b, d]), ([a, b, d], [c]):
+                for i, group in enumerate(groups):
+                    run("index", *group, *along, "-o", f"group{i}.json")
+                run("combine", "group0.json", "group1.json", *along, "-o", "groups.json")
+                with self.subTest(is_axis=is_axis, groups=groups), open("all.json", "rb") as one, open("groups.json", "rb") as other:
+                    self.assertEqual(one.read(), other.read())
+            for output, append in itertools.product(self.OUTPUTS, (False, True)):
+                with self.subTest(is_axis=is_axis, output=output, append=append):
+                    self.ALONG = along
+                    self.make(output, *((a, d) if append else (a, b, c, d)))
+                    for name in (c, b) if append else ():
+                        run("append", output, name, *along)
+                    np.testing.assert_array_equal(read(output, "valid"), valid)
+                    np.testing.assert_array_equal(read(output, "vb"), valid[:, :, None] + [-1, 0])
+        for number, (run_time, steps) in enumerate(itertools.product((0, 6), ([0, 3], [6, 9]))):
+            self.forecast(number, run_time, steps, True)
+        run("index", a, b, c, d, *along, "-o", "same.json")
+        self.assertEqual(read("same.json", "valid").tolist(), [0, 3, 6, 9])
+
+
 class Bounds(InFolder):
     """Times in several units have bounds that state none, with or without missing values."""
 

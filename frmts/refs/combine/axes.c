@@ -141,8 +141,7 @@ void refs_combine__widen_steps(const refs_combine *combine, const refs_intern *s
         const refs_combine_array *coordinate = refs_combine__bounded_by(member, array);
         array->gets_new =
             array->gets_new || is_of_step(combine, member, array) ||
-            (is_one && coordinate->is_time && is_along_others(combine, strings, coordinate) &&
-             (array == coordinate || coordinate->rank == 0));
+            (is_one && coordinate->is_time && is_along_others(combine, strings, coordinate));
     }
 }
 

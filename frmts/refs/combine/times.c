@@ -17,12 +17,29 @@ static bool counts_time(const refs_combine *combine, size_t first, size_t concat
             refs_cf_compare_units(&units, &seconds) != REFS_CF_CONVERSION_UNKNOWN);
 }
 
-static bool is_along_time(const refs_combine *combine, const refs_combine_array *array) {
+/* Below, sets of concat dimensions are the bits of a byte. */
+static_assert(REFS_COMBINE_MAX_DIMS <= 8, "each is a bit of a byte");
+
+/* The concat dimensions that count times. */
+static uint8_t times_of(const refs_combine *combine) {
+    uint8_t found = 0;
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
+        found |= (uint8_t)(combine->counts_time[concat] << concat);
+    return found;
+}
+
+/* The concat dimensions that an array has. */
+static uint8_t own_dims(const refs_combine *combine, const refs_combine_array *array) {
+    uint8_t found = 0;
     for (size_t dim = 0; dim < array->rank; dim++) {
         const size_t concat = refs_combine__concat_dim_of(combine, array, dim);
-        if (concat < REFS_COMBINE_MAX_DIMS && combine->counts_time[concat]) return true;
+        if (concat < REFS_COMBINE_MAX_DIMS) found |= (uint8_t)(1U << concat);
     }
-    return false;
+    return found;
+}
+
+static bool is_along_time(const refs_combine *combine, const refs_combine_array *array) {
+    return (own_dims(combine, array) & times_of(combine)) != 0;
 }
 
 static bool gets_time(const refs_combine *combine, const refs_combine_place *at) {
@@ -32,9 +49,7 @@ static bool gets_time(const refs_combine *combine, const refs_combine_place *at)
 }
 
 static bool has_concat_dim(const refs_combine *combine, const refs_combine_array *array) {
-    for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_combine__concat_dim_of(combine, array, dim) < REFS_COMBINE_MAX_DIMS) return true;
-    return false;
+    return own_dims(combine, array) != 0;
 }
 
 /* Whether a time follows from a dimension: a lead time follows from valid times, and varies along
@@ -101,14 +116,17 @@ static refs_status varies(const refs_combine *combine, uint32_t path, bool *does
     return REFS_OK;
 }
 
-/* Below, sets of concat dimensions are the bits of a byte. */
-static_assert(REFS_COMBINE_MAX_DIMS <= 8, "each is a bit of a byte");
-
 static uint8_t new_axes(const refs_combine *combine, const refs_combine_member *member) {
     uint8_t found = 0;
     for (size_t concat = 0; concat < combine->n_dims; concat++)
         found |= (uint8_t)(member->axes[concat].is_new << concat);
     return found;
+}
+
+/* The concat dimensions that an array has in the result if it is not repeated. */
+static uint8_t all_dims(const refs_combine *combine, const refs_combine_member *member,
+                        const refs_combine_array *array) {
+    return own_dims(combine, array) | (uint8_t)(array->gets_new ? new_axes(combine, member) : 0);
 }
 
 /* The concat dimensions that scalars of a path get in some part. */
@@ -123,16 +141,6 @@ static uint8_t gained(const refs_combine *combine, uint32_t path) {
     return found;
 }
 
-/* The concat dimensions that an array lacks. */
-static uint8_t lacked(const refs_combine *combine, const refs_combine_array *array) {
-    uint8_t found = (uint8_t)((1U << combine->n_dims) - 1);
-    for (size_t dim = 0; dim < array->rank; dim++) {
-        const size_t concat = refs_combine__concat_dim_of(combine, array, dim);
-        if (concat < REFS_COMBINE_MAX_DIMS) found &= (uint8_t) ~(1U << concat);
-    }
-    return found;
-}
-
 /* Whether a time has only concat dimensions. */
 static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++)
@@ -141,36 +149,138 @@ static bool is_along_dims(const refs_combine *combine, const refs_combine_array 
            array->values != REFS_COMBINE_NONE;
 }
 
+/* -- times along some of the concat dimensions ------------------------------------------------- */
+
+/* An element of a time. */
+typedef struct time_element {
+    const refs_combine_array *array; /* or NULL */
+    uint64_t i;
+} time_element;
+
+/* The times of a path, which have some concat dimensions. */
+typedef struct along_times {
+    const refs_combine *combine;
+    const refs_combine_plan *plan;
+    uint32_t path;
+    uint8_t had, lacked; /* dimensions that some part has; those that count times and none has */
+    uint64_t n;          /* indices of the former, and the first element for each */
+    time_element *first;
+} along_times;
+
+static refs_values value_of(const refs_combine *combine, const time_element *of) {
+    const size_t size = of->array->dtype.size, i = (size_t)of->i;
+    refs_values value = refs_combine__coordinates_of(combine, of->array);
+    value.bytes = refs_str_part(value.bytes, i * size, (i + 1) * size);
+    value.missing = refs_str_part(refs_combine__text(combine, of->array->missing), i, i + 1);
+    return value;
+}
+
+/* Whether a part has another value than an earlier one at a step. */
+static bool differs(const along_times *all, const refs_combine_place *at) {
+    uint64_t total = 1;
+    for (size_t dim = 0; dim < at->array->rank; dim++) total *= at->array->shape[dim];
+    for (uint64_t i = 0; i < total; i++) {
+        uint64_t place = 0, stride = 1, rest = i;
+        bool is_nowhere = false;
+        for (size_t dim = at->array->rank; dim-- > 0; rest /= at->array->shape[dim]) {
+            const size_t concat = refs_combine__concat_dim_of(all->combine, at->array, dim);
+            const uint64_t step = at->member->axes[concat].position[rest % at->array->shape[dim]];
+            is_nowhere = is_nowhere || step == REFS_COMBINE_NOWHERE;
+            place += step * stride;
+            stride *= all->plan->concat_dims[concat].n;
+        }
+        if (is_nowhere) continue;
+        const time_element found = {at->array, i};
+        if (all->first[place].array == NULL) all->first[place] = found;
+        const refs_values one = value_of(all->combine, &all->first[place]),
+                          other = value_of(all->combine, &found);
+        if (refs_combine__first_difference(&one, &other) != UINT64_MAX) return true;
+    }
+    return false;
+}
+
+/* Whether no part has some index of the dimensions: times may differ there. */
+static refs_status lacks_some(const along_times *all, bool *lacks, refs_error *err) {
+    refs_combine_cells cells = {.combine = all->combine};
+    for (size_t concat = 0; concat < all->combine->n_dims; concat++)
+        if (((all->had | all->lacked) >> concat & 1) != 0) cells.concat[cells.n_concat++] = concat;
+    const refs_status status = refs_combine__cells_open(&cells, all->plan, all->path, err);
+    *lacks = cells.n_missing > 0 || cells.covered == NULL;
+    refs_combine__cells_clear(&cells);
+    return status;
+}
+
+/* Sets `had`, `lacked` and `n`; nothing is lacked if the times have other dimensions, too. */
+static void find_dims(along_times *all) {
+    const refs_combine *combine = all->combine;
+    bool is_along = true;
+    all->n = 1;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        const refs_combine_array *array = refs_combine__find(member, all->path);
+        if (array == NULL || !has_concat_dim(combine, array)) continue;
+        is_along = is_along && is_along_dims(combine, array);
+        all->had |= all_dims(combine, member, array);
+    }
+    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+        const uint64_t n = all->plan->concat_dims[concat].n;
+        const bool has_it = (all->had >> concat & 1) != 0;
+        if (has_it && !refs_mul_u64(all->n, n, &all->n)) all->n = UINT64_MAX;
+        if (!has_it && n > 1) all->lacked |= (uint8_t)(1U << concat);
+    }
+    all->lacked &= times_of(combine);
+    if (!is_along) all->had = all->lacked = 0;
+}
+
+/* Finds the dimensions that times along some concat dimensions get: those that other parts have,
+ * and those that count times if values differ for one step, or may differ. */
+static refs_status get_along(const refs_combine *combine, const refs_combine_plan *plan,
+                             uint32_t path, uint8_t *along, refs_error *err) {
+    along_times all = {.combine = combine, .plan = plan, .path = path};
+    bool does;
+    find_dims(&all);
+    *along = all.had;
+    if (all.had == 0 || all.lacked == 0 || all.n > REFS_COMBINE_MAX_STEPS) return REFS_OK;
+    REFS_TRY(lacks_some(&all, &does, err));
+    REFS_SCOPED time_element *first = refs_calloc((size_t)all.n, sizeof *first);
+    if (first == NULL) return refs_fail_nomem(err);
+    all.first = first;
+    for (size_t i = 0; i < combine->n_members && !does; i++) {
+        const refs_combine_place at = {&combine->members[i],
+                                       refs_combine__find(&combine->members[i], path)};
+        does = at.array != NULL && has_concat_dim(combine, at.array) && differs(&all, &at);
+    }
+    if (does) *along |= all.lacked;
+    return REFS_OK;
+}
+
 /* Sets the dimensions along which times are repeated. Scalars get each concat dimension that they
  * get in some part, and all that count times: members share a time, which is repeated for each when
- * the next run is added. Times along concat dimensions get those of the scalars that they lack. */
-static void repeat(const refs_combine *combine, uint32_t path) {
+ * the next run is added. Times along concat dimensions get those of the scalars that they lack, and
+ * `along`. */
+static void repeat(const refs_combine *combine, uint32_t path, uint8_t along) {
     const uint8_t others = gained(combine, path);
-    uint8_t times = 0;
-    for (size_t concat = 0; concat < combine->n_dims; concat++)
-        times |= (uint8_t)(combine->counts_time[concat] << concat);
     for (size_t i = 0; i < combine->n_members; i++) {
         const refs_combine_member *member = &combine->members[i];
         refs_combine_array *array = refs_combine__find(member, path);
         if (array != NULL && !has_concat_dim(combine, array))
-            array->repeats = times | others;
+            array->repeats = times_of(combine) | others;
         else if (array != NULL && is_along_dims(combine, array))
-            array->repeats = others & lacked(combine, array);
+            array->repeats = (uint8_t)((others | along) & ~all_dims(combine, member, array));
     }
 }
 
 refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine_plan *plan,
                                        refs_error *err) {
-    bool does = false;
-    for (size_t concat = 0; concat < combine->n_dims; concat++) {
+    for (size_t concat = 0; concat < combine->n_dims; concat++)
         combine->counts_time[concat] =
             counts_time(combine, plan->concat_dims[concat].first, concat);
-        does = does || combine->counts_time[concat];
-    }
-    for (size_t i = 0; does && i < plan->n_paths; i++) {
+    for (size_t i = 0; times_of(combine) != 0 && i < plan->n_paths; i++) {
         bool is_to_repeat;
+        uint8_t along;
         REFS_TRY(varies(combine, plan->paths[i], &is_to_repeat, err));
-        if (is_to_repeat) repeat(combine, plan->paths[i]);
+        REFS_TRY(get_along(combine, plan, plan->paths[i], &along, err));
+        if (is_to_repeat) repeat(combine, plan->paths[i], along);
     }
     return REFS_OK;
 }
