@@ -2431,6 +2431,22 @@ class SharedByTiles(InFolder):
                     self.assertEqual(read(output, "t")[:, :, 0].tolist(), [[0, 0, 2, 2], [10, 10, 12, 12]])
 
 
+    def test_is_an_error_in_any_tile_of_an_aggregation(self):
+        """Values of the mask are too many to be kept; those of few have another type in the next time."""
+        def tile(time, y, dtype, width, value=1):
+            name = self.tile(time, y, 3)
+            with netCDF4.Dataset(name, "a") as file:
+                file.createDimension("wide", width)
+                file.createVariable("mask", dtype, ("y", "wide"))[...] = value
+            return name
+
+        for width, types in ((20000, ("f4", "i4", "f4", "i4")), (100, ("f4", "f4", "f8", "f8"))):
+            for value in (1, 2):
+                names = [tile(time, y, dtype, width, value if time and y else 1) for (time, y), dtype in zip(itertools.product((0, 1), (0, 2)), types)]
+                said = self.make("o.json", *names, status=int(value == 2))
+                self.assertIn("it becomes an aggregation", said)
+                self.assertEqual("mask: differs between 0_2.nc and 1_2.nc" in said, value == 2, said)
+
     def forecast(self, number, run_time, steps, is_axis, first=0):
         with netCDF4.Dataset(f"{number}.nc", "w") as file:
             axes = {"run": [run_time], "step": steps, "x": [0, 1]}

@@ -759,11 +759,13 @@ bool refs_combine__have_one_digest(const refs_combine *combine, const refs_combi
                                    const refs_combine_member *other) {
     const refs_combine_array *a = refs_combine__find(one, result->path),
                              *b = refs_combine__find(other, result->path);
-    if (a == NULL || b == NULL || !refs_combine__are_of_one_type(a, b)) return true;
+    if (a == NULL || b == NULL || !refs_combine__have_one_extent(result, one, other)) return true;
     const bool have_values = a->values != REFS_COMBINE_NONE && b->values != REFS_COMBINE_NONE;
+    if (!refs_combine__are_of_one_type(a, b))
+        return !have_values || !refs_dtype_is_numeric(&a->dtype) ||
+               !refs_dtype_is_numeric(&b->dtype) || refs_combine__have_one_value(combine, a, b);
     if (!have_values && (a->digest == REFS_COMBINE_NONE || b->digest == REFS_COMBINE_NONE))
         return true;
-    if (!refs_combine__have_one_extent(result, one, other)) return true;
     return have_values ? have_one_value_beside_holes(combine, a, b) : a->digest == b->digest;
 }
 

@@ -234,6 +234,36 @@ static refs_status make_grid(const refs_combine *combine, refs_combine_result *r
 
 /* -- properties of parts ----------------------------------------------------------------------- */
 
+/* Compares each piece of a shared array with the one that has its first cell in the result. */
+static refs_status compare_owners(const refs_combine *combine, const refs_combine_result *result,
+                                  refs_error *err) {
+    const refs_combine_split *split = result->split;
+    const refs_combine_cells *cells = &split->cells;
+    for (size_t k = 0; k < cells->n_pieces && !result->is_compared; k++) {
+        const refs_combine_place *piece = &cells->pieces[k];
+        size_t cell[REFS_COMBINE_MAX_DIMS];
+        uint64_t index[REFS_MAX_RANK] = {0};
+        bool is_empty = false;
+        for (size_t i = 0; i < cells->n_concat; i++) {
+            const refs_combine_steps steps =
+                refs_combine__steps_of(combine, piece, cells->concat[i]);
+            is_empty = is_empty || steps.begin == steps.end;
+            if (is_empty) break;
+            const uint64_t at = piece->member->axes[cells->concat[i]].position[steps.begin];
+            cell[i] = refs_combine__cell_at(&cells->cuts[i], at);
+            index[split->dim[i]] = at;
+        }
+        if (is_empty) continue;
+        const refs_combine_place *owner = owner_of(split, refs_combine__cell_number(cells, cell));
+        if (owner == NULL ||
+            refs_combine__have_one_digest(combine, result, owner->member, piece->member))
+            continue;
+        const refs_combine_member *const members[2] = {owner->member, piece->member};
+        return refs_combine__fail_twice(combine, result, index, members, err);
+    }
+    return REFS_OK;
+}
+
 /* Fails if two parts have the same cell of an array with all concat dimensions. */
 static refs_status check_once(const refs_combine *combine, const refs_combine_result *result,
                               refs_error *err) {
@@ -243,10 +273,7 @@ static refs_status check_once(const refs_combine *combine, const refs_combine_re
     if (cells->second == 0) return REFS_OK;
     const refs_combine_member *const members[2] = {owner_of(split, cells->twice)->member,
                                                    cells->pieces[cells->second - 1].member};
-    if (refs_combine__is_shared(combine, result) &&
-        (result->is_compared ||
-         refs_combine__have_one_digest(combine, result, members[0], members[1])))
-        return REFS_OK;
+    if (refs_combine__is_shared(combine, result)) return compare_owners(combine, result, err);
     for (size_t i = cells->n_concat, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
         index[split->dim[i]] = cells->cuts[i].at[cell % (cells->cuts[i].n - 1)];
     return refs_combine__fail_twice(combine, result, index, members, err);

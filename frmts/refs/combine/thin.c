@@ -801,7 +801,8 @@ static bool are_known(const refs_combine *combine, const refs_combine_result *re
 
 refs_status refs_combine__compare_shared(refs_combine *combine, const refs_combine_plan *plan,
                                          refs_combine_result *result, refs_error *err) {
-    if (!refs_combine__is_shared(combine, result) || result->is_loaded ||
+    /* fields are compared once they have places */
+    if (!refs_combine__is_shared(combine, result) || result->is_loaded || result->like->is_field ||
         !are_known(combine, result))
         return REFS_OK;
     result->is_compared = true;
