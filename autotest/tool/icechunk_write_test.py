@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -689,12 +690,14 @@ class Parts(Steps):
                 file.write(b"\x1f\x8b")
             with zipfile.ZipFile(f"parts/{name}.json.zip", "w") as archive:
                 archive.write("parts/0.json")
+            with tarfile.open(f"parts/{name}.tar", "w") as archive:
+                archive.add("parts/0.json")
         os.mkdir("parts/2020")
         os.symlink("2020", "parts/latest")
         said = run("combine", "parts", "-o", "all.json")
         self.assertNotIn("latest", said)
         for name, reason in (("a", "a link to a folder: add its target"), ("a.nc", "a device"), ("a.nc.gz", "compressed, and"),
-                             ("a.json.zip", "a ZIP archive")):
+                             ("a.json.zip", "a ZIP archive"), ("a.tar", "a TAR archive: unpack it")):
             self.assertIn(f"refs: warning: parts/{name} and 1 more: skipped: {reason}", said)
         self.check("all.json", range(4))
 

@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -743,6 +744,22 @@ class WithoutASet(Folder):
             with self.subTest(name=name):
                 self.assertIn(said, run("append", name, "d/1.nc", status=1))
         self.assertEqual({name: content(name) for name in glob.glob("**", recursive=True) if os.path.isfile(name)}, before)
+
+    def test_tar_archives_are_no_data_files(self):
+        """The first member begins where HDF5 looks for a signature."""
+        for kind in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+            name = f"{kind}.tar"  # GDAL keeps the list of members of a name
+            with tarfile.open(name, "w", format=kind) as archive:
+                archive.add("d/0.nc")
+                archive.add("d/1.nc")
+            shutil.copy(name, "d/two.nc")
+            for command in (("index", name, "-o", "o.json"), ("index", "d/0.nc", name, "-o", "o.json"), ("index", "d", "-o", "o.json"),
+                            ("check", name), ("ls", "d/two.nc")):
+                with self.subTest(kind=kind, command=command):
+                    self.assertIn(name if name in command else "d/two.nc", said := run(*command, status=1))
+                    self.assertIn(": expected a data file or a reference set, found a TAR archive: unpack it", said)
+            self.expect_hours(f"/vsitar/{name}/d/1.nc", [1])
+            os.remove("d/two.nc")
 
     def test_the_only_file_of_a_folder_is_opened(self):
         os.mkdir("only")

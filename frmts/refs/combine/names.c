@@ -159,11 +159,14 @@ unsigned refs_combine_n_threads(const char *const *names, size_t n) {
 /* -- folders ----------------------------------------------------------------------------------- */
 
 /* Reasons to skip something in a folder that looks like a part. */
-enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, IS_ARCHIVE, N_REASONS };
+enum { IS_OTHER, IS_LINK, IS_DEVICE, IS_COMPRESSED, IS_ZIP, IS_TAR, N_REASONS };
 static const char *const reasons[N_REASONS] = {
-    "not a reference set", "a link to a folder: add its target to the sources",
-    "a device, a pipe or a socket", "compressed, and cannot be read in parts: decompress it",
-    "a ZIP archive: add it to the sources if it holds a set"};
+    "not a reference set",
+    "a link to a folder: add its target to the sources",
+    "a device, a pipe or a socket",
+    "compressed, and cannot be read in parts: decompress it",
+    "a ZIP archive: add it to the sources if it holds a set",
+    "a TAR archive: unpack it if it holds data"};
 
 typedef struct expansion {
     const refs_names_host *host;
@@ -271,6 +274,7 @@ static const char *kept_file(const char *name) {
     if (!read_head(refs_vfs_posix(), name, room, &head)) return NULL;
     if (refs_scan_sniff(head) != NULL) return "a data file";
     if (is_zip(head)) return "a ZIP archive";
+    if (refs_scan_is_tar(head)) return "a TAR archive";
     const bool is_part = refs_icechunk_sniff(head) || refs_set_sniff_folder(refs_vfs_posix(), name);
     return is_part ? "a file in the folder of a set" : NULL;
 }
@@ -359,7 +363,8 @@ static refs_status add_file(const expansion *all, const char *name, refs_error *
         return add(all, name, err);
     if (has_json_name(name)) return skip(all, IS_OTHER, name, err);
     if (is_zip(head) && refs_str_ends(refs_str_from(name), ".zip"))
-        return skip(all, IS_ARCHIVE, name, err);
+        return skip(all, IS_ZIP, name, err);
+    if (refs_scan_is_tar(head)) return skip(all, IS_TAR, name, err);
     return is_compressed_data(name) ? skip(all, IS_COMPRESSED, name, err) : REFS_OK;
 }
 

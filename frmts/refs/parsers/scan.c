@@ -38,7 +38,16 @@ struct refs_scan {
     refs_source_costs costs;
 };
 
+/* "ustar" is also the magic of GNU tar (POSIX.1-2017, pax, "ustar Interchange Format"). */
+bool refs_scan_is_tar(refs_bytes head) {
+    static const char magic[] = "ustar";
+    const size_t at = 257, size = sizeof magic - 1;
+    return head.size >= at + size && memcmp(head.data + at, magic, size) == 0;
+}
+
+/* The first member of a TAR archive begins at byte 512, where HDF5 looks for its signature. */
 static const refs_scan_format *format_of(refs_bytes head) {
+    if (refs_scan_is_tar(head)) return NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (formats[i]->sniff(head)) return formats[i];
     return NULL;
@@ -65,7 +74,9 @@ static refs_status choose_format(refs_scan *scan, refs_error *err) {
     REFS_TRY(
         refs_source_read_some(scan->source, (refs_source_range){0, sizeof head}, head, &got, err));
     scan->format = format_of(refs_bytes_view(head, got));
-    for (size_t i = 0; scan->format == NULL && i < sizeof formats / sizeof formats[0]; i++) {
+    const bool may_look = scan->format == NULL && !refs_scan_is_tar(refs_bytes_view(head, got));
+    for (size_t i = 0; may_look && scan->format == NULL && i < sizeof formats / sizeof formats[0];
+         i++) {
         bool is_it = false;
         if (formats[i]->look != NULL) REFS_TRY(formats[i]->look(scan->source, &is_it, err));
         if (is_it) scan->format = formats[i];

@@ -69,6 +69,10 @@ typedef struct refs_scan refs_scan;
  * KiB are enough except for HDF5 after a longer user block, which refs_scan_open finds. */
 const char *refs_scan_sniff(refs_bytes head);
 
+/** Whether a file that begins with `head` is a TAR archive, which is no data file although its
+ * first member may be one. */
+bool refs_scan_is_tar(refs_bytes head);
+
 /** Opens the file at `location`, a name for `vfs`, which must outlive the scan; `options` may be
  * NULL. REFS_UNSUPPORTED: its format is not supported, or this build lacks a library for it.
  * REFS_CORRUPT: its metadata is invalid, with offset and reason. */

@@ -8,6 +8,11 @@ const char *refs_scan_sniff(refs_bytes head) {
     return NULL;
 }
 
+bool refs_scan_is_tar(refs_bytes head) {
+    (void)head;
+    return false;
+}
+
 refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
                            const refs_scan_options *options, refs_scan **scan, refs_error *err) {
     *scan = NULL;

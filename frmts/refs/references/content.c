@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "refs/refset.h"
+#include "refs/scan.h"
 
 /* -- kinds ------------------------------------------------------------------------------------- */
 
@@ -175,6 +176,11 @@ refs_status refs_references__fail_on_content(const char *location, refs_bytes he
             err, REFS_INVALID,
             "%s: a DMR has no byte ranges: expected a DMR++, which servers return for NAME.dmrpp",
             location);
+    if (refs_scan_is_tar(head))
+        return refs_fail(err, REFS_INVALID,
+                         "%s: expected a data file or a reference set, found a TAR archive: unpack "
+                         "it (the GDAL driver also reads its members: /vsitar/ARCHIVE/MEMBER)",
+                         location);
     for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
         if (head.size < contents[i].size ||
             memcmp(head.data, contents[i].begins, contents[i].size) != 0)
