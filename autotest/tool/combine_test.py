@@ -203,7 +203,7 @@ class StringsAlongTime(InFolder):
 
     def test_are_empty_where_a_source_lacks_them(self):
         said = run("index", self.write_day(0, ["a", "b"]), self.write_day(1), "-o", "all.json")
-        self.assertIn("label is missing in 1 of 2 sources, first in 1.nc: it has no values there", said)
+        self.assertIn("label is missing in 1 of 2 sources, first in 1.nc: it has no values there, because the file lacks it or --variables left it out", said)
         self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", ""])
         run("append", "all.json", self.write_day(2, ["e", "f"]))
         self.assertEqual(read_texts("all.json", "label"), ["a", "b", "", "", "e", "f"])

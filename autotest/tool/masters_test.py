@@ -606,20 +606,23 @@ class Masters(Property):
                 self.assertNotIn("/w ", listed)
                 self.assertNotIn("\n/time ", f"\n{listed}")
 
-    def test_append_of_other_variables_keeps_those_before(self):
+    def test_append_selects_variables_of_its_sources_alone(self):
         files = [write(f"f{i}.nc", [i], variables=("v", "w")) for i in range(4)]
-        for version in VERSIONS:
-            self.combine("x.nca", *files[:2], options=("--format", "cfa", "--cfa-version", version))
-            self.run_refs("append", "-q", "x.nca", files[2], "--variables", "w")
-            self.run_refs("append", "-q", "x.nca", files[3])
-            self.check_values("x.nca", files, "w")
-            self.assertEqual([0, 500, -999, -999], read("x.nca")[:, 0, 0].tolist())
+        for name, options in (*((f"x{version}.nca", ("--format", "cfa", "--cfa-version", version)) for version in VERSIONS),
+                              ("x.json", ()), ("x.parq", ()), ("x.icechunk", ())):
+            with self.subTest(name):
+                self.combine(name, *files[:2], options=options)
+                said = self.run_refs("append", name, files[2], "--variables", "w").stderr
+                self.assertRegex(said, r"v is missing in 1 of \d sources, first in f2.nc: .* or --variables left it out")
+                self.run_refs("append", "-q", name, files[3])
+                self.check_values(name, files, "w")
+                self.assertEqual([0, 500, -999, 1500], read(name)[:, 0, 0].tolist())
         more = [write(f"f{i}.nc", [i], variables=("v", "w"), more=True) for i in range(4)]
         self.run_refs("index", *more[:2], "-o", "x.nc")
         self.run_refs("append", "-q", "x.nc", more[2], "--variables", "w")
         self.run_refs("append", "-q", "x.nc", more[3])
         self.check_values("x.nc", more, "w")
-        self.assertEqual([0, 500], read("x.nc")[:2, 0, 0].tolist())
+        self.assertEqual([0, 500, 1500], read("x.nc")[[0, 1, 3], 0, 0].tolist())
         self.assertEqual([0, 1], read("x.nc", variable="flag")[:2].tolist())
 
     def test_masters_and_sets_of_a_group_are_added_to_those_of_it(self):

@@ -337,9 +337,12 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Records the variables that later sources are reduced to; fragments have the dimensions. */
+/* Records the variables that later sources are reduced to, which append keeps; fragments have the
+ * dimensions. */
 static refs_status record_how(const aggregation *all, refs_master *master, refs_error *err) {
-    const refs_combine_how chosen = {.variables = all->how.variables};
+    const bool is_append = all->arguments->output == NULL;
+    const refs_combine_how chosen = {.variables =
+                                         is_append ? all->was.variables : all->how.variables};
     REFS_SCOPED_BUF text = REFS_BUF_INIT;
     REFS_TRY(refs_combine_how_print(&chosen, &text, err));
     return refs_master_joined(master, refs_buf_text(&text), err);

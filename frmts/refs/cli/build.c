@@ -783,12 +783,16 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
-/* Records how the result was combined. Masters do not get dimensions. */
+/* Records how the result was combined. Masters do not get dimensions. The variables that append
+ * selects are those of its sources, not of later ones. */
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
     refs_status status = REFS_OK;
     how.along = all->own_dims; /* append cuts its sources along the other dimensions */
-    if (all->selected.n > 0) how.variables = all->selected;
+    if (all->grown != NULL || all->target != NULL)
+        how.variables = all->was.variables;
+    else if (all->selected.n > 0)
+        how.variables = all->selected;
     how.part = all->part;
     how.added = (refs_name_list){NULL, 0, 0};
     if (!is_aggregation(all->output))

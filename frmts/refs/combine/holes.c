@@ -295,7 +295,8 @@ static void tell_lacking(const refs_combine *combine, const refs_combine_plan *p
     const lacking lacks = find_lacking(combine, plan, result);
     if (lacks.n == 0) return;
     refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-              "%.*s is missing in %zu of %zu sources, first in %s: it has no values there",
+              "%.*s is missing in %zu of %zu sources, first in %s: it has no values there, because "
+              "the file lacks it or --variables left it out",
               REFS_STR_ARG(refs_combine__text(combine, result->path)), lacks.n, combine->n_parts,
               combine->members[lacks.first].name);
 }
