@@ -6,6 +6,7 @@ archive, in a folder and, where there is versitygw, in an object store.
 
 import fcntl
 import glob
+import http.server
 import itertools
 import json
 import math
@@ -18,6 +19,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -1402,7 +1404,7 @@ class Others(Folder):
         if output.endswith(".nca"):
             run("combine", "--format", "cfa", "--cfa-version", version, first, "-o", output)
         else:
-            run("index", first, "-q", "-o", output)
+            run("index", first, "-q", "--along", "time", "-o", output)
 
     def test_that_append_are_told(self):
         first, (second, *_) = self.days(2)
@@ -1430,6 +1432,50 @@ class Others(Folder):
                 self.assertEqual(done.returncode, 1)
         subprocess.run(append, user=65534, check=True)
         np.testing.assert_array_equal(read("all.json"), self.values(2))
+
+    def serve(self, name, before):
+        """The URL of a file; `before` is called before each answer."""
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def do_GET(self):
+                before()
+                super().do_GET()
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        for clean in (server.server_close, thread.join, server.shutdown):
+            self.addCleanup(clean)
+        return f"http://127.0.0.1:{server.server_port}/{name}"
+
+    def test_that_replace_the_output_while_append_reads_are_not_undone(self):
+        first, (second, third) = self.days(3)
+        for output in ("m.nca", "m.nc", "all.json", "all.parq"):
+            with self.subTest(output):
+                replacing = [third]
+                self.make(output, first)
+                url = self.serve(second, lambda: self.make(output, replacing.pop()) if replacing else None)
+                run("append", output, url, "-q")
+                np.testing.assert_array_equal(read(output), self.values(3)[1:])
+
+    def test_that_edit_a_master_while_append_reads_are_told_of(self):
+        def edit():
+            subprocess.run([sys.executable, "-c", "import netCDF4\nnetCDF4.Dataset('m.nc', 'a')['time'].long_name = 'edited'"], check=True)
+        first, (second,) = self.days(2)
+        self.make("m.nc", first)
+        done = subprocess.run([REFS, "append", "m.nc", self.serve(second, edit)], capture_output=True, text=True, check=False)
+        self.assertIn("m.nc: other programs changed it during 20 attempts: try again later", done.stderr)
+        self.assertEqual(done.returncode, 1)
+        with netCDF4.Dataset("m.nc") as file:
+            self.assertEqual((file["time"].long_name, len(file["time"])), ("edited", 1))
+
+    def test_that_remove_the_output_while_append_reads_are_not_undone(self):
+        first, (second,) = self.days(2)
+        for output in ("m.nca", "all.json"):
+            self.make(output, first)
+            self.assertIn(output, run("append", output, self.serve(second, lambda: os.path.exists(output) and os.remove(output)), "-q", status=1))
+            self.assertFalse(os.path.exists(output))
 
     def test_that_read_a_master_do_not_stop_append(self):
         first, (second, third) = self.days(3)

@@ -94,6 +94,8 @@ typedef struct refs_write_store {
     void (*remove)(void *self, const char *name);
 } refs_write_store;
 
+struct refs_staged_guard;
+
 typedef struct refs_writer_options {
     size_t struct_size; /**< sizeof(refs_writer_options) */
     refs_write_format format;
@@ -112,13 +114,16 @@ typedef struct refs_writer_options {
     const refs_write_store *store;  /**< Icechunk: the store of the repository; `path` is then a
                                        local folder with the repository's name; NULL: the repository
                                        is at `path` */
+    const struct refs_staged_guard *guard; /**< JSON, Parquet: the state of the set that is replaced
+                                              or grows (staged.h): if it is in another one,
+                                              refs_writer_finish returns REFS_CHANGED; or NULL */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
             1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_REPLACING, {NULL, NULL},      \
-            REFS_MANIFEST_BYTES, NULL, NULL, NULL                                                  \
+            REFS_MANIFEST_BYTES, NULL, NULL, NULL, NULL                                            \
     }
 
 typedef struct refs_writer refs_writer;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "file_name.h"
+#include "validators.h"
 
 /* Most links in a chain that are followed, as in Linux. */
 #define MAX_LINKS 40
@@ -158,6 +159,25 @@ refs_status refs_staged_open_again(const refs_staged *staged, refs_staged *again
     return choose_name(again, err);
 }
 
+/* -- guards ------------------------------------------------------------------------------------ */
+
+bool refs_staged_guard_open(const char *path, refs_staged_guard *guard) {
+    guard->path = path;
+    return refs_vfs_ask(refs_vfs_posix(), path, &guard->was);
+}
+
+bool refs_staged_guard_holds(const refs_staged_guard *guard) {
+    refs_vfs_validators now;
+    return guard == NULL || (refs_vfs_ask(refs_vfs_posix(), guard->path, &now) &&
+                             refs_validators_are_unchanged(&guard->was, &now));
+}
+
+refs_status refs_staged_check_guard(const refs_staged *staged, refs_error *err) {
+    if (refs_staged_guard_holds(staged->guard)) return REFS_OK;
+    return refs_fail(err, REFS_CHANGED,
+                     "%s: another program wrote it in the meantime: run it again", staged->wanted);
+}
+
 /* -- moving ------------------------------------------------------------------------------------ */
 
 /* rename(2) with flags; false, and ENOSYS, if the system does not support them. */
@@ -218,6 +238,7 @@ static void forget_written(refs_staged *staged) {
 
 /* Replaces the old result by the new one, which is settled. */
 static refs_status replace(refs_staged *staged, refs_error *err) {
+    REFS_TRY(refs_staged_check_guard(staged, err));
     if (rename(staged->written, staged->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
         if (!staged->is_folder || !is_taken) return refs_staged_fail(staged->wanted, err);

@@ -6,7 +6,7 @@
 #ifndef REFS_STAGED_H
 #define REFS_STAGED_H
 
-#include "refs/bytes.h"
+#include "refs/vfs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,18 @@ typedef struct refs_staged_owner {
     bool is_known; /**< false: nothing is replaced */
 } refs_staged_owner;
 
+/** A local file, and its state before the result was read that a staged one replaces. */
+typedef struct refs_staged_guard {
+    const char *path;
+    refs_vfs_validators was;
+} refs_staged_guard;
+
+/** Records the state of `path`, which must outlive the guard; false if there is no such file. */
+bool refs_staged_guard_open(const char *path, refs_staged_guard *guard);
+
+/** Whether the file is in the recorded state; `guard` may be NULL: true. */
+bool refs_staged_guard_holds(const refs_staged_guard *guard);
+
 /** Zeroed is empty. */
 typedef struct refs_staged {
     char *wanted;            /**< final name, without trailing slashes */
@@ -38,7 +50,9 @@ typedef struct refs_staged {
     refs_staged_owner files; /**< for files that the model lacks: permissions that all of the
                                 model's files allow */
     bool is_folder;
-    bool is_temporary; /**< not synced to disk */
+    bool is_temporary;              /**< not synced to disk */
+    const refs_staged_guard *guard; /**< refs_staged_move and refs_staged_commit replace nothing if
+                                       it does not hold; or NULL */
 } refs_staged;
 
 /** Appends the temporary name for `wanted`: "wanted.tmp-TAG-PROCESS-NUMBER", with a NUL after it.
@@ -90,6 +104,9 @@ bool refs_staged_is_private(const refs_staged *staged);
 /** Sets permissions and owner, and syncs to disk unless it is temporary. */
 refs_status refs_staged_settle(const refs_staged *staged, refs_error *err);
 
+/** REFS_CHANGED if its guard does not hold: another program wrote the result that is replaced. */
+refs_status refs_staged_check_guard(const refs_staged *staged, refs_error *err);
+
 /** Has the names of files in a folder on the disk, too. */
 refs_status refs_staged_sync_folder(const char *path, refs_error *err);
 
@@ -99,8 +116,8 @@ refs_status refs_staged_move(refs_staged *staged, refs_error *err);
 /** The same, to a new name or an empty folder: REFS_IO if the name is taken. */
 refs_status refs_staged_move_new(refs_staged *staged, refs_error *err);
 
-/** Gives a settled file another name, which another file may have had, and syncs the folder. That the
- * folder cannot be synced is no failure: the file has its name. */
+/** Gives a settled file another name, which another file may have had, and syncs the folder. That
+ * the folder cannot be synced is no failure: the file has its name. */
 refs_status refs_staged_rename(const char *from, const char *to, refs_error *err);
 
 /** Settles `n` results and moves them, in this order. All but the last need new names; if one of

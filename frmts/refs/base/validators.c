@@ -121,6 +121,12 @@ bool refs_validators_are_of_one_file(const refs_vfs_validators *one,
     return one->device == other->device && one->inode == other->inode;
 }
 
+bool refs_validators_are_unchanged(const refs_vfs_validators *was, const refs_vfs_validators *now) {
+    return *refs_validators_difference(was, now) == '\0' &&
+           refs_validators_are_of_one_file(was, now) && was->changed_s == now->changed_s &&
+           was->changed_ns == now->changed_ns;
+}
+
 bool refs_validators_is_older(const refs_vfs_validators *one, const refs_vfs_validators *other) {
     return one->modified_s != other->modified_s ? one->modified_s < other->modified_s
                                                 : one->modified_ns < other->modified_ns;

@@ -58,6 +58,9 @@ bool refs_validators_are_settled(const refs_vfs_validators *validators);
 bool refs_validators_are_of_one_file(const refs_vfs_validators *one,
                                      const refs_vfs_validators *other);
 
+/** Whether a local file is unchanged: nothing differs, not even its inode and its ctime. */
+bool refs_validators_are_unchanged(const refs_vfs_validators *was, const refs_vfs_validators *now);
+
 /** Whether `one` was modified before `other`. */
 bool refs_validators_is_older(const refs_vfs_validators *one, const refs_vfs_validators *other);
 

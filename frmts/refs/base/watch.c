@@ -55,10 +55,7 @@ typedef struct opened {
 /* -- comparing --------------------------------------------------------------------------------- */
 
 static bool is_same(const seen *one, const seen *other) {
-    const refs_vfs_validators *was = &one->state, *now = &other->state;
-    return one->kind == other->kind && *refs_validators_difference(was, now) == '\0' &&
-           refs_validators_are_of_one_file(was, now) && was->changed_s == now->changed_s &&
-           was->changed_ns == now->changed_ns;
+    return one->kind == other->kind && refs_validators_are_unchanged(&one->state, &other->state);
 }
 
 /* Whether another file has the name. Both inode and ctime must differ: some file systems change the

@@ -436,6 +436,7 @@ static refs_status set_options(aggregation *all, refs_error *err) {
 static refs_status aggregate(aggregation *all, refs_error *err) {
     const bool is_append = all->arguments->output == NULL;
     all->writing = all->target->master.options;
+    all->writing.guard = all->target->guard;
     REFS_TRY(read_options(all, err));
     REFS_TRY(add_own(all, err));
     REFS_TRY(list_sources(all, err));
@@ -460,7 +461,7 @@ tool_exit tool_aggregate(const tool_arguments *arguments, tool_target *target) {
     pthread_mutex_init(&all.lock, NULL);
     tool_skipped_open(arguments, &all.skipped);
     const refs_status status = aggregate(&all, &err);
-    const tool_exit result = tool_skipped_finish(&all.skipped, status, &err);
+    const tool_exit result = tool_skipped_finish(&all.skipped, target->guard, status, &err);
     forget_sources(&all);
     refs_combine_masters_free(all.options.masters);
     refs_combine_how_clear(&all.was);

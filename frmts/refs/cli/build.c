@@ -32,7 +32,7 @@
 /* The file with kept values of sources, in the folder of the kept sets. */
 #define KEPT_VALUES "values"
 
-/* Attempts to append to a repository to which other programs commit. */
+/* Attempts to append to something that other programs change. */
 #define MAX_APPENDS 20
 
 typedef struct build {
@@ -43,8 +43,9 @@ typedef struct build {
     refs_combine_how was; /* how the existing output was combined */
     refs_combine_how how; /* how this run combines */
     refs_combine_common_how *parts;
-    tool_target *target;       /* the existing master; or NULL */
-    const tool_master *master; /* its content */
+    const refs_staged_guard *guard; /* of the existing output; or NULL */
+    tool_target *target;            /* the existing master; or NULL */
+    const tool_master *master;      /* its content */
     tool_session session;
     refs_scan_shared *scans; /* shared by the scans of all sources */
     tool_names names;
@@ -846,6 +847,7 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     refs_master *master = NULL;
     options.version = REFS_CFA_CF_1_13;
     if (all->master->files.n > 0) options = all->master->options;
+    options.guard = all->guard;
     const char *path = all->target != NULL ? all->target->sending.path : all->output;
     REFS_TRY(refs_master_open(path, &options, &master, err));
     refs_buf how = REFS_BUF_INIT;
@@ -1018,7 +1020,7 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->has_conflict)
         tool_skipped_drop(&all->skipped);
     else
-        result = tool_skipped_finish(&all->skipped, status, err);
+        result = tool_skipped_finish(&all->skipped, all->guard, status, err);
     clear(all);
     return result;
 }
@@ -1096,6 +1098,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                  .target = target,
                  .master = target != NULL ? &target->master : &none,
                  .output = output,
+                 .guard = options->guard,
                  .kept = {.file = -1},
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
@@ -1273,8 +1276,7 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
                             &options->record_size);
 }
 
-/* Starts again if another program committed meanwhile: the repository may have other steps. */
-static tool_exit grow_set(const tool_arguments *arguments) {
+static tool_exit grow_set(const tool_arguments *arguments, const refs_staged_guard *guard) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
     refs_error err = REFS_ERROR_INIT;
@@ -1290,37 +1292,33 @@ static tool_exit grow_set(const tool_arguments *arguments) {
         tool_complain(&err);
         return TOOL_FAILED;
     }
+    options.guard = guard;
     grow_parquet(set, &options);
     if (is_repository(set)) {
         options.format = REFS_WRITE_ICECHUNK;
         options.growth = REFS_WRITE_GROWING;
     }
     if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
-    for (unsigned i = 0; i < MAX_APPENDS; i++) {
-        const tool_exit result = make(arguments, set, GROWING_SET, &options, NULL);
-        if (result != TOOL_CONFLICT) return result;
-    }
-    fprintf(stderr,
-            "refs: %s: other commits changed the same arrays during %u attempts: try again later\n",
-            set, MAX_APPENDS);
-    return TOOL_FAILED;
+    return make(arguments, set, GROWING_SET, &options, NULL);
 }
 
 static tool_exit append_to(const tool_arguments *arguments, tool_target *target,
                            tool_target_kind kind) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
-    return kind == TOOL_SET ? grow_set(arguments)
+    options.guard = target->guard;
+    return kind == TOOL_SET ? grow_set(arguments, target->guard)
            : kind == TOOL_FRAGMENTS
                ? tool_aggregate(arguments, target)
                : make(arguments, arguments->names.items[0], GROWING_MASTER, &options, target);
 }
 
 /* Reads the output once, whatever its format. */
-static tool_exit append_to_file(const tool_arguments *arguments) {
+static tool_exit append_to_file(const tool_arguments *arguments, const refs_staged_guard *guard) {
     refs_error err = REFS_ERROR_INIT;
     tool_target target;
     tool_target_kind kind = TOOL_SET;
     refs_status status = tool_target_open(arguments, arguments->names.items[0], &target, &err);
+    target.guard = guard;
     if (status == REFS_OK) status = tool_target_read(&target, &kind, &err);
     if (status != REFS_OK) tool_complain(&err);
     const tool_exit result = status == REFS_OK ? append_to(arguments, &target, kind) : TOOL_FAILED;
@@ -1328,14 +1326,37 @@ static tool_exit append_to_file(const tool_arguments *arguments) {
     return result;
 }
 
-static tool_exit append_sources(const tool_arguments *arguments) {
+/* Records the state of a local set or master by the file that every change of it replaces. */
+static bool open_guard(const char *set, refs_buf *path, refs_staged_guard *guard) {
+    path->size = 0;
+    return refs_buf_printf(path, NULL, "%s/.zmetadata", set) == REFS_OK &&
+           (refs_staged_guard_open((const char *)path->data, guard) ||
+            refs_staged_guard_open(set, guard));
+}
+
+static tool_exit append_once(const tool_arguments *arguments) {
     int file;
     const char *set = arguments->names.items[0];
-    if (is_repository(set)) return grow_set(arguments); /* commits need no lock */
+    REFS_SCOPED_BUF path = REFS_BUF_INIT;
+    refs_staged_guard opened;
+    if (is_repository(set)) return grow_set(arguments, NULL); /* commits detect others */
     if (!tool_lock(set, &file)) return TOOL_FAILED;
-    const tool_exit result = is_aggregation(set) ? append_to_file(arguments) : grow_set(arguments);
+    const refs_staged_guard *guard = open_guard(set, &path, &opened) ? &opened : NULL;
+    const tool_exit result =
+        is_aggregation(set) ? append_to_file(arguments, guard) : grow_set(arguments, guard);
     tool_unlock(file);
     return result;
+}
+
+/* Starts again if another program changed the output meanwhile: it may have other steps. */
+static tool_exit append_sources(const tool_arguments *arguments) {
+    for (unsigned i = 0; i < MAX_APPENDS; i++) {
+        const tool_exit result = append_once(arguments);
+        if (result != TOOL_CONFLICT) return result;
+    }
+    fprintf(stderr, "refs: %s: other programs changed it during %u attempts: try again later\n",
+            arguments->names.items[0], MAX_APPENDS);
+    return TOOL_FAILED;
 }
 
 tool_exit tool_append_verb(const tool_arguments *arguments) {

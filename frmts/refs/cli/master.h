@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine_aggregate.h"
+#include "refs/staged.h"
 #include "tool.h"
 
 /** Zeroed is none. */
@@ -26,7 +27,8 @@ typedef struct tool_target {
     refs_buf shown;   /**< that name, of an object */
     tool_session session;
     tool_sending sending;
-    tool_arrays before; /**< what it is: read for what is added to */
+    tool_arrays before;             /**< what it is: read for what is added to */
+    const refs_staged_guard *guard; /**< its state before it was read; or NULL */
     tool_master master;
 } tool_target;
 

@@ -62,8 +62,14 @@ void tool_skipped_drop(tool_skipped *skipped) {
     pthread_mutex_destroy(&skipped->lock);
 }
 
-tool_exit tool_skipped_finish(tool_skipped *skipped, refs_status status, const refs_error *err) {
+tool_exit tool_skipped_finish(tool_skipped *skipped, const refs_staged_guard *guard,
+                              refs_status status, const refs_error *err) {
     const bool are_all_added = status == REFS_OK && skipped->messages.n == 0;
+    const bool is_to_end = status == REFS_OK || status == REFS_CANCELLED || !tool_go_on(NULL);
+    if (!is_to_end && !refs_staged_guard_holds(guard)) {
+        tool_skipped_drop(skipped);
+        return TOOL_CONFLICT;
+    }
     for (size_t i = 0; i < skipped->messages.n; i++)
         tool_tell("left out: ", "SKIPPED", skipped->messages.items[i]);
     if (status != REFS_OK) tool_complain(err);

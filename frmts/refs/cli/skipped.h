@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "refs/staged.h"
 #include "tool.h"
 
 typedef struct tool_skipped {
@@ -41,9 +42,11 @@ void tool_skipped_forget(tool_skipped *skipped);
 /** Fails if all of `n` sources are left out. */
 refs_status tool_skipped_check(const tool_skipped *skipped, size_t n, refs_error *err);
 
-/** Reports the sources that were left out, then the failure; returns the exit status of the
- * verb. */
-tool_exit tool_skipped_finish(tool_skipped *skipped, refs_status status, const refs_error *err);
+/** Reports the sources that were left out, then the failure; returns the exit status of the verb.
+ * TOOL_CONFLICT, without a report, if it failed and the guard does not hold: another program
+ * changed the output meanwhile. */
+tool_exit tool_skipped_finish(tool_skipped *skipped, const refs_staged_guard *guard,
+                              refs_status status, const refs_error *err);
 
 /** Reports nothing. */
 void tool_skipped_drop(tool_skipped *skipped);

@@ -21,7 +21,7 @@ typedef enum tool_exit {
     TOOL_OK = 0,
     TOOL_FAILED = 1, /**< also: a check found a problem, or a source was skipped */
     TOOL_USAGE = 2,
-    TOOL_CONFLICT = 3,   /**< never an exit status: another commit changed the same arrays */
+    TOOL_CONFLICT = 3,   /**< never an exit status: another program changed the output */
     TOOL_SIGNALLED = 128 /**< plus the number of a signal that could not end the program, which
                             is process 1 of a container */
 } tool_exit;

@@ -39,9 +39,8 @@ struct refs_growth {
     const char *folder, *staged;
     uint64_t record_size;
     refs_json_doc *doc;
-    struct stat metadata; /* of the file when it was read */
-    bool is_rewritten;    /* the set cannot grow in place … */
-    refs_buf reason;      /* … for this reason */
+    bool is_rewritten; /* the set cannot grow in place … */
+    refs_buf reason;   /* … for this reason */
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
@@ -76,7 +75,6 @@ static bool read_metadata(refs_growth *growth) {
     uint64_t record_size = 0;
     bool is_read =
         refs_buf_printf(&path, NULL, "%s" METADATA, growth->folder) == REFS_OK &&
-        stat((const char *)path.data, &growth->metadata) == 0 &&
         refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_METADATA_BYTES, &text,
                             NULL) == REFS_OK &&
         refs_json_parse(refs_buf_text(&text), &growth->doc, NULL) == REFS_OK &&
@@ -520,20 +518,6 @@ static refs_status move_records(const refs_growth *growth, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
-    REFS_SCOPED_BUF path = REFS_BUF_INIT;
-    struct stat now = {0};
-    REFS_TRY(refs_buf_printf(&path, err, "%s" METADATA, growth->folder));
-    bool is_same = stat((const char *)path.data, &now) == 0 &&
-                   now.st_ino == growth->metadata.st_ino &&
-                   now.st_size == growth->metadata.st_size &&
-                   now.st_mtim.tv_sec == growth->metadata.st_mtim.tv_sec &&
-                   now.st_mtim.tv_nsec == growth->metadata.st_mtim.tv_nsec;
-    if (is_same) return REFS_OK;
-    return refs_fail(err, REFS_IO, "%s: another program wrote it in the meantime: append again",
-                     growth->folder);
-}
-
 static void warn_rewritten(const refs_growth *growth) {
     refs_note(&growth->notes, REFS_NOTE_WARNING,
               "%s: was rewritten (%.*s): programs that have it open must open it again",
@@ -552,7 +536,7 @@ refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_erro
         return REFS_OK;
     }
     REFS_TRY(refs_staged_settle(place, err));
-    REFS_TRY(check_unchanged(growth, err));
+    REFS_TRY(refs_staged_check_guard(place, err));
     REFS_TRY(move_records(growth, err));
     REFS_TRY(make_path(growth->staged, &METADATA[1], &from, err));
     REFS_TRY(make_path(growth->folder, &METADATA[1], &to, err));

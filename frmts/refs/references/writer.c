@@ -97,6 +97,7 @@ static refs_status open_kind(refs_writer *writer, const char *path,
     /* Growing files are replaced only when they are rewritten: see growth.c. */
     if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
         REFS_TRY(check_folder(writer->place.wanted, options->format, err));
+    writer->place.guard = options->guard;
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }

@@ -67,14 +67,19 @@ typedef struct refs_cfa_variable {
 
 /* -- masters ----------------------------------------------------------------------------------- */
 
+struct refs_staged_guard;
+
 typedef struct refs_master_options {
     size_t struct_size; /**< sizeof(refs_master_options) */
     refs_cfa_version version;
     refs_cfa_format format;
+    const struct refs_staged_guard *guard; /**< the state of the master that is replaced (staged.h):
+                                              if it is in another one, refs_master_finish returns
+                                              REFS_CHANGED; or NULL */
 } refs_master_options;
 
 #define REFS_MASTER_OPTIONS_INIT                                                                   \
-    { sizeof(refs_master_options), REFS_CFA_0_5, REFS_CFA_NETCDF4 }
+    { sizeof(refs_master_options), REFS_CFA_0_5, REFS_CFA_NETCDF4, NULL }
 
 /** The format of a netCDF file as masters name it ("NETCDF4"), or NULL if the file cannot be
  * read. */

@@ -39,6 +39,7 @@ static refs_status create_master(refs_staged *place, const refs_master_options *
     }
     opened->version = options->version;
     opened->place = *place;
+    opened->place.guard = options->guard;
     const nc_creation creation = {.path = place->written,
                                   .shown = place->wanted,
                                   .format = options->format,

@@ -288,7 +288,7 @@ static refs_status begin(const cfa_files *files, refs_master *master, refs_error
  * effect. */
 static refs_status begin_masters(cfa_files *files, refs_error *err) {
     refs_master_options options = {sizeof options, files->writing.options->version,
-                                   files->writing.options->format};
+                                   files->writing.options->format, NULL};
     REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
     if (delivery_of(files) == NULL)
         REFS_TRY(refs_cfa__generation_open(files->path, files->stem, &files->generation, err));
@@ -303,7 +303,7 @@ static refs_status begin_outline(cfa_files *files, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
     const bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
     refs_master_options options = {sizeof options, is_netcdf4 ? REFS_CFA_0_5 : REFS_CFA_0_4,
-                                   files->writing.options->format};
+                                   files->writing.options->format, NULL};
     char *name = join(files->stem, "", REFS_CFA_OUTLINE);
     if (name != NULL)
         files->outline_path =
