@@ -248,6 +248,9 @@ refs_status refs_combine_sources_add_known(refs_combine_sources *sources,
                                            const refs_combine_part *part,
                                            const refs_vfs_validators *now, refs_error *err);
 
+/** Whether the local file at `location` was added more than once, and is certainly unchanged. */
+bool refs_combine_sources_has_unchanged(refs_combine_sources *sources, const char *location);
+
 /** REFS_INVALID if the file at `location` was added more than once: the set to be appended to
  * already has it or, without a coordinate, would have it twice. The message calls the file `name`
  * and the set `set`. */

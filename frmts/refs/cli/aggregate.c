@@ -27,6 +27,7 @@ typedef struct source {
     bool is_fragment;
     bool is_added;    /* added from the description in the master */
     bool is_repeated; /* already a fragment of the master */
+    bool is_known;    /* the same, unchanged, and --skip-errors leaves it out */
 } source;
 
 typedef struct aggregation {
@@ -133,7 +134,7 @@ static refs_status add_source(aggregation *all, size_t number, refs_error *err) 
     const char *name = all->names.items[number];
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     open_source opened = {.format = NULL};
-    if (of->is_added) return REFS_OK;
+    if (of->is_added || of->is_known) return REFS_OK;
     if (of->is_repeated) return fail_repeated(all, name, err);
     of->now.size = REFS_SOURCE_UNKNOWN;
     refs_status status = REFS_OK;
@@ -204,11 +205,23 @@ static refs_status add_master(aggregation *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* Fails for a source that is already a fragment of the master: its steps exist, or would be added
+/* Whether --skip-errors leaves a file out because it is file `own` of the master, unchanged. */
+static bool is_known(const aggregation *all, size_t number, size_t own) {
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    refs_vfs_validators now;
+    return all->arguments->skip_errors && own < all->target->master.files.n &&
+           tool_location(all->names.items[number], &location, NULL) == REFS_OK &&
+           refs_vfs_ask(all->target->session.vfs, (const char *)location.data, &now) &&
+           refs_validators_prove_same(&all->target->master.listed.items[own].was, &now);
+}
+
+/* Finds sources that are already fragments of the master: their steps exist, or would be added
  * twice. Names that cannot be resolved are reported when the source is added. */
 static refs_status find_repeated(aggregation *all, refs_error *err) {
     REFS_SCOPED_BY(refs_intern_clear) refs_intern known = {0};
-    refs_status status = REFS_OK;
+    REFS_SCOPED size_t *first = refs_calloc(all->names.n + 1, sizeof *first); /* of each name */
+    refs_status status = first != NULL ? REFS_OK : refs_fail_nomem(err);
+    all->skipped.n_known = 0;
     for (size_t i = 0; i < all->names.n && all->n_own > 0 && status == REFS_OK; i++) {
         source *of = &all->sources[i];
         const bool is_new = i >= all->n_own;
@@ -219,9 +232,17 @@ static refs_status find_repeated(aggregation *all, refs_error *err) {
             continue;
         if (is_new && name_source(all, all->names.items[i], &of->named, NULL) != REFS_OK) continue;
         status = refs_intern_add(&known, refs_str_from(of->named), &id, err);
-        of->is_repeated = is_new && known.count == n_known;
+        if (status == REFS_OK && known.count > n_known) first[id] = i;
+        of->is_repeated = status == REFS_OK && is_new && known.count == n_known;
+        of->is_known = of->is_repeated && is_known(all, i, first[id]);
+        all->skipped.n_known += of->is_known;
     }
     return status;
+}
+
+/* The number of sources that are to be added. */
+static size_t n_new(const aggregation *all) {
+    return all->names.n - all->n_own - all->skipped.n_known;
 }
 
 static refs_status add_sources(aggregation *all, refs_error *err) {
@@ -237,7 +258,7 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
     REFS_TRY(add_master(all, err));
     REFS_TRY(find_repeated(all, err));
     REFS_TRY(tool_work_run(&work, err));
-    REFS_TRY(tool_skipped_check(&all->skipped, all->names.n - all->n_own, err));
+    REFS_TRY(tool_skipped_check(&all->skipped, n_new(all), err));
     if (all->n_fragments == 0 && all->filler != NULL)
         return refs_fail(
             err, REFS_INVALID,
@@ -449,7 +470,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     all->sets = tool_set_options(&all->target->session);
     REFS_TRY(refs_combine_masters_open(all->options.vfs, &all->sets, &all->options.masters, err));
     REFS_TRY(read_sources(all, err));
-    return make_master(all, err);
+    return n_new(all) > 0 ? make_master(all, err) : REFS_OK;
 }
 
 tool_exit tool_aggregate(const tool_arguments *arguments, tool_target *target) {

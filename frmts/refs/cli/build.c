@@ -425,16 +425,25 @@ static refs_status list_first(const build *all, uint8_t *turns, refs_error *err)
 static refs_status add_name(const build *all, size_t number, refs_combine_sources *sources,
                             refs_error *err) {
     const refs_vfs_validators unknown = {.size = REFS_SOURCE_UNKNOWN};
+    const refs_master_files *files = &all->master->listed;
+    const bool is_recorded = number < files->n && files->items[number].was.has_size;
     REFS_SCOPED_BUF location = REFS_BUF_INIT;
     REFS_TRY(locate(all->names.items[number], &location, err));
     const char *name = (const char *)location.data;
     const refs_combine_part part = {number, name, all->grown, REFS_COMBINE_FROM_NAME};
     return number < all->n_own && all->grown != NULL
                ? refs_combine_sources_add(sources, &part, err)
-               : refs_combine_sources_add_state(sources, name, &unknown, err);
+               : refs_combine_sources_add_state(
+                     sources, name, is_recorded ? &files->items[number].was : &unknown, err);
 }
 
-/* Adds the new names of one batch. */
+static bool has_unchanged(refs_combine_sources *sources, const char *name) {
+    REFS_SCOPED_BUF location = REFS_BUF_INIT;
+    return locate(name, &location, NULL) == REFS_OK &&
+           refs_combine_sources_has_unchanged(sources, (const char *)location.data);
+}
+
+/* Adds the new names of one batch. Unchanged sources of the set are counted, not reported. */
 static refs_status take_turn(build *all, int turn, uint8_t *turns, refs_combine_sources *sources,
                              refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
@@ -442,11 +451,19 @@ static refs_status take_turn(build *all, int turn, uint8_t *turns, refs_combine_
     for (size_t i = all->n_own; i < all->names.n; i++) {
         refs_error problem = REFS_ERROR_INIT;
         if (turns[i] != turn) continue;
-        const refs_status status = check_new(all, sources, all->names.items[i], &problem);
+        const bool is_known = has_unchanged(sources, all->names.items[i]);
+        const refs_status status =
+            is_known ? REFS_OK : check_new(all, sources, all->names.items[i], &problem);
         REFS_TRY(tool_skip(&all->skipped, status, &problem, err));
-        if (status != REFS_OK) turns[i] = IS_LEFT_OUT;
+        if (is_known || status != REFS_OK) turns[i] = IS_LEFT_OUT;
+        all->skipped.n_known += is_known;
     }
     return REFS_OK;
+}
+
+/* Whether nothing is to be added: the output has all sources, unchanged. */
+static bool are_all_known(const build *all) {
+    return all->skipped.n_known > 0 && all->skipped.messages.n == 0 && all->names.n == all->n_own;
 }
 
 static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error *err) {
@@ -458,7 +475,7 @@ static refs_status remove_left_out(build *all, const uint8_t *turns, refs_error 
             all->names.items[n++] = all->names.items[i];
     all->names.n = n;
     all->skipped.n_not_sources = all->skipped.messages.n;
-    if (n > all->n_own) return REFS_OK;
+    if (n > all->n_own || are_all_known(all)) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: expected at least one source that it does not have",
                      all->output);
 }
@@ -755,6 +772,7 @@ static refs_status read_files(build *all, refs_error *err) {
     for (;;) {
         refs_error problem = REFS_ERROR_INIT;
         REFS_TRY(leave_out_repeated(all, err));
+        if (are_all_known(all)) return REFS_OK;
         const refs_status status = read_sources(all, &problem);
         const refs_combine_named names = {(const char *const *)all->names.items, all->names.n,
                                           all->n_own, all->grown == NULL};
@@ -987,6 +1005,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
                   "sources, which append reads again",
                   all->output);
     REFS_TRY(read_files(all, err));
+    if (are_all_known(all)) return REFS_OK;
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);

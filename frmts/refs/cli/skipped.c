@@ -62,6 +62,14 @@ void tool_skipped_drop(tool_skipped *skipped) {
     pthread_mutex_destroy(&skipped->lock);
 }
 
+static void tell_known(const tool_skipped *skipped) {
+    const refs_notes notes = {tool_note, NULL};
+    const size_t n = skipped->n_known;
+    if (n > 0 && !skipped->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING, "%zu source%s left out: %s has %s, unchanged", n,
+                  n == 1 ? "" : "s", skipped->arguments->names.items[0], n == 1 ? "it" : "them");
+}
+
 tool_exit tool_skipped_finish(tool_skipped *skipped, const refs_staged_guard *guard,
                               refs_status status, const refs_error *err) {
     const bool are_all_added = status == REFS_OK && skipped->messages.n == 0;
@@ -70,6 +78,7 @@ tool_exit tool_skipped_finish(tool_skipped *skipped, const refs_staged_guard *gu
         tool_skipped_drop(skipped);
         return TOOL_CONFLICT;
     }
+    tell_known(skipped);
     for (size_t i = 0; i < skipped->messages.n; i++)
         tool_tell("left out: ", "SKIPPED", skipped->messages.items[i]);
     if (status != REFS_OK) tool_complain(err);

@@ -13,6 +13,7 @@ typedef struct tool_skipped {
     const tool_arguments *arguments;
     pthread_mutex_t lock; /**< guards what follows while sources are read */
     tool_names messages;
+    size_t n_known; /**< sources without a message: the output has them, and they are unchanged */
     size_t n_not_sources; /**< number of leading messages about names that never became a source */
 } tool_skipped;
 

@@ -221,27 +221,48 @@ static bool compare(const refs_combine_sources *sources, size_t first, size_t n,
     return is_known;
 }
 
-refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
-                                           const char *name, const char *set, refs_error *err) {
+/* Whether a source was added more than once, and how it has changed since. */
+typedef struct repetition {
+    bool is_repeated, is_compared;
+    char changed[320]; /* "": not at all */
+} repetition;
+
+static refs_status find_repetition(refs_combine_sources *sources, const char *location,
+                                   repetition *found, refs_error *err) {
     REFS_SCOPED_BUF url = REFS_BUF_INIT;
     REFS_TRY(refs_combine_url(sources->urls, refs_str_from(location), &url, err));
     REFS_TRY(refs_buf_append(&url, "", 1, err));
     const size_t n = count(sources, (const char *)url.data);
-    char changed[320];
-    if (n <= 1) return REFS_OK;
-    if (!compare(sources, find(sources, (const char *)url.data), n, location, changed))
+    found->is_repeated = n > 1;
+    found->is_compared = n > 1 && compare(sources, find(sources, (const char *)url.data), n,
+                                          location, found->changed);
+    return REFS_OK;
+}
+
+bool refs_combine_sources_has_unchanged(refs_combine_sources *sources, const char *location) {
+    repetition found;
+    return find_repetition(sources, location, &found, NULL) == REFS_OK && found.is_compared &&
+           found.changed[0] == '\0';
+}
+
+refs_status refs_combine_sources_check_new(refs_combine_sources *sources, const char *location,
+                                           const char *name, const char *set, refs_error *err) {
+    repetition found;
+    REFS_TRY(find_repetition(sources, location, &found, err));
+    if (!found.is_repeated) return REFS_OK;
+    if (!found.is_compared)
         return refs_fail(err, REFS_INVALID,
                          "%s: %s already has this source: leave it out or, if it has changed, %s "
                          "(refs index SOURCE... -o %s)",
                          name, set, refs_index_again(), set);
-    if (changed[0] == '\0')
+    if (found.changed[0] == '\0')
         return refs_fail(err, REFS_INVALID,
                          "%s: %s already has this source, and it has not changed: leave it out",
                          name, set);
     return refs_fail(err, REFS_INVALID,
                      "%s: %s already has this source, and it has changed (%s): %s "
                      "(refs index SOURCE... -o %s)",
-                     name, set, changed, refs_index_again(), set);
+                     name, set, found.changed, refs_index_again(), set);
 }
 
 refs_status refs_combine_sources_each(refs_combine_sources *sources,
