@@ -472,6 +472,18 @@ class Failures(Steps):
         self.append(5)  # less than what was left
         self.expect(self.open(), range(6))
 
+    def test_that_lose_record_files_are_told_by_check(self):
+        """Readers take absent record files for absent chunks, as fsspec does."""
+        self.make(5, record_size=7)
+        self.assertEqual("1 source, 0 problems\n", run("check", "all.parq"))
+        os.remove("all.parq/t/refs.3.parq")
+        os.remove("all.parq/time/refs.0.parq")
+        said = run("check", "all.parq")
+        self.assertIn("refs: warning: all.parq/t/: 1 of 15 record files are missing: their chunks read as the fill value", said)
+        self.assertIn("refs: warning: all.parq/time/: 1 of 1 record files are missing", said)
+        shutil.rmtree("all.parq/t")
+        self.assertIn("all.parq/t/: 15 of 15 record files are missing", run("check", "all.parq"))
+
     def test_another_program_that_appends_is_told(self):
         self.make(2)
         folder = os.open("all.parq", os.O_RDONLY)

@@ -1277,22 +1277,27 @@ static bool is_repository(const char *set) {
            access((const char *)name.data, F_OK) == 0;
 }
 
-/* Appends to a Parquet set in place; it keeps its record size. */
-static void grow_parquet(const char *set, refs_writer_options *options) {
+uint64_t tool_record_size(const char *set) {
     REFS_SCOPED_BUF name = REFS_BUF_INIT, text = REFS_BUF_INIT;
     REFS_SCOPED_JSON *doc = NULL;
+    uint64_t size = 0;
     refs_status status = refs_buf_printf(&name, NULL, "%s/.zmetadata", set);
     if (status == REFS_OK)
         status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)name.data, 1024 * REFS_MIB,
                                      &text, NULL);
-    if (status == REFS_OK) {
-        options->format = REFS_WRITE_PARQUET;
-        options->growth = REFS_WRITE_GROWING;
-        status = refs_json_parse(refs_buf_text(&text), &doc, NULL);
-    }
+    if (status == REFS_OK) status = refs_json_parse(refs_buf_text(&text), &doc, NULL);
     if (status == REFS_OK)
-        (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),
-                            &options->record_size);
+        (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"), &size);
+    return size;
+}
+
+/* Appends to a Parquet set in place; it keeps its record size. */
+static void grow_parquet(const char *set, refs_writer_options *options) {
+    const uint64_t record_size = tool_record_size(set);
+    if (record_size == 0) return;
+    options->format = REFS_WRITE_PARQUET;
+    options->growth = REFS_WRITE_GROWING;
+    options->record_size = record_size;
 }
 
 static tool_exit grow_set(const tool_arguments *arguments, const refs_staged_guard *guard) {

@@ -4,6 +4,8 @@
 
 #include "check.h"
 #include "master.h"
+#include "refs/file_name.h"
+#include "refs/folder.h"
 
 /* -- which targets there are ------------------------------------------------------------------- */
 
@@ -23,6 +25,46 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
 unsigned tool_check_n_threads(const tool_checking *at) {
     return at->is_remote ? REFS_COMBINE_REMOTE_THREADS : refs_combine_n_threads(NULL, 0);
 }
+
+/* -- record files ------------------------------------------------------------------------------ */
+
+static void warn(const tool_checking *at, const char *name, const char *text) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!at->arguments->quiet) refs_note(&notes, REFS_NOTE_WARNING, "%s: %s", name, text);
+}
+
+static refs_status count_record(void *user, int folder, const char *name, refs_error *err) {
+    uint64_t number, *n = user;
+    (void)folder, (void)err;
+    *n += refs_file_name_is_record(refs_str_from(name), &number);
+    return REFS_OK;
+}
+
+/* Warns of record files that a local Parquet set lacks. Writers omit those without references,
+ * which fsspec reads as absent chunks, and nothing records which ones there were. */
+static void warn_of_records(const tool_checking *at, const refs_chunk_keys *keys,
+                            uint64_t record_size) {
+    const char *set = at->arguments->names.items[0];
+    uint64_t n_chunks = 1, n = 0;
+    const refs_folder_visitor visitor = {count_record, &n};
+    REFS_SCOPED_BUF folder = REFS_BUF_INIT;
+    char text[256];
+    if (record_size == 0 || keys->rank == 0) return;
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (!refs_mul_u64(n_chunks, keys->n[dim], &n_chunks)) return;
+    const uint64_t n_records = n_chunks / record_size + (n_chunks % record_size > 0);
+    if (refs_buf_printf(&folder, NULL, "%s/%.*s", set, REFS_STR_ARG(keys->prefix)) != REFS_OK)
+        return;
+    const refs_status status = refs_folder_each((const char *)folder.data, &visitor, NULL);
+    if ((status != REFS_OK && status != REFS_NOT_FOUND) || n >= n_records) return;
+    snprintf(text, sizeof text,
+             "%llu of %llu record files are missing: their chunks read as the fill value: if files "
+             "were lost, copy the set again",
+             (unsigned long long)(n_records - n), (unsigned long long)n_records);
+    warn(at, (const char *)folder.data, text);
+}
+
+/* -- references -------------------------------------------------------------------------------- */
 
 /* The references of an array. */
 typedef struct referring {
@@ -52,6 +94,7 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
     referring from = {.at = at};
     const refs_chunk_visitor visitor = {note_ref, &from};
     uint64_t n[REFS_MAX_RANK];
+    const uint64_t record_size = tool_record_size(at->arguments->names.items[0]);
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
         from.array = refs_hierarchy_array(at->set.hierarchy, i);
         const char *path = from.array->path;
@@ -61,6 +104,7 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
             continue;
         }
         const refs_chunk_keys keys = refs_array_meta_keys(from.array, n);
+        warn_of_records(at, &keys, record_size);
         refs_error problem = REFS_ERROR_INIT;
         const refs_status status = refs_set_each_chunk(at->set.set, &keys, &visitor, &problem);
         const tool_found found = {TOOL_PROBLEM, status, problem.message};
@@ -225,11 +269,6 @@ static refs_status compare_sizes(tool_checking *at, refs_error *err) {
     return REFS_OK;
 }
 
-static void warn_changed(const tool_checking *at, const char *location, const char *text) {
-    const refs_notes notes = {tool_note, NULL};
-    if (!at->arguments->quiet) refs_note(&notes, REFS_NOTE_WARNING, "%s: %s", location, text);
-}
-
 static refs_status compare_states(const recordings *all, refs_error *err) {
     tool_checking *at = all->at;
     char text[512];
@@ -246,7 +285,7 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
             !refs_expected_differs(&expected, &target->now, text, sizeof text))
             continue;
         if (at->session->changed == REFS_CHANGED_WARN)
-            warn_changed(at, location, text);
+            warn(at, location, text);
         else
             REFS_TRY(tool_findings_add(&at->findings, location, changed, err));
     }

@@ -267,6 +267,12 @@ typedef struct tool_work {
 /** Runs each item once. Returns the first failure, or REFS_CANCELLED if a signal has come. */
 refs_status tool_work_run(const tool_work *work, refs_error *err);
 
+/* -- build.c --------------------------------------------------------------------------------------
+ */
+
+/** The rows of a record file of a local Parquet set; 0: it is none. */
+uint64_t tool_record_size(const char *set);
+
 /* -- verbs ----------------------------------------------------------------------------------------
  */
 
