@@ -1771,7 +1771,7 @@ class Selections(InFolder):
                     np.testing.assert_array_equal(read(output, "level"), [850, 500])
                     np.testing.assert_array_equal(read(output, "v"), np.concatenate(chosen))
         self.assertIn("already", run("append", "o.json", names[1], status=1))
-        self.assertIn("o.json was made with this selection: give --variables",
+        self.assertIn("o.json was made with this selection: repeat --variables",
                       run("append", "o.json", self.other_levels("other.nc"), status=1))
 
     def other_levels(self, name):
