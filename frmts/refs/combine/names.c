@@ -18,6 +18,7 @@
 #include "refs/scan.h"
 #include "refs/staged.h"
 #include "refs/url.h"
+#include "refs/zip_signature.h"
 
 /* Most levels of folders. */
 #define MAX_DEPTH 64
@@ -262,18 +263,13 @@ bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
     return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
 
-static bool is_zip(refs_bytes head) {
-    const refs_str text = refs_bytes_text(head);
-    return refs_str_starts(text, "PK\3\4") || refs_str_starts(text, "PK\5\6"); /* an empty one */
-}
-
 /* The kind of an existing file that a set must not replace; NULL for others. */
 static const char *kept_file(const char *name) {
     uint8_t room[REFS_SET_HEAD_BYTES];
     refs_bytes head;
     if (!read_head(refs_vfs_posix(), name, room, &head)) return NULL;
     if (refs_scan_sniff(head) != NULL) return "a data file";
-    if (is_zip(head)) return "a ZIP archive";
+    if (refs_is_zip(head)) return "a ZIP archive";
     if (refs_scan_is_tar(head)) return "a TAR archive";
     const bool is_part = refs_icechunk_sniff(head) || refs_set_sniff_folder(refs_vfs_posix(), name);
     return is_part ? "a file in the folder of a set" : NULL;
@@ -362,7 +358,7 @@ static refs_status add_file(const expansion *all, const char *name, refs_error *
         (found == REFS_SNIFFED_DAMAGED && has_json_name(name)))
         return add(all, name, err);
     if (has_json_name(name)) return skip(all, IS_OTHER, name, err);
-    if (is_zip(head) && refs_str_ends(refs_str_from(name), ".zip"))
+    if (refs_is_zip(head) && refs_str_ends(refs_str_from(name), ".zip"))
         return skip(all, IS_ZIP, name, err);
     if (refs_scan_is_tar(head)) return skip(all, IS_TAR, name, err);
     return is_compressed_data(name) ? skip(all, IS_COMPRESSED, name, err) : REFS_OK;

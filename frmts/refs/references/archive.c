@@ -5,16 +5,14 @@
 #include "metadata_file.h"
 #include "named_sets.h"
 #include "refs/file_name.h"
-
-static const char beginning[] = "PK\3\4";
+#include "refs/zip_signature.h"
 
 /* Most members of a folder that are listed. */
 #define MAX_MEMBERS 65536
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)input;
-    return head.size >= sizeof beginning - 1 &&
-           memcmp(head.data, beginning, sizeof beginning - 1) == 0;
+    return refs_is_zip(head);
 }
 
 /* -- members ----------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * Source: PKWARE's APPNOTE.TXT, section 4.3.7.
  */
 #include "inflate.h"
+#include "refs/zip_signature.h"
 
 #define HEADER_SIZE 30
 #define STORED      0
@@ -12,7 +13,7 @@
 /* Finds the content after the header; further bytes may follow it. */
 static refs_status skip_header(refs_bytes member, refs_bytes *content, refs_error *err) {
     const uint8_t *header = member.data;
-    if (member.size < HEADER_SIZE || memcmp(header, "PK\3\4", 4) != 0)
+    if (member.size < HEADER_SIZE || !refs_is_zip_member(member))
         return refs_fail(err, REFS_CORRUPT, "expected the header of a member of a ZIP archive");
     size_t size = HEADER_SIZE + (size_t)refs_load_le16(header + 26) + refs_load_le16(header + 28);
     if (size > member.size)
