@@ -497,6 +497,13 @@ class Names(Case):
             with self.subTest(way):
                 self.assertEqual(values(self.with_sets("ncdump", way)), expected)
 
+    def test_of_archives_need_no_prefix(self):
+        self.make_file()
+        for name in ("s.parq", "s.json"):
+            self.run_program(REFS, "index", "file.nc", "-o", name)
+            shutil.make_archive(self.path(name), "zip", self.folder, name)
+            self.assertEqual(header(self.with_sets("ncdump", "-h", name + ".zip")), header(self.with_sets("ncdump", "-h", name)))
+
     def test_of_compressed_sets_are_known_whatever_their_size(self):
         """The first block of zstd cannot be unpacked before it is whole."""
         noise = {f"noise/{i}": "base64:" + base64.b64encode(os.urandom(90)).decode() for i in range(1000)}

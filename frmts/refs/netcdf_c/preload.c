@@ -16,6 +16,7 @@
 #include "refs/scan.h"
 #include "refs/stac/stac.h"
 #include "refs/url.h"
+#include "refs/zip_signature.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -87,14 +88,15 @@ static bool is_of_store(refs_str name) {
     return refs_url_store_of(name, &object) != NULL;
 }
 
-/* Whether a location is a set, a data file, or a STAC document, which names one. */
+/* Whether a location is a set, a data file, or a STAC document or a ZIP archive, which may name
+ * one: netCDF-C reads neither. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
     uint8_t head[REFS_SET_HEAD_BYTES];
     const refs_vfs_range range = {0, sizeof head, head};
     size_t got;
     if (refs_vfs_read_range(vfs, location, &range, &got, NULL) == REFS_OK) {
         refs_bytes bytes = refs_bytes_view(head, got);
-        if (refs_scan_sniff(bytes) != NULL || refs_stac_sniff(bytes) ||
+        if (refs_scan_sniff(bytes) != NULL || refs_stac_sniff(bytes) || refs_is_zip(bytes) ||
             refs_set_sniff_file(vfs, location, bytes) == REFS_SNIFFED_SET)
             return true;
     }
