@@ -137,6 +137,27 @@ class Archives(InFolder):
         content = self.zip("a.zip", self.files)
         self.assertFails("/vsizip/", self.write("b.zip", content[:-40]))
 
+    def test_a_flipped_bit_of_a_name_in_the_directory_is_no_absence(self):
+        content = self.zip("a.zip", self.files)
+        name = b"s.parq/" + RECORD.encode()
+        begin = content.rindex(name)
+        for bit in range(8 * len(name)):
+            flipped = bytearray(content)
+            flipped[begin + bit // 8] ^= 1 << bit % 8
+            self.assertFails("/vsizip/", self.write(f"{bit}.zip", flipped))
+
+    def test_a_flipped_bit_does_not_hide_a_member_behind_another(self):
+        """Its entry gets the name of a later one, which is read in its place."""
+        self.zip("a.zip", {"t2m/refs.1.parq": b"", **self.files})
+        with open(self.path("a.zip"), "rb") as file:
+            content = bytearray(file.read())
+        end = content.index(b"PK\1\2")
+        for one, other in ((b"refs.1", b"refs.8"), (b"refs.0", b"refs.1")):
+            begin = content.rindex(one)
+            self.assertGreater(begin, end)
+            content[begin:begin + 6] = other
+        self.assertIn("refs.0.parq", self.assertFails("/vsizip/", self.write("b.zip", content)))
+
     def test_a_damaged_header_of_tar_fails(self):
         content = self.tar(self.record_last())
         at = content.index(b"s.parq/" + RECORD.encode())

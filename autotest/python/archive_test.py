@@ -3,6 +3,7 @@
 usage: archive_test.py FOLDER_OF_PACKAGE PROGRAM
 """
 
+import json
 import os
 import random
 import shutil
@@ -177,6 +178,43 @@ class Archives(unittest.TestCase):
                  lambda content, entry, end: struct.pack_into("<I", content, 0, 0))):
             with self.subTest(expected):
                 self.assertIn(expected, self.damaged(change))
+
+    def test_a_flipped_bit_of_a_name_in_the_directory_is_no_absence(self):
+        self.zip("s.zip", self.records("s.parq"))
+        with open("s.zip", "rb") as file:
+            sound = file.read()
+        name = b"t2m/refs.0.parq"
+        begin = sound.rindex(name)
+        for bit in range(8 * len(name)):
+            content = bytearray(sound)
+            content[begin + bit // 8] ^= 1 << bit % 8
+            with open("f.zip", "wb") as file:
+                file.write(content)
+            self.assertIn("another name", self.failure("f.zip"))
+            if bit % 16 == 0:
+                done = subprocess.run([PROGRAM, "convert", "f.zip", "-o", "f.json"], capture_output=True, text=True)
+                self.assertIn("another name", done.stderr)
+                self.assertNotEqual(done.returncode, 0)
+
+    def test_chunks_of_a_large_stored_member_on_a_server_are_read(self):
+        """Several ranges of it, that are too far apart for one request."""
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        n, apart = 30, 300_000
+        content = b"".join(bytes([i]) * apart for i in range(n))
+        with zipfile.ZipFile("large.zip", "w", STORED) as archive:
+            archive.writestr("first", bytes(1000))
+            archive.writestr("large", content)
+        url = "zip://large::" + server.url("large.zip")
+        array = {"zarr_format": 2, "shape": [n, 100], "chunks": [1, 100], "dtype": "|u1", "order": "C", "filters": None,
+                 "compressor": None, "fill_value": None}
+        refs = {".zgroup": '{"zarr_format": 2}', "t2m/.zarray": json.dumps(array), "t2m/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"]}',
+                **{f"t2m/{i}.0": [url, i * apart + 50, 100] for i in range(n)}}
+        with open("large.json", "w") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        before = len(server.requests("large.zip"))
+        np.testing.assert_array_equal(read("large.json"), np.repeat(np.arange(n, dtype="u1"), 100).reshape(n, 100))
+        self.assertLessEqual(len(server.requests("large.zip")) - before, n + 5)
 
     def test_bytes_that_are_changed_at_random_are_never_taken_for_others(self):
         choose = random.Random(1)

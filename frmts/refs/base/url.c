@@ -145,16 +145,43 @@ static size_t find_closing(refs_str text) {
     return SIZE_MAX;
 }
 
+/* Splits "{file}/member". */
+static bool split_by_braces(refs_str rest, refs_str *member, refs_str *file) {
+    const size_t end = find_closing(rest);
+    if (end == SIZE_MAX || end + 1 == rest.size || rest.data[end + 1] != '/') return false;
+    *member = drop(rest, end + 2);
+    *file = refs_str_part(rest, 1, end);
+    return true;
+}
+
+/* Splits "/vsizip/x.zip/member", where the extension ends the name of the file. */
+static bool split_by_extension(refs_str location, const refs_url_archive *archive, refs_str *member,
+                               refs_str *file) {
+    const size_t begin = strlen(archive->prefix);
+    const refs_str scheme = refs_str_from(archive->scheme);
+    for (size_t i = begin + 1; i + scheme.size + 2 <= location.size; i++) {
+        const size_t end = i + 1 + scheme.size;
+        if (location.data[i] != '.' || location.data[end] != '/' ||
+            !refs_str_equal(refs_str_part(location, i + 1, end), scheme))
+            continue;
+        /* The slash of "/vsizip/vsicurl/..." belongs to both names. */
+        const bool is_gdals = refs_str_starts(drop(location, begin), "vsi");
+        *file = refs_str_part(location, is_gdals ? begin - 1 : begin, end);
+        *member = drop(location, end + 1);
+        return true;
+    }
+    return false;
+}
+
 const refs_url_archive *refs_location_split_archive(refs_str location, refs_str *member,
                                                     refs_str *file) {
     for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
         if (!refs_str_starts(location, archives[i].prefix)) continue;
         const refs_str rest = drop(location, strlen(archives[i].prefix));
-        const size_t end = refs_str_starts(rest, "{") ? find_closing(rest) : SIZE_MAX;
-        if (end == SIZE_MAX || end + 1 == rest.size || rest.data[end + 1] != '/') return NULL;
-        *member = drop(rest, end + 2);
-        *file = refs_str_part(rest, 1, end);
-        return find_chain(*member) == SIZE_MAX ? &archives[i] : NULL;
+        const bool is_split = refs_str_starts(rest, "{")
+                                  ? split_by_braces(rest, member, file)
+                                  : split_by_extension(location, &archives[i], member, file);
+        return is_split && find_chain(*member) == SIZE_MAX ? &archives[i] : NULL;
     }
     return NULL;
 }

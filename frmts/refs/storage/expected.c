@@ -150,8 +150,8 @@ static void format_file_etag(const refs_vfs_validators *file, char *text, size_t
     snprintf(text, size, "%" PRIx64 "-%" PRIx64 "-%" PRIx64, file->inode, microseconds, file->size);
 }
 
-static bool look(const refs_vfs *vfs, const char *location, void *handle,
-                 refs_vfs_validators *file) {
+bool refs_fetch__look(const refs_vfs *vfs, const char *location, void *handle,
+                      refs_vfs_validators *file) {
     if (vfs->peek != NULL && vfs->peek(vfs->self, location, handle, file, NULL) == REFS_OK)
         return true;
     return refs_vfs_ask(vfs, location, file);
@@ -171,7 +171,8 @@ refs_status refs_fetch__check_opened(const refs_queue *queue, size_t begin, size
     const size_t last = requests[end - 1].first_member + requests[end - 1].n_members;
     refs_vfs_validators file;
     if (!any_expects(queue, first, last) ||
-        !look(queue->fetcher->vfs, refs_fetch__first_range(queue, begin)->location, handle, &file))
+        !refs_fetch__look(queue->fetcher->vfs, refs_fetch__first_range(queue, begin)->location,
+                          handle, &file))
         return REFS_OK;
     if (file.inode != 0) format_file_etag(&file, file.etag, sizeof file.etag);
     for (size_t i = first; i < last; i++) {

@@ -190,6 +190,14 @@ refs_status refs_fetch__serve(refs_queue *queue, const refs_planned *request, re
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
                                          const refs_vfs_validators *validators, refs_error *err);
 
+/** The validators of an open handle of `location`; false if they cannot be read. */
+bool refs_fetch__look(const refs_vfs *vfs, const char *location, void *handle,
+                      refs_vfs_validators *file);
+
+/** The file that has the member `location`, also of an archive in archives; `location` itself if it
+ * is no member. */
+refs_str refs_fetch__archive_of(refs_str location);
+
 /** The first answer of a location; false where there was none over HTTP. */
 bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id,
                           refs_vfs_validators *answered);

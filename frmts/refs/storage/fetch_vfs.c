@@ -1,6 +1,7 @@
 /* fetch_vfs.c -- requests that the application's refs_vfs performs, see fetch_internal.h. */
 #include "expected.h"
 #include "fetch_internal.h"
+#include "refs/url.h"
 
 /* Most requests of one location in one call, and their bytes together. */
 #define MAX_BATCH_REQUESTS 64
@@ -151,6 +152,12 @@ static bool is_open(refs_queue *queue) {
     const refs_vfs_reading *reading = &queue->reading;
     return reading->handle != NULL &&
            reading->location_id == refs_fetch__first_range(queue, reading->begin)->location_id;
+}
+
+refs_str refs_fetch__archive_of(refs_str location) {
+    refs_str member;
+    while (refs_location_split_archive(location, &member, &location) != NULL) continue;
+    return location;
 }
 
 /* Opens the location of the next transfer. One location is open at a time. */

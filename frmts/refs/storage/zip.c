@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/zip_signature.h"
+
 #ifdef REFS_HAS_deflate
 #include <libdeflate.h>
 #endif
@@ -177,18 +179,6 @@ static int compare_members(const void *a, const void *b) {
                       : (one->name.data > other->name.data) - (one->name.data < other->name.data);
 }
 
-/* Sorts the members, and keeps the last one of each name. */
-static void sort_members(refs_zip *zip) {
-    size_t kept = 0;
-    if (zip->n > 0) qsort(zip->members, zip->n, sizeof *zip->members, compare_members);
-    for (size_t i = 0; i < zip->n; i++) {
-        if (i + 1 < zip->n && refs_str_equal(zip->members[i].name, zip->members[i + 1].name))
-            continue;
-        zip->members[kept++] = zip->members[i];
-    }
-    zip->n = kept;
-}
-
 static refs_status read_members(const ending *found, refs_zip *zip, refs_error *err) {
     refs_bytes rest = refs_buf_view(&zip->bytes);
     if (found->n > rest.size / ENTRY_SIZE)
@@ -201,7 +191,7 @@ static refs_status read_members(const ending *found, refs_zip *zip, refs_error *
     if (rest.size > 0)
         return refs_fail(err, REFS_CORRUPT, "its directory has %zu bytes after its %llu members",
                          rest.size, (unsigned long long)found->n);
-    sort_members(zip);
+    if (zip->n > 0) qsort(zip->members, zip->n, sizeof *zip->members, compare_members);
     return REFS_OK;
 }
 
@@ -264,8 +254,38 @@ static size_t find_place(const refs_zip *zip, refs_str name) {
 }
 
 const refs_zip_member *refs_zip_find(const refs_zip *zip, refs_str name) {
-    const size_t i = find_place(zip, name);
-    return i < zip->n && refs_str_equal(zip->members[i].name, name) ? &zip->members[i] : NULL;
+    const refs_zip_member *found = NULL;
+    for (size_t i = find_place(zip, name); i < zip->n; i++) {
+        if (!refs_str_equal(zip->members[i].name, name)) break;
+        found = &zip->members[i];
+    }
+    return found;
+}
+
+/* In how many bytes `member` differs from `name` up to the end of that: at most 2. */
+static unsigned count_differences(refs_str member, refs_str name) {
+    unsigned n = member.size < name.size ? 2 : 0;
+    for (size_t i = 0; i < name.size && n < 2; i++) n += member.data[i] != name.data[i];
+    return n;
+}
+
+static bool may_be(refs_str member, refs_str name) {
+    const unsigned n = count_differences(member, name);
+    if (n > 1) return false;
+    if (name.size > 0 && !refs_str_ends(name, "/")) return n == 1 && member.size == name.size;
+    const refs_str rest = refs_str_part(member, name.size, member.size);
+    const size_t slash = refs_str_find(rest, '/');
+    /* The bit may be one that makes a slash. */
+    return n == 1 || slash == SIZE_MAX ||
+           (name.size > 0 &&
+            refs_str_find(refs_str_part(rest, slash + 1, rest.size), '/') == SIZE_MAX);
+}
+
+const refs_zip_member *refs_zip_next_similar(const refs_zip *zip, refs_str name,
+                                             const refs_zip_member *previous) {
+    for (size_t i = previous != NULL ? (size_t)(previous - zip->members) + 1 : 0; i < zip->n; i++)
+        if (may_be(zip->members[i].name, name)) return &zip->members[i];
+    return NULL;
 }
 
 refs_status refs_zip_list(const refs_zip *zip, refs_str folder, const refs_vfs_listing *listing,
@@ -286,7 +306,7 @@ refs_status refs_zip_list(const refs_zip *zip, refs_str folder, const refs_vfs_l
 
 /* -- members ----------------------------------------------------------------------------------- */
 
-static refs_status check_member(const refs_zip_member *member, refs_error *err) {
+refs_status refs_zip_check(const refs_zip_member *member, refs_error *err) {
     if (member->is_encrypted)
         return refs_fail(err, REFS_UNSUPPORTED, "the member is encrypted: unpack the archive");
     if (member->method != STORED && member->method != DEFLATED)
@@ -299,17 +319,32 @@ static refs_status check_member(const refs_zip_member *member, refs_error *err) 
     return REFS_OK;
 }
 
-refs_status refs_zip_locate(const refs_zip_file *file, const refs_zip *zip,
-                            const refs_zip_member *member, uint64_t *begin, refs_error *err) {
-    uint8_t header[LOCAL_SIZE];
-    const refs_vfs_range range = {member->header, sizeof header, header};
-    REFS_TRY(check_member(member, err));
-    if (member->header > zip->end || zip->end - member->header < sizeof header)
-        return refs_fail(err, REFS_CORRUPT, "the member begins past the others");
-    REFS_TRY(read_all(file, &range, err));
-    if (!begins(header, "PK\3\4") || refs_load_le16(header + 8) != member->method)
+static refs_status check_header(const uint8_t *header, const refs_zip_member *member,
+                                refs_error *err) {
+    if (!refs_is_zip_member(refs_bytes_view(header, LOCAL_SIZE)) ||
+        refs_load_le16(header + 8) != member->method)
         return refs_fail(err, REFS_CORRUPT, "expected the header of the member at %llu",
                          (unsigned long long)member->header);
+    const size_t size = refs_load_le16(header + 26);
+    const refs_str name = refs_str_view((const char *)header + LOCAL_SIZE, member->name.size);
+    if (size == name.size && refs_str_equal(name, member->name)) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT,
+                     "the archive is damaged: the member at %llu has another name in its header "
+                     "than in the directory: copy the archive again",
+                     (unsigned long long)member->header);
+}
+
+refs_status refs_zip_locate(const refs_zip_file *file, const refs_zip *zip,
+                            const refs_zip_member *member, uint64_t *begin, refs_error *err) {
+    REFS_SCOPED_BUF bytes = REFS_BUF_INIT;
+    const size_t size = LOCAL_SIZE + member->name.size;
+    if (member->header > zip->end || zip->end - member->header < size)
+        return refs_fail(err, REFS_CORRUPT, "the member begins past the others");
+    REFS_TRY(refs_buf_resize(&bytes, size, err));
+    const refs_vfs_range range = {member->header, size, bytes.data};
+    REFS_TRY(read_all(file, &range, err));
+    const uint8_t *header = bytes.data;
+    REFS_TRY(check_header(header, member, err));
     *begin =
         member->header + LOCAL_SIZE + refs_load_le16(header + 26) + refs_load_le16(header + 28);
     if (*begin <= zip->end && member->stored_size <= zip->end - *begin) return REFS_OK;

@@ -1,8 +1,9 @@
 /* zip.h -- the directory of a ZIP archive, and one member of it.
  *
  * Source: PKWARE's APPNOTE.TXT 6.3.10. The directory at the end alone says what an archive holds;
- * of members with one name the last one counts, as writers that append mean it. Members are stored
- * or deflated.
+ * of members with one name the last one counts, as writers that append mean it. Nothing in the
+ * format protects the directory: the local header of a member, which repeats its name, tells
+ * whether an entry is damaged. Members are stored or deflated.
  *
  * Read before this: vfs.h.
  */
@@ -34,7 +35,7 @@ typedef struct refs_zip_member {
 /** The directory of an archive. Zeroed is an empty one. */
 typedef struct refs_zip {
     refs_buf bytes;           /**< that names are views of */
-    refs_zip_member *members; /**< sorted by name, each name once */
+    refs_zip_member *members; /**< sorted by name; of those with one name the last one counts */
     size_t n;
     uint64_t end; /**< where the directory begins and members end */
 } refs_zip;
@@ -52,11 +53,21 @@ void refs_zip_clear(refs_zip *zip);
 /** The member with this name, or NULL. */
 const refs_zip_member *refs_zip_find(const refs_zip *zip, refs_str name);
 
+/** The next member after `previous`, or the first one after NULL, whose entry may be a damaged one
+ * of `name`, because its name differs in one byte. If `name` is a folder, "" or with a slash at its
+ * end, the files in it count, and those of folders whose names differ in one byte. NULL if there is
+ * none. */
+const refs_zip_member *refs_zip_next_similar(const refs_zip *zip, refs_str name,
+                                             const refs_zip_member *previous);
+
 /** Calls `listing` for each file and folder of `folder`, which is "" or ends in a slash. */
 refs_status refs_zip_list(const refs_zip *zip, refs_str folder, const refs_vfs_listing *listing,
                           refs_error *err);
 
-/** The offset of the bytes of a member, after its local header. */
+/** Fails if the member can never be read: it is encrypted, or compressed by another method. */
+refs_status refs_zip_check(const refs_zip_member *member, refs_error *err);
+
+/** The offset of the bytes of a member, after its local header. Fails if that has another name. */
 refs_status refs_zip_locate(const refs_zip_file *file, const refs_zip *zip,
                             const refs_zip_member *member, uint64_t *begin, refs_error *err);
 

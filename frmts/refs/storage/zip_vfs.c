@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fetch_internal.h"
 #include "refs/fork.h"
 #include "refs/now.h"
 #include "refs/url.h"
@@ -37,6 +38,7 @@ typedef struct zip_archive {
     size_t n_idle;
     refs_block *last; /* content of last_member, or NULL */
     const refs_zip_member *last_member;
+    uint64_t *begins; /* of each member: where its bytes begin; 0: its header was not read */
 } zip_archive;
 
 struct refs_zip_vfs {
@@ -58,27 +60,10 @@ typedef struct opened {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* Splits "/vsizip/FILE.zip/MEMBER", where GDAL recognises the archive by its extension. */
-static bool split_by_extension(refs_str location, refs_str *member, refs_str *file) {
-    static const char prefix[] = "/vsizip/", end[] = ".zip/";
-    const size_t begin = sizeof prefix - 1, length = sizeof end - 1;
-    if (!refs_str_starts(location, prefix) || location.data[begin] == '{') return false;
-    for (size_t i = begin + 1; i + length <= location.size; i++) {
-        if (memcmp(location.data + i, end, length) != 0) continue;
-        /* The slash of "/vsizip/vsicurl/..." belongs to both names. */
-        const bool is_short = refs_str_starts(refs_str_part(location, begin, location.size), "vsi");
-        *file = refs_str_part(location, begin - is_short, i + length - 1);
-        *member = refs_str_part(location, i + length, location.size);
-        return true;
-    }
-    return false;
-}
-
 /* Splits the location of a member; false for other names. */
 static bool split(refs_str location, refs_str *member, refs_str *file) {
     const refs_url_archive *archive = refs_location_split_archive(location, member, file);
-    return archive != NULL ? strcmp(archive->scheme, "zip") == 0
-                           : split_by_extension(location, member, file);
+    return archive != NULL && strcmp(archive->scheme, "zip") == 0;
 }
 
 /* The location of the archive of a member, to be freed; NULL for other names. */
@@ -107,6 +92,7 @@ static void release(refs_zip_vfs *vfs, zip_archive *released) {
     while (released->n_idle > 0) self->close(self->self, released->idle[--released->n_idle]);
     refs_block_release(released->last);
     refs_zip_clear(&released->zip);
+    refs_free(released->begins);
     refs_free(released->location);
     refs_free(released);
 }
@@ -172,8 +158,12 @@ static refs_status read_archive(refs_zip_vfs *vfs, zip_archive *made, refs_error
     made->idle[made->n_idle++] = file.handle;
     if (!made->is_local) (void)refs_vfs_ask(self, made->location, &made->seen);
     const refs_status status = refs_zip_read(&file, &made->zip, err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", made->location);
-    return status;
+    if (status != REFS_OK) {
+        refs_error_prefix(err, "%s", made->location);
+        return status;
+    }
+    made->begins = refs_calloc(made->zip.n + 1, sizeof *made->begins);
+    return made->begins != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 /* Takes over `location`. */
@@ -203,13 +193,27 @@ static refs_status open_archive(refs_zip_vfs *vfs, char *location, zip_archive *
     return status;
 }
 
-static refs_status take_handle(refs_zip_vfs *vfs, zip_archive *of, void **handle, refs_error *err) {
+/* The directory of an archive describes only the file that it was read from. */
+static refs_status open_again(refs_zip_vfs *vfs, const zip_archive *of, void **handle,
+                              refs_error *err) {
     const refs_vfs *self = &vfs->functions;
+    refs_vfs_validators now;
+    REFS_TRY(self->open(self->self, of->location, handle, err));
+    if (!refs_fetch__look(self, of->location, *handle, &now)) return REFS_OK;
+    const refs_status status = refs_fetch__compare(&of->seen, &now, err);
+    if (status == REFS_OK) return REFS_OK;
+    refs_error_prefix(err, "%s", of->location);
+    self->close(self->self, *handle);
+    *handle = NULL;
+    return status;
+}
+
+static refs_status take_handle(refs_zip_vfs *vfs, zip_archive *of, void **handle, refs_error *err) {
     *handle = NULL;
     refs_lock(&vfs->lock);
     if (of->n_idle > 0) *handle = of->idle[--of->n_idle];
     refs_unlock(&vfs->lock);
-    return *handle != NULL ? REFS_OK : self->open(self->self, of->location, handle, err);
+    return *handle != NULL ? REFS_OK : open_again(vfs, of, handle, err);
 }
 
 static void give_handle_back(refs_zip_vfs *vfs, zip_archive *of, void *handle) {
@@ -239,10 +243,48 @@ static void keep_last(refs_zip_vfs *vfs, const opened *file) {
     refs_block_release(replaced);
 }
 
+static uint64_t known_begin(refs_zip_vfs *vfs, const zip_archive *archive, size_t index) {
+    REFS_LOCKED(&vfs->lock);
+    return archive->begins[index];
+}
+
+static void keep_begin(refs_zip_vfs *vfs, zip_archive *archive, size_t index, uint64_t begin) {
+    REFS_LOCKED(&vfs->lock);
+    archive->begins[index] = begin;
+}
+
+/* Reads the header of a member, once. */
+static refs_status locate(refs_zip_vfs *vfs, opened *file, refs_error *err) {
+    const refs_zip *zip = &file->archive->zip;
+    const size_t index = (size_t)(file->member - zip->members);
+    file->begin = known_begin(vfs, file->archive, index);
+    if (file->begin > 0) return REFS_OK;
+    if (file->below == NULL) REFS_TRY(take_handle(vfs, file->archive, &file->below, err));
+    const refs_zip_file in = {&vfs->functions, file->below};
+    REFS_TRY(refs_zip_locate(&in, zip, file->member, &file->begin, err));
+    keep_begin(vfs, file->archive, index, file->begin);
+    return REFS_OK;
+}
+
+/* Fails if an entry that may be that of `name`, which is absent or a folder, is damaged. */
+static refs_status check_similar(refs_zip_vfs *vfs, refs_str name, opened *file, refs_error *err) {
+    const refs_zip *zip = &file->archive->zip;
+    while ((file->member = refs_zip_next_similar(zip, name, file->member)) != NULL)
+        REFS_TRY(locate(vfs, file, err));
+    return REFS_OK;
+}
+
+static refs_status prove_absent(refs_zip_vfs *vfs, refs_str name, opened *file, refs_error *err) {
+    REFS_TRY(check_similar(vfs, name, file, err));
+    return refs_fail(err, REFS_NOT_FOUND, "no member \"%.*s\" in the archive", REFS_STR_ARG(name));
+}
+
 static refs_status open_content(refs_zip_vfs *vfs, opened *file, refs_error *err) {
     const refs_zip_member *member = file->member;
+    REFS_TRY(refs_zip_check(member, err));
+    REFS_TRY(take_handle(vfs, file->archive, &file->below, err));
     const refs_zip_file in = {&vfs->functions, file->below};
-    REFS_TRY(refs_zip_locate(&in, &file->archive->zip, member, &file->begin, err));
+    REFS_TRY(locate(vfs, file, err));
     if (member->method == 0 && member->size > SMALL_BYTES) return REFS_OK;
     REFS_TRY(refs_zip_unpack(&in, member, file->begin, &file->block, err));
     keep_last(vfs, file);
@@ -253,15 +295,15 @@ static refs_status open_content(refs_zip_vfs *vfs, opened *file, refs_error *err
 
 static refs_status open_member(refs_zip_vfs *vfs, refs_str name, opened *file, refs_error *err) {
     file->member = refs_zip_find(&file->archive->zip, name);
-    if (file->member == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: no member \"%.*s\" in the archive",
-                         file->archive->location, (int)name.size, name.data);
-    file->block = find_last(vfs, file);
+    file->block = file->member != NULL ? find_last(vfs, file) : NULL;
     if (file->block != NULL) return REFS_OK;
-    REFS_TRY(take_handle(vfs, file->archive, &file->below, err));
-    const refs_status status = open_content(vfs, file, err);
-    if (status != REFS_OK)
-        refs_error_prefix(err, "%s: \"%.*s\"", file->archive->location, (int)name.size, name.data);
+    const bool is_there = file->member != NULL;
+    const refs_status status =
+        is_there ? open_content(vfs, file, err) : prove_absent(vfs, name, file, err);
+    if (status == REFS_NOT_FOUND)
+        refs_error_prefix(err, "%s", file->archive->location);
+    else if (status != REFS_OK)
+        refs_error_prefix(err, "%s: \"%.*s\"", file->archive->location, REFS_STR_ARG(name));
     return status;
 }
 
@@ -352,11 +394,29 @@ static refs_status read_file(void *self, void *handle, const refs_vfs_range *ran
 }
 
 static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
+                             refs_error *err);
+
+/* Reads ranges of a member that is stored, as ranges of its archive. */
+static refs_status read_stored(void *self, const opened *file, const refs_vfs_range *ranges,
+                               size_t n, refs_error *err) {
+    REFS_SCOPED refs_vfs_range *there = refs_calloc(n + 1, sizeof *there);
+    if (there == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        there[i] = within(file, &ranges[i]);
+        if (there[i].length < ranges[i].length)
+            return refs_fail(err, REFS_IO, "ranges did not arrive");
+    }
+    return read_many(self, file->below, there, n, err);
+}
+
+static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
                              refs_error *err) {
     const refs_vfs *below = ((const refs_zip_vfs *)self)->below;
     const opened *file = handle;
     if (file->archive == NULL && below->read_many != NULL)
         return below->read_many(below->self, file->below, ranges, n, err);
+    if (file->archive != NULL && file->block == NULL)
+        return read_stored(self, file, ranges, n, err);
     for (size_t i = 0; i < n; i++) {
         size_t got = 0;
         REFS_TRY(read_file(self, handle, &ranges[i], &got, err));
@@ -441,6 +501,17 @@ static void forget(void *self, const char *location) {
 
 /* -- folders ----------------------------------------------------------------------------------- */
 
+/* On a server, checking would be a request for each member; there, sets are not listed. */
+static refs_status list_members(refs_zip_vfs *vfs, zip_archive *archive, refs_str folder,
+                                const refs_vfs_listing *listing, refs_error *err) {
+    opened file = {.archive = archive};
+    const refs_status status = archive->is_local ? check_similar(vfs, folder, &file, err) : REFS_OK;
+    give_handle_back(vfs, archive, file.below);
+    if (status == REFS_OK) return refs_zip_list(&archive->zip, folder, listing, err);
+    refs_error_prefix(err, "%s", archive->location);
+    return status;
+}
+
 static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err) {
     refs_zip_vfs *vfs = self;
@@ -459,8 +530,7 @@ static refs_status list(void *self, const char *location, const refs_vfs_listing
     refs_status status = refs_buf_append_str(&folder, member, err);
     if (status == REFS_OK && member.size > 0 && !refs_str_ends(member, "/"))
         status = refs_buf_append(&folder, "/", 1, err);
-    if (status == REFS_OK)
-        status = refs_zip_list(&found->zip, refs_buf_text(&folder), listing, err);
+    if (status == REFS_OK) status = list_members(vfs, found, refs_buf_text(&folder), listing, err);
     release(vfs, found);
     return status;
 }

@@ -412,13 +412,12 @@ static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *er
                            object->location, (unsigned long long)vfs->max_whole_bytes);
 }
 
-/* Members of archives are read by the other refs_vfs, which cannot be cancelled: it is not called
- * for a server that answers nothing. */
+/* Members of other archives than ZIP are read by the other refs_vfs, which cannot be cancelled: it
+ * is not called for a server that answers nothing. */
 static refs_status check_archive(refs_http_vfs *vfs, const char *location, refs_error *err) {
-    refs_str member, file = refs_str_from(location);
+    const refs_str file = refs_fetch__archive_of(refs_str_from(location));
     refs_vfs_validators known;
     refs_error problem = REFS_ERROR_INIT;
-    while (refs_location_split_archive(file, &member, &file) != NULL) continue;
     if (file.data == location || !refs_location_is_remote(file)) return REFS_OK;
     char *archive = refs_str_copy(file);
     if (archive == NULL) return refs_fail_nomem(err);
