@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import unittest
+import warnings
 import zipfile
 
 import netCDF4
@@ -99,6 +101,14 @@ class Archives(InFolder):
         for prefix, name in (("/vsizip/", "a.zip"), ("/vsitar/", "a.tar"), ("/vsitar/", "a.tar.gz")):
             np.testing.assert_array_equal(self.read(prefix, self.path(name)), self.values, name)
 
+    def test_named_as_those_of_sets_need_no_prefix(self):
+        content = self.zip("a.zip", self.files)
+        found = gdal.OpenEx(self.write("a.parq.zip", content), gdal.OF_MULTIDIM_RASTER)
+        self.assertIn("t2m", found.GetRootGroup().GetMDArrayNames())
+        for name in (self.path("a.zip"), self.write("b.parq.zip", b"no archive")):
+            with self.assertRaisesRegex(RuntimeError, "not recognized"):
+                gdal.Open(name)
+
     def test_an_absent_record_file_is_absent_chunks(self):
         self.zip("a.zip", self.without_record())
         self.write("a.tar", self.tar(self.without_record()))
@@ -148,15 +158,10 @@ class Archives(InFolder):
 
     def test_a_flipped_bit_does_not_hide_a_member_behind_another(self):
         """Its entry gets the name of a later one, which is read in its place."""
-        self.zip("a.zip", {"t2m/refs.1.parq": b"", **self.files})
-        with open(self.path("a.zip"), "rb") as file:
-            content = bytearray(file.read())
-        end = content.index(b"PK\1\2")
-        for one, other in ((b"refs.1", b"refs.8"), (b"refs.0", b"refs.1")):
-            begin = content.rindex(one)
-            self.assertGreater(begin, end)
-            content[begin:begin + 6] = other
-        self.assertIn("refs.0.parq", self.assertFails("/vsizip/", self.write("b.zip", content)))
+        content = self.zip("a.zip", {**self.files, "t2m/refs.1.parq": b""})
+        begin = content.rindex(RECORD.encode())
+        content[begin:begin + len(RECORD)] = b"t2m/refs.1.parq"
+        self.assertIn(RECORD, self.assertFails("/vsizip/", self.write("b.zip", content)))
 
     def test_a_damaged_header_of_tar_fails(self):
         content = self.tar(self.record_last())
@@ -182,6 +187,82 @@ class Archives(InFolder):
             # A set whose folder is on disk and whose record file is packed.
             with self.assertRaises(RuntimeError):
                 gdal.Open(f"REFS:/vsigzip/{self.path('r.gz')}")
+
+
+class ChunksInZip(InFolder):
+    """Chunks in members are read by the rules for sets in them."""
+
+    SIZE = 1000
+
+    def document(self, **members):
+        refs = {".zgroup": '{"zarr_format": 2}'}
+        for name, url in members.items():
+            refs[f"{name}/.zarray"] = json.dumps({
+                "zarr_format": 2, "shape": [2, self.SIZE], "chunks": [1, self.SIZE], "dtype": "|u1", "order": "C",
+                "filters": None, "compressor": None, "fill_value": None})
+            refs.update({f"{name}/{i}.0": [url, i * self.SIZE, self.SIZE] for i in range(2)})
+        return json.dumps({"version": 1, "refs": refs})
+
+    def zip(self, path, *members):
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+            warnings.simplefilter("ignore")
+            for name, content in members:
+                archive.writestr(name, content)
+
+    def rows(self, value, more=0):
+        return bytes([value]) * (2 * self.SIZE + more)
+
+    def test_the_last_of_members_with_one_name_counts(self):
+        self.zip(self.path("a.zip"), ("t", self.rows(1)), ("u", self.rows(2)), ("t", self.rows(3)))
+        self.write("s.json", self.document(t="zip://t::a.zip").encode())
+        self.assertEqual(set(gdal.Open(f'REFS:"{self.path("s.json")}":/t').ReadAsArray().flat), {3})
+
+    def test_a_flipped_bit_of_a_stored_member_fails(self):
+        self.zip(self.path("a.zip"), ("t", self.rows(1)))
+        with open(self.path("a.zip"), "rb") as file:
+            content = bytearray(file.read())
+        content[100] ^= 4
+        self.write("a.zip", content)
+        self.write("s.json", self.document(t="zip://t::a.zip").encode())
+        with self.assertRaisesRegex(RuntimeError, "expected CRC-32"):
+            gdal.Open(f'REFS:"{self.path("s.json")}":/t').ReadAsArray()
+
+    def test_a_set_and_its_data_in_one_archive_are_read(self):
+        subprocess.run([REFS, "index", "sample.nc", "-o", "r.json", "--relative"], check=True, cwd=self.folder)
+        expected = gdal.Open(f'REFS:"{self.path("r.json")}":/t2m').ReadAsArray()
+        for method in zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED:
+            with zipfile.ZipFile(self.path("b.zip"), "w", method) as archive:
+                for name in ("r.json", "sample.nc"):
+                    archive.write(self.path(name), name)
+            found = gdal.Open(f'REFS:"{self.path("b.zip")}":/t2m').ReadAsArray()
+            np.testing.assert_array_equal(found, expected)
+
+    def test_an_archive_on_a_server_that_is_replaced_is_read_anew(self):
+        """While a dataset of the old one is open, which fails or reads what it has."""
+        for stored in (0, 400_000):  # held whole, and read by ranges
+            for headers in ({}, {"ETag": '"{hash}"'}, {"Last-Modified": None}):
+                with self.subTest(stored=stored, headers=headers):
+                    self.check_replaced(stored, headers)
+
+    def check_replaced(self, stored, headers):
+        folder = Folder()
+        self.addCleanup(folder.close)
+        path, padding = os.path.join(folder.served, "e.zip"), os.urandom(300_000)
+        server = Server(folder, faults={"/e.zip": {"headers": headers}} if headers else {})
+        self.addCleanup(server.close)
+        self.zip(path, ("t", self.rows(1, stored)), ("p", padding))
+        os.utime(path, (1e9, 1e9))
+        name = self.write("y.json", self.document(t=f"zip://t::{server.url('e.zip')}").encode())
+        dataset = gdal.Open(f'REFS:"{name}":/t')
+        self.assertEqual(set(dataset.ReadAsArray(0, 0, self.SIZE, 1).flat), {1})
+        self.zip(path, ("q", padding[:5000]), ("t", self.rows(2, stored)), ("p", padding[5000:]))
+        os.utime(path, (1.1e9, 1.1e9))
+        time.sleep(1.2)
+        self.assertEqual(set(gdal.Open(f'REFS:"{name}":/t').ReadAsArray().flat), {2})
+        try:
+            self.assertEqual(set(dataset.ReadAsArray(0, 1, self.SIZE, 1).flat), {1})
+        except RuntimeError as error:
+            self.assertIn("e.zip", str(error))
 
 
 class Lists(InFolder):

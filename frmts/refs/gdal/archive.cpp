@@ -257,8 +257,11 @@ refs_status RefsArchive::openAll(refs_error *error) {
     REFS_TRY(refs_watch_open(RefsVsiSource(), RefsInto(watch_), error));
     REFS_TRY(refs_file_pool_open(refs_watch_functions(watch_.get()), maxFiles, RefsInto(filePool_),
                                  error));
-    fetcher_ =
-        RefsOpenFetcher(index_->context(), &index_->s3nc(), source(), index_->changed(), error);
+    const refs_vfs *files = refs_file_pool_functions(filePool_.get());
+    vfs_ = RefsOpenHttpVfs(index_->context(), files, error);
+    if (vfs_ == nullptr) return REFS_NOMEM;
+    fetcher_ = RefsOpenFetcher(index_->context(), &index_->s3nc(),
+                               refs_http_vfs_functions(vfs_.get()), index_->changed(), error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(index_->expectValidators(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));
@@ -266,10 +269,6 @@ refs_status RefsArchive::openAll(refs_error *error) {
     REFS_TRY(refs_cache_open(cacheBytes(), RefsInto(cache_), error));
     if (index_->s3nc().memory() > 0) refs_cache_make_strict(cache_.get());
     return index_->hasAggregations() ? openFragments(error) : REFS_OK;
-}
-
-const refs_vfs *RefsArchive::source() const {
-    return refs_file_pool_functions(filePool_.get());
 }
 
 /** A quarter of the memory limit is for files of fragments. */
@@ -295,8 +294,6 @@ refs_array_context RefsArchive::arrayContext() const {
 }
 
 refs_status RefsArchive::openFragments(refs_error *error) {
-    vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
-    if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
     refs_fragments_options options{};
     options.struct_size = sizeof options;

@@ -108,7 +108,6 @@ class RefsArchive {
     refs_array_context arrayContext() const;
     size_t cacheBytes() const;
     size_t aheadBytes() const;
-    const refs_vfs *source() const;
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
@@ -123,11 +122,11 @@ class RefsArchive {
     const uint64_t openedAt_;
     RefsWatchHandle watch_;       ///< of targets here
     RefsFilePoolHandle filePool_; ///< keeps few of them open
+    RefsHttpVfsHandle vfs_;       ///< reads members of archives, and files of fragments
     RefsFetcherHandle fetcher_;
-    RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
     RefsStoreHandle store_;
     RefsCacheHandle cache_;
-    RefsFragmentsHandle fragments_;    ///< likewise
+    RefsFragmentsHandle fragments_;    ///< null where there are none
     std::mutex arraysLock_;            // guards what follows
     std::weak_ptr<RefsArchive> other_; ///< the last one of another identity
     std::map<const refs_array_meta *, RefsArrayHandle> arrays_;

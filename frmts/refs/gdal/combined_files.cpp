@@ -62,7 +62,7 @@ using Names = std::vector<const char *>;
 /** How sources are read. */
 refs_combine_options optionsOf(const RefsCombineJob &job) {
     refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
-    options.vfs = job.targets;
+    options.vfs = job.vfs;
     options.http = job.http;
     options.advice = RefsAdvice();
     return options;

@@ -12,9 +12,8 @@
 struct RefsCombineJob {
     const std::string &location;
     const refs_vfs *vfs;
-    const refs_vfs *targets; ///< by which values are read; and over HTTP …
-    refs_http *http;         ///< … by this
-    CSLConstList options;    ///< the open options ALONG, PATTERN and SAVE
+    refs_http *http;      ///< reads values over HTTP
+    CSLConstList options; ///< the open options ALONG, PATTERN and SAVE
 };
 
 /** The set that a name stands for. */

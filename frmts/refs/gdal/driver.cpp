@@ -8,6 +8,7 @@
 #include "name_info.h"
 #include "options.h"
 #include "refs/scan.h"
+#include "refs/zip_signature.h"
 #include "report.h"
 #include "sidecar.h"
 #include "suggestion.h"
@@ -64,6 +65,15 @@ bool mayBeParquet(const GDALOpenInfo *info) {
            EQUAL(CPLGetExtension(name), "parq");
 }
 
+/** Whether a file is a ZIP archive of a set, by its name: other archives may be for other drivers.
+ */
+bool isArchiveOfSet(const GDALOpenInfo *info) {
+    const std::string inside = CPLGetExtension(CPLGetBasename(info->pszFilename));
+    return EQUAL(CPLGetExtension(info->pszFilename), "zip") &&
+           (EQUAL(inside.c_str(), "parq") || EQUAL(inside.c_str(), "icechunk")) &&
+           refs_is_zip(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
+}
+
 /** Whether a file is netCDF and its first bytes contain the names of aggregation attributes. */
 bool mayBeAggregation(GDALOpenInfo *info) {
     if (refs_scan_sniff(refs_bytes_view(
@@ -94,7 +104,7 @@ bool hasAggregation(const GDALOpenInfo *info) {
 }
 
 int identify(GDALOpenInfo *info) {
-    if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
+    if (RefsNameIsPrefixed(info->pszFilename) || isArchiveOfSet(info)) return TRUE;
     if (info->nHeaderBytes > 0 && mayBeAggregation(info)) return hasAggregation(info);
     if (mayBeParquet(info)) {
         RefsVsiErrorKept kept;

@@ -197,7 +197,7 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     REFS_TRY(refs_watch_open(RefsVsiSource(), RefsInto(watch_), error));
     REFS_TRY(
         refs_file_pool_open(refs_watch_functions(watch_.get()), 0, RefsInto(filePool_), error));
-    vfs_ = RefsOpenHttpVfs(*context_, source(), error);
+    vfs_ = RefsOpenHttpVfs(*context_, refs_file_pool_functions(filePool_.get()), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
     REFS_TRY(refs_scan_shared_open(&setOptions.shared, error));
@@ -205,10 +205,6 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
         setOptions.shared, refs_scan_shared_free);
     REFS_TRY(openSet(setOptions, options, error));
     return openHierarchy(setOptions.notes, error);
-}
-
-const refs_vfs *RefsIndex::source() const {
-    return refs_file_pool_functions(filePool_.get());
 }
 
 /** For a folder, checks only its document. */
@@ -228,7 +224,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     };
     if (!isRemote()) noteValidators();
     const refs_object_lister lister = {context_->cloud(), vfs, {nullptr, nullptr}, options.shared};
-    const RefsCombineJob job = {location_, vfs, source(), context_->http(), openOptions};
+    const RefsCombineJob job = {location_, vfs, context_->http(), openOptions};
     RefsOpenedName opened;
     REFS_TRY(RefsOpenName(job, lister, options, opened, error));
     set_ = std::move(opened.set);
@@ -242,7 +238,8 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
 
 refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error) {
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
-    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), source(), changed_, error);
+    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), refs_http_vfs_functions(vfs_.get()),
+                               changed_, error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(expectValidators(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), RefsInto(store_), error));

@@ -85,7 +85,6 @@ class RefsIndex {
                         refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);
     refs_status readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const;
-    const refs_vfs *source() const; ///< here, by which the set and its targets are read
     bool isRemote() const;
     bool asksElsewhere() const;
     bool hasSameValidators();
@@ -98,7 +97,7 @@ class RefsIndex {
     std::string document_;        ///< of a set on another machine, once it was read: its file
     RefsWatchHandle watch_;       ///< of files here
     RefsFilePoolHandle filePool_; ///< keeps few of them open
-    RefsHttpVfsHandle vfs_;       ///< by which the set is read
+    RefsHttpVfsHandle vfs_;       ///< by which the set and its targets are read
     RefsSetHandle set_;
     RefsFetcherHandle fetcher_; ///< of metadata elsewhere
     RefsStoreHandle store_;

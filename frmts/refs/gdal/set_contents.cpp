@@ -48,8 +48,10 @@ refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool is
 refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error) {
     const auto context = RefsContext::shared(error);
     if (context == nullptr) return REFS_NOMEM;
-    const RefsFetcherHandle fetcher =
-        RefsOpenFetcher(*context, nullptr, RefsVsiSource(), REFS_CHANGED_ERROR, error);
+    const RefsHttpVfsHandle vfs = RefsOpenHttpVfs(*context, RefsVsiSource(), error);
+    if (vfs == nullptr) return REFS_NOMEM;
+    const RefsFetcherHandle fetcher = RefsOpenFetcher(
+        *context, nullptr, refs_http_vfs_functions(vfs.get()), REFS_CHANGED_ERROR, error);
     if (fetcher == nullptr) return REFS_NOMEM;
     RefsStoreHandle store;
     RefsHierarchyHandle hierarchy;

@@ -160,6 +160,21 @@ refs_str refs_fetch__archive_of(refs_str location) {
     return location;
 }
 
+/* A member of an archive on a server changes when the archive does: its validators are recorded, so
+ * that the next answer of that server is compared with them. */
+static refs_status check_archive(refs_fetcher *fetcher, const char *location, refs_error *err) {
+    const refs_str file = refs_fetch__archive_of(refs_str_from(location));
+    refs_vfs_validators known;
+    if (file.data == location || !refs_location_is_remote(file)) return REFS_OK;
+    atomic_store(&fetcher->asked_http, true);
+    REFS_SCOPED char *archive = refs_str_copy(file);
+    if (archive == NULL) return refs_fail_nomem(err);
+    refs_range range = {.location = archive};
+    if (!refs_vfs_ask(fetcher->vfs, archive, &known)) return REFS_OK;
+    REFS_TRY(refs_fetcher_location_id(fetcher, archive, &range.location_id, err));
+    return refs_fetch__check_validators(fetcher, &range, &known, err);
+}
+
 /* Opens the location of the next transfer. One location is open at a time. */
 static refs_status open_location(refs_queue *queue, refs_error *err) {
     const refs_vfs *vfs = queue->fetcher->vfs;
@@ -171,6 +186,7 @@ static refs_status open_location(refs_queue *queue, refs_error *err) {
     if (status != REFS_OK) reading->handle = NULL;
     if (status == REFS_NOT_FOUND) return fail_absent(queue->fetcher, err);
     if (status != REFS_OK) return status;
+    REFS_TRY(check_archive(queue->fetcher, range->location, err));
     reading->location_id = range->location_id;
     return refs_fetch__check_opened(queue, reading->begin, end_of_location(queue, reading->begin),
                                     reading->handle, err);
