@@ -1854,6 +1854,17 @@ class Advice(InFolder):
             write(f"{i}.json", array("time", ["time"], np.array([0., 1.]) + 2 * i, units="hours since 2024-01-30"),
                   array("v", ["time", "x"], np.zeros((2, 3), "<i4")))
 
+    def test_of_a_pattern_that_replaces_other_times(self):
+        for day, hour in (1, 0), (2, 12), (3, 12), (4, 0):
+            write(f"2024020{day}.json", array("time", ["time"], np.array([24. * day + hour]), units="hours since 2024-01-31"), array("v", ["time"], np.zeros(1)))
+        names = ("--pattern", "{time:%Y%m%d}.json", "-o", "o.json")
+        self.assertEqual("", run("combine", "20240201.json", "20240204.json", *names))
+        told = "20240202.json: time is 2024-02-02T12:00:00 in the source, and 2024-02-02T00:00:00 in its name: the value of the name is taken"
+        self.assertIn(told + ": leave out --pattern", run("combine", "20240201.json", "20240202.json", *names))
+        said = run("combine", "20240201.json", "20240202.json", "20240203.json", *names)
+        self.assertIn(told + ", also of other sources: leave out --pattern", said)
+        self.assertEqual(1, said.count("warning"))
+
     def test_of_a_pattern_that_names_some_of_the_dimensions(self):
         said = run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", status=1)
         self.assertIn("element 0 of time is 0 and 2: expected sources on one grid, or all concat dimensions that --pattern "

@@ -230,6 +230,47 @@ static refs_status put_documents(refs_part_reader *in, refs_combine_array *array
     return refs_part__number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 
+/* Sets *value to a number or time of a coordinate of one, and appends it as text. */
+static refs_status read_value(const refs_part_reader *in, const refs_combine_array *array,
+                              refs_value *value, refs_buf *text, refs_error *err) {
+    const refs_cf_units units = {text_of(in, array->units), text_of(in, array->calendar)};
+    refs_values values = {
+        .dtype = &array->dtype, .unpacking = array->unpacking, .bytes = text_of(in, array->values)};
+    char number[REFS_VALUE_TEXT];
+    value->kind = REFS_VALUE_NONE;
+    if (array->are_texts || values.bytes.size == 0 || values.bytes.size != array->dtype.size)
+        return REFS_OK;
+    refs_combine__set_clock(&values, &units);
+    *value = refs_combine__unpacked_at(&values, 0);
+    if (value->kind == REFS_VALUE_TIME) return refs_cf_print_time(&units, value->number, text, err);
+    if (value->kind == REFS_VALUE_TEXT) value->kind = REFS_VALUE_NONE;
+    return refs_buf_printf(text, err, "%s", refs_combine__print_value(value, number));
+}
+
+/* Puts the value of a name into the coordinate, and notes if the source has another one. */
+static refs_status replace_value(refs_part_reader *in, refs_combine_axis *axis, refs_str name,
+                                 const refs_pattern_value *value, refs_error *err) {
+    REFS_SCOPED_BUF text = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    refs_value own = {.kind = REFS_VALUE_NONE}, named;
+    if (axis->array != REFS_COMBINE_NONE)
+        REFS_TRY(read_value(in, &in->member->arrays[axis->array], &own, &text, err));
+    refs_combine_array *array = clear_coordinate(in->member, axis);
+    if (array == NULL) return refs_fail_nomem(err);
+    REFS_TRY(put_value(in, array, value, err));
+    if (value->kind == REFS_PATTERN_TIME)
+        REFS_TRY(refs_part__number_text(in, refs_str_from(REFS_SINCE_EPOCH), &array->units, err));
+    REFS_TRY(read_value(in, array, &named, &other, err));
+    if (own.kind == REFS_VALUE_NONE || own.kind != named.kind ||
+        refs_combine__compare_values(&own, &named) == 0)
+        return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s is %.*s in the source, and %.*s in its name",
+                             REFS_STR_WHOLE(name), REFS_STR_WHOLE(refs_buf_text(&text)),
+                             REFS_STR_WHOLE(refs_buf_text(&other))));
+    in->member->differs_from_name = true;
+    return refs_part__number_scratch(in, &in->member->values_differ, err);
+}
+
 /* Adds a coordinate with one value, as if the part had it. */
 static refs_status put_coordinate(refs_part_reader *in, size_t concat,
                                   const refs_pattern_value *value, refs_error *err) {
@@ -239,11 +280,8 @@ static refs_status put_coordinate(refs_part_reader *in, size_t concat,
         return refs_fail(err, REFS_INVALID,
                          "the pattern gives one value of %s, but the source has %llu", name.data,
                          (unsigned long long)axis->n);
-    refs_combine_array *array = clear_coordinate(in->member, axis);
-    if (array == NULL) return refs_fail_nomem(err);
-    REFS_TRY(put_value(in, array, value, err));
-    if (value->kind == REFS_PATTERN_TIME)
-        REFS_TRY(refs_part__number_text(in, refs_str_from(REFS_SINCE_EPOCH), &array->units, err));
+    REFS_TRY(replace_value(in, axis, name, value, err));
+    refs_combine_array *array = &in->member->arrays[axis->array];
     REFS_TRY(put_step(in, array, name, err));
     return put_documents(in, array, name, err);
 }

@@ -197,6 +197,7 @@ static refs_status translate_all(const translation *strings, refs_combine_member
         REFS_TRY(translate(strings, &member->documents[i].key, err));
         REFS_TRY(translate(strings, &member->documents[i].text, err));
     }
+    if (member->differs_from_name) REFS_TRY(translate(strings, &member->values_differ, err));
     for (size_t i = 0; i < member->n_left_out; i++) {
         REFS_TRY(translate(strings, &member->left_out[i].path, err));
         REFS_TRY(translate(strings, &member->left_out[i].problem, err));
@@ -378,6 +379,25 @@ static refs_status tell_left_out(const refs_combine *combine, refs_error *err) {
     return status;
 }
 
+/* Warns once if names of sources have other values than the sources. */
+static void tell_names(const refs_combine *combine) {
+    const refs_combine_member *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < combine->n_members; i++) {
+        const refs_combine_member *member = &combine->members[i];
+        if (!member->differs_from_name) continue;
+        n++;
+        if (first == NULL || strcmp(member->name, first->name) < 0) first = member;
+    }
+    if (first != NULL)
+        refs_note(
+            &combine->options.notes, REFS_NOTE_WARNING,
+            "%s: %.*s: the value of the name is taken%s: leave out --pattern to take those of "
+            "the sources",
+            first->name, REFS_STR_ARG(refs_combine__text(combine, first->values_differ)),
+            n > 1 ? ", also of other sources" : "");
+}
+
 refs_status refs_combine__tell_others(const refs_combine *combine,
                                       const refs_combine_member *member, const char *why,
                                       refs_error *err) {
@@ -439,6 +459,7 @@ static refs_status plan_parts(refs_combine *combine, refs_combine_plan *plan, re
     refs_combine__sort_members(combine);
     REFS_TRY(tell_left_out(combine, err));
     REFS_TRY(refs_combine__tell_empty(combine, err));
+    tell_names(combine);
     if (refs_combine__copies(combine)) return refs_combine__check_master_dims(combine, err);
     REFS_TRY(tell_others(combine, err));
     REFS_TRY(refs_combine__name_levels(combine, err));

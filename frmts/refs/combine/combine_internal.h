@@ -245,6 +245,8 @@ typedef struct refs_combine_member {
                          NONE */
     uint32_t *others; /**< keys that belong to no array, as the part has them */
     size_t n_others, other_capacity;
+    bool differs_from_name; /**< in the value of a concat dimension; the name's is taken */
+    uint32_t values_differ; /**< then the text of a message that says how */
     refs_combine_left_out *left_out;
     size_t n_left_out, left_out_capacity;
     uint64_t *numbers; /**< memory of the arrays' lists */
