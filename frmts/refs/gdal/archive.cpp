@@ -354,12 +354,12 @@ refs_array *RefsArchive::sameArray(const refs_array_meta *meta, refs_error *erro
 
 namespace {
 
-/** A file that cannot be checked may exist. */
-bool isGone(const char *path) {
-    VSIStatBufL status;
-    errno = 0;
-    return !RefsIsStandardInput(path) && VSIStatExL(path, &status, VSI_STAT_EXISTS_FLAG) != 0 &&
-           (errno == ENOENT || errno == ENOTDIR);
+/** A file that cannot be opened for another reason may exist. */
+bool isGone(const refs_vfs *vfs, const char *location) {
+    void *handle = nullptr;
+    const refs_status status = vfs->open(vfs->self, location, &handle, nullptr);
+    if (status == REFS_OK) vfs->close(vfs->self, handle);
+    return status == REFS_NOT_FOUND;
 }
 
 } // namespace
@@ -374,7 +374,8 @@ std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
     if (!refs_store_is_local(store_.get(), key) ||
         refs_set_find(set(), key, &ref, nullptr) != REFS_OK)
         return "";
-    const std::string name = isGone(ref.location) ? refs_ref_name(&ref) : "";
+    const std::string name =
+        isGone(refs_http_vfs_functions(vfs_.get()), ref.location) ? refs_ref_name(&ref) : "";
     refs_ref_release(&ref);
     if (name.empty()) return name;
     const refs_notes notes = RefsReportNotes();
