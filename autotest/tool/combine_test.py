@@ -1859,11 +1859,15 @@ class Advice(InFolder):
             write(f"2024020{day}.json", array("time", ["time"], np.array([24. * day + hour]), units="hours since 2024-01-31"), array("v", ["time"], np.zeros(1)))
         names = ("--pattern", "{time:%Y%m%d}.json", "-o", "o.json")
         self.assertEqual("", run("combine", "20240201.json", "20240204.json", *names))
-        told = "20240202.json: time is 2024-02-02T12:00:00 in the source, and 2024-02-02T00:00:00 in its name: the value of the name is taken"
-        self.assertIn(told + ": leave out --pattern", run("combine", "20240201.json", "20240202.json", *names))
+        told = "20240202.json: time is 2024-02-02T12:00:00 in the source, and 2024-02-02T00:00:00 in its name: using the value in the name"
+        self.assertIn(told + "; omit the pattern", run("combine", "20240201.json", "20240202.json", *names))
         said = run("combine", "20240201.json", "20240202.json", "20240203.json", *names)
-        self.assertIn(told + ", also of other sources: leave out --pattern", said)
+        self.assertIn(told + ", also of other sources; omit the pattern", said)
         self.assertEqual(1, said.count("warning"))
+        for name, value, warns in ("500.json", 850., True), ("850.json", 850., False), ("ab.json", np.array([b"cd"]), True), ("cd.json", np.array([b"cd"]), False):
+            write(name, array("level", ["level"], np.atleast_1d(value)), array("v", ["level"], np.zeros(1)))
+            pattern = "{level}.json" if isinstance(value, np.ndarray) else "{level:d}.json"
+            self.assertEqual(warns, "in its name" in run("combine", name, "-o", "p.json", "--along", "level", "--pattern", pattern), name)
 
     def test_of_a_pattern_that_names_some_of_the_dimensions(self):
         said = run("combine", "0.json", "1.json", "--pattern", "{run}.json", "-o", "o.json", status=1)

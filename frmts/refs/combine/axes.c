@@ -243,8 +243,18 @@ static refs_status read_value(const refs_part_reader *in, const refs_combine_arr
     refs_combine__set_clock(&values, &units);
     *value = refs_combine__unpacked_at(&values, 0);
     if (value->kind == REFS_VALUE_TIME) return refs_cf_print_time(&units, value->number, text, err);
-    if (value->kind == REFS_VALUE_TEXT) value->kind = REFS_VALUE_NONE;
     return refs_buf_printf(text, err, "%s", refs_combine__print_value(value, number));
+}
+
+/* Whether two values differ that are of one kind, or both numbers. Texts of values may have moved:
+ * those of messages are compared. */
+static bool differ(const refs_value *own, refs_str text, const refs_value *named, refs_str other) {
+    const bool are_numbers = refs_combine__is_number(own) && refs_combine__is_number(named);
+    const bool are_times = own->kind == REFS_VALUE_TIME || named->kind == REFS_VALUE_TIME;
+    if (own->kind == REFS_VALUE_TEXT && named->kind == REFS_VALUE_TEXT)
+        return !refs_str_equal(text, other);
+    return (own->kind == named->kind || (are_numbers && !are_times)) &&
+           refs_combine__compare_values(own, named) != 0;
 }
 
 /* Puts the value of a name into the coordinate, and notes if the source has another one. */
@@ -260,8 +270,8 @@ static refs_status replace_value(refs_part_reader *in, refs_combine_axis *axis, 
     if (value->kind == REFS_PATTERN_TIME)
         REFS_TRY(refs_part__number_text(in, refs_str_from(REFS_SINCE_EPOCH), &array->units, err));
     REFS_TRY(read_value(in, array, &named, &other, err));
-    if (own.kind == REFS_VALUE_NONE || own.kind != named.kind ||
-        refs_combine__compare_values(&own, &named) == 0)
+    if (own.kind == REFS_VALUE_NONE ||
+        !differ(&own, refs_buf_text(&text), &named, refs_buf_text(&other)))
         return REFS_OK;
     in->scratch.size = 0;
     REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s is %.*s in the source, and %.*s in its name",

@@ -390,12 +390,10 @@ static void tell_names(const refs_combine *combine) {
         if (first == NULL || strcmp(member->name, first->name) < 0) first = member;
     }
     if (first != NULL)
-        refs_note(
-            &combine->options.notes, REFS_NOTE_WARNING,
-            "%s: %.*s: the value of the name is taken%s: leave out --pattern to take those of "
-            "the sources",
-            first->name, REFS_STR_ARG(refs_combine__text(combine, first->values_differ)),
-            n > 1 ? ", also of other sources" : "");
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%s: %.*s: using the value in the name%s; omit the pattern to use the source's",
+                  first->name, REFS_STR_ARG(refs_combine__text(combine, first->values_differ)),
+                  n > 1 ? ", also of other sources" : "");
 }
 
 refs_status refs_combine__tell_others(const refs_combine *combine,
