@@ -94,10 +94,10 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
         return refs_combine__fail_twice(combine, result, index, members, err);
     refs_status status = refs_combine__print_index(combine, result, index, &text, err);
     const refs_combine_array *dim = refs_combine__find_other_dim(combine, members);
-    const bool is_in_all = result->n_concat < combine->n_dims; /* it has no concat dimension */
-    if (status == REFS_OK && is_in_all && refs_combine__places_fields(combine, at)) {
+    const bool lacks_all_dims = result->n_concat == 0;
+    if (status == REFS_OK && lacks_all_dims && refs_combine__places_fields(combine, at)) {
         status = refs_combine__fail_apart(combine, result->like, names, refs_buf_text(&text), err);
-    } else if (status == REFS_OK && is_in_all) {
+    } else if (status == REFS_OK && lacks_all_dims) {
         if (!*to->differs)
             refs_note(&combine->options.notes, REFS_NOTE_WARNING,
                       "%.*s: differs between %s and %s: keeping the first",
