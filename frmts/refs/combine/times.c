@@ -279,8 +279,9 @@ refs_status refs_combine__repeat_times(refs_combine *combine, const refs_combine
         bool is_to_repeat;
         uint8_t along;
         REFS_TRY(varies(combine, plan->paths[i], &is_to_repeat, err));
+        if (!is_to_repeat) continue;
         REFS_TRY(get_along(combine, plan, plan->paths[i], &along, err));
-        if (is_to_repeat) repeat(combine, plan->paths[i], along);
+        repeat(combine, plan->paths[i], along);
     }
     return REFS_OK;
 }
