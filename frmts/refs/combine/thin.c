@@ -98,10 +98,9 @@ static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
     if (status == REFS_OK && lacks_all_dims && refs_combine__places_fields(combine, at)) {
         status = refs_combine__fail_apart(combine, result->like, names, refs_buf_text(&text), err);
     } else if (status == REFS_OK && lacks_all_dims) {
-        if (!*to->differs)
-            refs_note(&combine->options.notes, REFS_NOTE_WARNING,
-                      "%.*s: differs between %s and %s: keeping the first",
-                      REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1]);
+        refs_note(&combine->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: differs between %s and %s: keeping the first",
+                  REFS_STR_ARG(refs_combine__text(combine, result->path)), names[0], names[1]);
         *to->differs = true;
     } else if (status == REFS_OK && dim != NULL)
         status = refs_combine__fail_apart(combine, dim, names, refs_buf_text(&text), err);
@@ -232,7 +231,8 @@ static refs_status scatter_but(const gathered *to, const refs_combine_place *at,
             !is_overruled && (taken == A_PART || taken == ONLY_TOLD) &&
             !is_element(to->values + place * to_size, to_size, moved, size) &&
             !is_one_time(to, to->values + place * to_size, (elements){moved, size});
-        if (is_other && taken == A_PART) REFS_TRY(fail_twice(to, at, places, err));
+        if (is_other && taken == A_PART && !(result->n_concat == 0 && *to->differs))
+            REFS_TRY(fail_twice(to, at, places, err));
         if (is_overruled || (!is_missing && taken == MISSING_IN_PARTS)) *to->fills = true;
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
             !is_close(&result->dtype, to->values + place * to_size, moved))
