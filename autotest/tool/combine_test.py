@@ -2508,6 +2508,27 @@ class SharedByTiles(InFolder):
         run("index", a, b, c, d, *along, "-o", "same.json")
         self.assertEqual(read("same.json", "valid").tolist(), [0, 3, 6, 9])
 
+    def run_of(self, name, run_time, number, dims, shape, steps=(0, 3)):
+        """Valid times by their steps alone."""
+        valid = np.broadcast_to(np.array(steps, "f8") + number, shape)
+        return write(name, array("run", ["run"], [run_time], units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", ["step"], np.array(steps, "f8"), units="hours", standard_name="forecast_period"),
+                     array("number", ["number"], [number]), array("valid", dims, valid, units="hours since 2020-01-01", standard_name="time"),
+                     array("t", ["run", "number", "step"], np.zeros((1, 1, len(steps)), "f4")))
+
+    def test_is_compared_by_steps_whatever_dimensions_parts_have(self):
+        along = ("-q", "--along", "run", "--along", "number", "--along", "step")
+        parts = [self.run_of(f"{run_time}{number}.json", run_time, number, ["number", "step"][number:], (1, 2)[number:])
+                 for run_time, number in itertools.product((0, 6), (0, 1))]
+        run("index", *parts, *along, "-o", "all.json")
+        self.assertEqual(read("all.json", "valid").tolist(), [[0, 3], [1, 4]])
+
+    def test_may_have_a_dimension_twice(self):
+        n = 300
+        parts = [self.run_of(f"{run_time}.json", run_time, 0, ["step", "step"], (n, n), range(n)) for run_time in (0, 6)]
+        run("index", *parts, "-q", "--along", "run", "--along", "step", "-o", "all.json")
+        self.assertEqual(read("all.json", "valid")[0].tolist(), list(range(n)))
+
 
 class Bounds(InFolder):
     """Times in several units have bounds that state none, with or without missing values."""

@@ -141,10 +141,14 @@ static uint8_t gained(const refs_combine *combine, uint32_t path) {
     return found;
 }
 
-/* Whether a time has only concat dimensions. */
+/* Whether a time has only concat dimensions, and none twice. */
 static bool is_along_dims(const refs_combine *combine, const refs_combine_array *array) {
-    for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_combine__concat_dim_of(combine, array, dim) == REFS_COMBINE_MAX_DIMS) return false;
+    uint8_t found = 0;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const size_t concat = refs_combine__concat_dim_of(combine, array, dim);
+        if (concat == REFS_COMBINE_MAX_DIMS || (found >> concat & 1) != 0) return false;
+        found |= (uint8_t)(1U << concat);
+    }
     return follows_from_dims(combine, array) && !array->is_piece &&
            array->values != REFS_COMBINE_NONE;
 }
@@ -164,6 +168,7 @@ typedef struct along_times {
     uint32_t path;
     uint8_t had, lacked; /* dimensions that some part has; those that count times and none has */
     uint64_t n;          /* indices of the former, and the first element for each */
+    uint64_t stride[REFS_COMBINE_MAX_DIMS];
     time_element *first;
 } along_times;
 
@@ -175,22 +180,34 @@ static refs_values value_of(const refs_combine *combine, const time_element *of)
     return value;
 }
 
+static bool compares_along(const along_times *all, size_t concat) {
+    return (all->had >> concat & 1) != 0;
+}
+
 /* Whether a part has another value than an earlier one at a step. */
 static bool differs(const along_times *all, const refs_combine_place *at) {
-    uint64_t total = 1;
-    for (size_t dim = 0; dim < at->array->rank; dim++) total *= at->array->shape[dim];
-    for (uint64_t i = 0; i < total; i++) {
-        uint64_t place = 0, stride = 1, rest = i;
+    const refs_combine_axis *axes = at->member->axes;
+    const size_t n_dims = all->combine->n_dims;
+    uint64_t index[REFS_COMBINE_MAX_DIMS] = {0}, stride = 1, total = 1;
+    uint64_t own[REFS_COMBINE_MAX_DIMS] = {0}; /* strides in the array; it repeats along others */
+    for (size_t dim = at->array->rank; dim-- > 0; stride *= at->array->shape[dim])
+        own[refs_combine__concat_dim_of(all->combine, at->array, dim)] = stride;
+    for (size_t concat = 0; concat < n_dims; concat++)
+        if (compares_along(all, concat)) total *= axes[concat].n;
+    for (; total > 0; total--) {
+        time_element found = {at->array, 0};
+        uint64_t place = 0;
         bool is_nowhere = false;
-        for (size_t dim = at->array->rank; dim-- > 0; rest /= at->array->shape[dim]) {
-            const size_t concat = refs_combine__concat_dim_of(all->combine, at->array, dim);
-            const uint64_t step = at->member->axes[concat].position[rest % at->array->shape[dim]];
+        for (size_t concat = 0; concat < n_dims; concat++) {
+            if (!compares_along(all, concat)) continue;
+            const uint64_t step = axes[concat].position[index[concat]];
             is_nowhere = is_nowhere || step == REFS_COMBINE_NOWHERE;
-            place += step * stride;
-            stride *= all->plan->concat_dims[concat].n;
+            place += step * all->stride[concat];
+            found.i += index[concat] * own[concat];
         }
+        for (size_t concat = n_dims; concat-- > 0; index[concat] = 0)
+            if (compares_along(all, concat) && ++index[concat] < axes[concat].n) break;
         if (is_nowhere) continue;
-        const time_element found = {at->array, i};
         if (all->first[place].array == NULL) all->first[place] = found;
         const refs_values one = value_of(all->combine, &all->first[place]),
                           other = value_of(all->combine, &found);
@@ -210,7 +227,8 @@ static refs_status lacks_some(const along_times *all, bool *lacks, refs_error *e
     return status;
 }
 
-/* Sets `had`, `lacked` and `n`; nothing is lacked if the times have other dimensions, too. */
+/* Sets `had`, `lacked`, `n` and `stride`; nothing is lacked if the times have other dimensions,
+ * too. */
 static void find_dims(along_times *all) {
     const refs_combine *combine = all->combine;
     bool is_along = true;
@@ -224,7 +242,8 @@ static void find_dims(along_times *all) {
     }
     for (size_t concat = 0; concat < combine->n_dims; concat++) {
         const uint64_t n = all->plan->concat_dims[concat].n;
-        const bool has_it = (all->had >> concat & 1) != 0;
+        const bool has_it = compares_along(all, concat);
+        all->stride[concat] = all->n;
         if (has_it && !refs_mul_u64(all->n, n, &all->n)) all->n = UINT64_MAX;
         if (!has_it && n > 1) all->lacked |= (uint8_t)(1U << concat);
     }
