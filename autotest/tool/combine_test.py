@@ -2462,6 +2462,24 @@ class SharedByTiles(InFolder):
                 self.assertIn("it becomes an aggregation", said)
                 self.assertEqual("mask: differs between 0_2.nc and 1_2.nc" in said, value == 2, said)
 
+    def test_is_compared_in_all_tiles_or_in_none_if_types_differ(self):
+        """No more than 256 MiB of values are kept, whichever tiles are read first; here 8 MiB of each tile."""
+        n = 1024
+        values = np.arange(n * n)
+        for name, dtype in (("same", "f8"), ("other", "f4")):
+            values.astype(dtype).tofile(name)
+            values[5000] = 2
+        def tile(time, name, dtype):
+            return write(f"{time}.json", array("time", ["time"], [time], units="hours since 2020-01-01"), array("y", ["y"], np.arange(n)),
+                         array("lon", ["y", "x"], np.zeros((n, n), dtype), [n, n], units="degrees_east"),
+                         array("t", ["time", "y"], np.zeros((1, n)), coordinates="lon"), **{"lon/0.0": [name, 0, os.path.getsize(name)]})
+
+        for count, status in ((32, 1), (34, 0)):
+            for differing in (1, count - 1):
+                with self.subTest(count=count, differing=differing):
+                    names = [tile(time, *(("other", "f4") if time == differing else ("same", "f8"))) for time in range(count)]
+                    self.make("o.json", *names, "-q", status=status)
+
     def forecast(self, number, run_time, steps, is_axis, first=0):
         with netCDF4.Dataset(f"{number}.nc", "w") as file:
             axes = {"run": [run_time], "step": steps, "x": [0, 1]}

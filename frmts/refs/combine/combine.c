@@ -334,12 +334,24 @@ static int by_role_and_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
+/* Drops the values that arrays have in addition to a digest: those of other parts were too many to
+ * be kept, and which parts came first depends on threads. */
+static void drop_shared(refs_combine *combine) {
+    for (size_t i = 0; i < combine->n_members; i++)
+        for (size_t k = 0; k < combine->members[i].n_arrays; k++) {
+            refs_combine_array *array = &combine->members[i].arrays[k];
+            if (array->digest != REFS_COMBINE_NONE && array->values != REFS_COMBINE_NONE)
+                array->values = array->missing = array->invalid = REFS_COMBINE_NONE;
+        }
+}
+
 void refs_combine__sort_members(refs_combine *combine) {
     qsort(combine->members, combine->n_members, sizeof *combine->members, by_role_and_number);
     combine->n_parts = 0;
     while (combine->n_parts < combine->n_members &&
            combine->members[combine->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
         combine->n_parts++;
+    if (combine->shared_bytes > REFS_COMBINE_MAX_SHARED_BYTES) drop_shared(combine);
 }
 
 /* Fails if an array was left out of one part, and another part has it: its values would be

@@ -297,7 +297,7 @@ struct refs_combine {
     refs_intern strings;
     refs_intern warned;    /* paths of arrays that cannot be compared */
     uint64_t empty_bytes;  /* of values that are hardly stored */
-    uint64_t shared_bytes; /* of values that are kept for refs_combine__compare_shared */
+    uint64_t shared_bytes; /* of values for refs_combine__compare_shared, kept or not */
     refs_combine_member *members;
     size_t n_members, member_capacity;
     size_t
@@ -385,8 +385,8 @@ bool refs_combine__copies(const refs_combine *combine);
 
 void refs_combine__array_clear(refs_combine_array *array);
 
-/** Sorts members by their numbers, masters and manifests after all parts, which it counts: threads
- * add them in any order. */
+/** Sorts members by their numbers, masters and manifests after all parts, which it counts, and
+ * drops values if some were too many to be kept: threads add members in any order. */
 void refs_combine__sort_members(refs_combine *combine);
 
 /** Sorts the paths of a member's arrays; also after arrays were removed. */

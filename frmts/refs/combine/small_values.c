@@ -302,10 +302,11 @@ static refs_status keeps_shared(refs_part_reader *in, const refs_array_meta *met
              bytes <= (is_place ? REFS_COMBINE_MAX_GRID_BYTES : REFS_COMBINE_MAX_COMPARED_BYTES);
     if (!*keeps) return REFS_OK;
     REFS_TRY(refs_part__stored_bytes(in, meta, array, &stored, err));
+    *keeps = bytes / REFS_COMBINE_EMPTY_FOR_EACH < stored;
+    if (!*keeps) return REFS_OK;
     REFS_LOCKED(&in->combine->lock);
-    *keeps = bytes / REFS_COMBINE_EMPTY_FOR_EACH < stored &&
-             in->combine->shared_bytes + bytes <= REFS_COMBINE_MAX_SHARED_BYTES;
-    if (*keeps) in->combine->shared_bytes += bytes;
+    in->combine->shared_bytes += bytes;
+    *keeps = in->combine->shared_bytes <= REFS_COMBINE_MAX_SHARED_BYTES;
     return REFS_OK;
 }
 
