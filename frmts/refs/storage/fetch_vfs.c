@@ -175,7 +175,8 @@ static refs_status check_archive(refs_fetcher *fetcher, const char *location, re
     return refs_fetch__check_validators(fetcher, &range, &known, err);
 }
 
-/* Opens the location of the next transfer. One location is open at a time. */
+/* Opens the location of the next transfer. One location is open at a time, and none that failed a
+ * check: it would be read without another. */
 static refs_status open_location(refs_queue *queue, refs_error *err) {
     const refs_vfs *vfs = queue->fetcher->vfs;
     refs_vfs_reading *reading = &queue->reading;
@@ -186,10 +187,13 @@ static refs_status open_location(refs_queue *queue, refs_error *err) {
     if (status != REFS_OK) reading->handle = NULL;
     if (status == REFS_NOT_FOUND) return fail_absent(queue->fetcher, err);
     if (status != REFS_OK) return status;
-    REFS_TRY(check_archive(queue->fetcher, range->location, err));
     reading->location_id = range->location_id;
-    return refs_fetch__check_opened(queue, reading->begin, end_of_location(queue, reading->begin),
-                                    reading->handle, err);
+    refs_status checked = check_archive(queue->fetcher, range->location, err);
+    if (checked == REFS_OK)
+        checked = refs_fetch__check_opened(
+            queue, reading->begin, end_of_location(queue, reading->begin), reading->handle, err);
+    if (checked != REFS_OK) refs_fetch__close_vfs(queue);
+    return checked;
 }
 
 refs_status refs_fetch__next_vfs(refs_queue *queue, unsigned timeout_ms, refs_error *err) {
