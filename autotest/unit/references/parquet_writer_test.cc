@@ -54,6 +54,21 @@ TEST(ParquetWriter, ReplacesASet) {
     EXPECT_EQ(under.folder.List(), "a.parq ");
 }
 
+TEST(ParquetWriter, GrowsNoSetThatAnotherProgramWrites) {
+    WriterUnderTest under("a.parq");
+    ASSERT_TRUE(under.Open()) << under.Message();
+    ASSERT_TRUE(under.Document(".zgroup", R"({"zarr_format":2})"));
+    ASSERT_EQ(refs_writer_finish(under.writer, &under.error), REFS_OK) << under.Message();
+    const std::string was = under.folder.Read("a.parq/.zmetadata");
+    under.options.growth = REFS_WRITE_GROWING;
+    ASSERT_TRUE(under.Open()) << under.Message();
+    ASSERT_TRUE(under.Document(".zgroup", R"({"zarr_format":2})"));
+    under.folder.Write("a.parq/.zmetadata", was + " ");
+    EXPECT_EQ(refs_writer_finish(under.writer, &under.error), REFS_CHANGED);
+    under.writer = nullptr;
+    EXPECT_EQ(under.folder.Read("a.parq/.zmetadata"), was + " ");
+}
+
 TEST(ParquetWriter, ReplacesNoOtherFolder) {
     WriterUnderTest under("a.parq");
     under.folder.Write("a.parq/thesis.tex", "text");

@@ -37,6 +37,9 @@ typedef struct record_file {
 
 struct refs_growth {
     const char *folder, *staged;
+    refs_buf guarded;        /* the path of `guard` */
+    refs_staged_guard guard; /* for callers without one */
+    bool is_guarded;
     uint64_t record_size;
     refs_json_doc *doc;
     bool is_rewritten; /* the set cannot grow in place … */
@@ -90,6 +93,13 @@ static void mark_rewritten(refs_growth *growth, refs_str prefix, const char *rea
     growth->is_rewritten = true;
 }
 
+/* The set must not change after its metadata are read. */
+static refs_status guard_metadata(refs_growth *growth, refs_error *err) {
+    REFS_TRY(make_path(growth->folder, &METADATA[1], &growth->guarded, err));
+    growth->is_guarded = refs_staged_guard_open((const char *)growth->guarded.data, &growth->guard);
+    return REFS_OK;
+}
+
 refs_status refs_growth__open(const refs_staged *place, const refs_writer_options *options,
                               refs_growth **growth, refs_error *err) {
     refs_growth *opened = refs_calloc(1, sizeof *opened);
@@ -99,11 +109,15 @@ refs_status refs_growth__open(const refs_staged *place, const refs_writer_option
     opened->staged = place->written;
     opened->record_size = options->record_size;
     opened->notes = options->notes;
-    opened->reason = (refs_buf)REFS_BUF_INIT;
-    if (!read_metadata(opened))
+    opened->reason = opened->guarded = (refs_buf)REFS_BUF_INIT;
+    const refs_status status = guard_metadata(opened, err);
+    if (status == REFS_OK && !read_metadata(opened))
         mark_rewritten(opened, refs_str_view("", 0), "its .zmetadata was not written by refs");
-    *growth = opened;
-    return REFS_OK;
+    if (status == REFS_OK)
+        *growth = opened;
+    else
+        refs_growth__free(opened);
+    return status;
 }
 
 void refs_growth__free(refs_growth *growth) {
@@ -112,6 +126,7 @@ void refs_growth__free(refs_growth *growth) {
     for (size_t i = 0; i < growth->n_arrays; i++) refs_free(growth->arrays[i].prefix);
     for (size_t i = 0; i < growth->n_files; i++) refs_free(growth->files[i].name);
     refs_buf_clear(&growth->reason);
+    refs_buf_clear(&growth->guarded);
     refs_set_free(growth->was);
     refs_free(growth->arrays);
     refs_free(growth->files);
@@ -528,6 +543,7 @@ refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_erro
     REFS_SCOPED_BUF from = REFS_BUF_INIT, to = REFS_BUF_INIT;
     end_array(growth);
     check_lost(growth);
+    if (place->guard == NULL && growth->is_guarded) place->guard = &growth->guard;
     if (growth->is_rewritten) {
         REFS_TRY(refs_parquet__check_replaced(place->wanted, err));
         REFS_TRY(link_unchanged(growth, err));
