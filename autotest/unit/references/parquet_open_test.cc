@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "set_under_test.h"
+#include "temporary_folder.h"
 
 namespace {
 
@@ -162,6 +163,22 @@ TEST(ParquetOpen, KnowsItsFoldersByTheirMetadata) {
     for (const char *location :
          {"zarr", "zarr/.zmetadata", "cut", "list", "inner", "size", "none", "set.json", ""})
         EXPECT_FALSE(Sniff(location, files)) << location;
+}
+
+TEST(ParquetOpen, StampsTheFileThatARepositoryIsOpenedFrom) {
+    for (const char *file : {"r/repo", "r/refs/branch.main/ref.json"}) {
+        TemporaryFolder folder;
+        folder.Write(file, "0123456789 and more");
+        for (const char *name : {"r", "r/"}) {
+            refs_vfs_validators validators, own;
+            ASSERT_EQ(refs_set_validators(refs_vfs_posix(), (folder / name).c_str(), &validators,
+                                          nullptr),
+                      REFS_OK)
+                << name;
+            ASSERT_TRUE(refs_vfs_ask(refs_vfs_posix(), (folder / file).c_str(), &own));
+            EXPECT_EQ(validators.inode, own.inode) << file << " " << name;
+        }
+    }
 }
 
 TEST(ParquetOpen, StampsTheFileThatMakesTheSet) {

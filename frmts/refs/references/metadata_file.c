@@ -171,6 +171,27 @@ void refs_references__candidates_clear(refs_candidates *candidates) {
     memset(candidates, 0, sizeof *candidates);
 }
 
+/* Whether it is a file in the folder `itself`. */
+static bool is_within(const char *location, const refs_candidate *itself) {
+    refs_str folder = refs_str_from(itself->location);
+    while (refs_str_ends(folder, "/")) folder.size--;
+    return strncmp(location, folder.data, folder.size) == 0 && location[folder.size] == '/';
+}
+
+/* A local folder has a state, too, but its set is opened from a file in it. */
+static void ask_repository(const refs_vfs *vfs, const refs_candidates *candidates, size_t itself,
+                           refs_vfs_validators *validators) {
+    refs_vfs_validators repository;
+    for (size_t i = itself + 1; i < candidates->n; i++) {
+        const char *location = candidates->list[i].location;
+        if (!is_within(location, &candidates->list[itself]) ||
+            !refs_vfs_ask(vfs, location, &repository))
+            continue;
+        *validators = repository;
+        return;
+    }
+}
+
 refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
                                 refs_vfs_validators *validators, refs_error *err) {
     refs_candidates candidates;
@@ -183,6 +204,8 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
         const bool is_itself = candidates.list[i].kind == REFS_CANDIDATE_ITSELF;
         status = vfs->validators(vfs->self, candidates.list[i].location, validators,
                                  is_itself ? &problem : NULL);
+        if (status == REFS_OK && is_itself && refs_vfs_is_local(vfs, location))
+            ask_repository(vfs, &candidates, i, validators);
     }
     refs_references__candidates_clear(&candidates);
     return refs_fail(err, status, "%s", problem.message);
