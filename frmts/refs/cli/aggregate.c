@@ -91,7 +91,7 @@ static refs_status open_source_of(aggregation *all, size_t number, open_source *
     const bool looks = all->is_replacing || refs_cfa_may_be_filler(all->names.items[number]);
     if (all->writing.version != REFS_CFA_CF_1_13)
         opened->format = refs_cfa_format_of(vfs, opened->location);
-    (void)refs_vfs_look(vfs, opened->location, now);
+    tool_look_at_state(&all->target->session, opened->location, now);
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = looks ? open_arrays(all, number, opened, &problem)
                                      : tool_references_open(&all->target->session, opened->location,

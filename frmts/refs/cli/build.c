@@ -310,7 +310,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     const char *name = (const char *)location.data;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
-    if (status == REFS_OK && !was_kept) (void)refs_vfs_look(all->session.vfs, name, &now);
+    if (status == REFS_OK && !was_kept) tool_look_at_state(&all->session, name, &now);
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));

@@ -222,11 +222,19 @@ refs_status tool_references_open(const tool_session *session, const char *locati
     return refs_references_open(&from, location, set, err);
 }
 
+void tool_look_at_state(const tool_session *session, const char *location,
+                        refs_vfs_validators *state) {
+    refs_vfs_validators now;
+    if (refs_vfs_is_local(session->vfs, location) &&
+        refs_set_validators(session->vfs, location, &now, NULL) == REFS_OK)
+        *state = now;
+}
+
 void tool_ask_state(const tool_session *session, const char *location, const refs_set *set,
                     refs_vfs_validators *state) {
-    const char *document = refs_set_document(set);
-    if (state->size == REFS_SOURCE_UNKNOWN || strcmp(document, location) != 0)
-        (void)refs_vfs_ask(session->vfs, document, state);
+    const bool is_named = strcmp(refs_set_location(set), location) != 0;
+    if (state->size == REFS_SOURCE_UNKNOWN || is_named)
+        (void)refs_vfs_ask(session->vfs, refs_set_document(set), state);
 }
 
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,

@@ -119,8 +119,12 @@ typedef struct tool_set {
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
                                  refs_error *err);
 
-/** Completes the state that a source had before it was opened; size REFS_SOURCE_UNKNOWN: not known.
- * The state of a folder is that of the file that its set was opened from. */
+/** The state of a local source before it is opened. *state stays if it is known only afterwards. */
+void tool_look_at_state(const tool_session *session, const char *location,
+                        refs_vfs_validators *state);
+
+/** Completes it after the set was opened: with size REFS_SOURCE_UNKNOWN, as on a server, and if
+ * `location` is a document that names the set. */
 void tool_ask_state(const tool_session *session, const char *location, const refs_set *set,
                     refs_vfs_validators *state);
 
