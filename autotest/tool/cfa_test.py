@@ -2099,6 +2099,7 @@ class Recorded(Folder):
                     run(*kind, name, "1.nc", "-o", "m.nca", "-q")
                     self.assertEqual(self.error_of("m.nca", CHANGED="ERROR"), "")
                     self.assertIn(" 0 problems", run("check", "m.nca"))
+                    run("append", "m.nca", name, "--skip-errors")  # unchanged: no error
                     run("append", "m.nca", "3.nc", "-q")
                     np.testing.assert_array_equal(read("m.nca"), self.values(4)[[0, 1, 3]])
                     shutil.rmtree(name)

@@ -211,7 +211,8 @@ static bool is_known(const aggregation *all, size_t number, size_t own) {
     refs_vfs_validators now;
     return all->arguments->skip_errors && own < all->target->master.files.n &&
            tool_location(all->names.items[number], &location, NULL) == REFS_OK &&
-           refs_vfs_ask(all->target->session.vfs, (const char *)location.data, &now) &&
+           refs_set_validators(all->target->session.vfs, (const char *)location.data, &now, NULL) ==
+               REFS_OK &&
            refs_validators_prove_same(&all->target->master.listed.items[own].was, &now);
 }
 

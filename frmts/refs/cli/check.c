@@ -211,13 +211,9 @@ static refs_status measure_file(const tool_checking *at, const char *location,
 static refs_status measure(const tool_checking *at, const char *location, refs_vfs_validators *now,
                            refs_error *err) {
     const refs_vfs *vfs = at->session->vfs;
-    refs_set *set = NULL;
-    if (!refs_vfs_is_local(vfs, location) || !refs_set_sniff_folder(vfs, location))
-        return measure_file(at, location, now, err);
-    REFS_TRY(refs_set_open(vfs, location, NULL, &set, err));
-    const refs_status status = measure_file(at, refs_set_document(set), now, err);
-    refs_set_free(set);
-    return status;
+    return refs_vfs_is_local(vfs, location) && refs_set_sniff_folder(vfs, location)
+               ? refs_set_validators(vfs, location, now, err)
+               : measure_file(at, location, now, err);
 }
 
 /* Copies a problem for the line of its target. */
