@@ -61,7 +61,9 @@ typedef struct build {
     refs_name_list dims;
     refs_name_list own_dims; /* those of `dims` that are not only cut by a selection */
     bool finds_dims;         /* some dimensions are found by comparing sources */
-    refs_set **open;   /* for each source, its set if only its coordinates were read; or NULL */
+    refs_set **open; /* for each source, its set if only its coordinates were read; or NULL */
+    refs_vfs_validators
+        *before;       /* with `open`: the states of the sources before they were opened */
     size_t n_compared; /* sources whose coordinates were read */
     tool_stored_repository stored; /* the output, if it is in a store */
     tool_selection selection;
@@ -242,6 +244,10 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     if (*set == NULL && all->open != NULL) *set = all->open[number];
     if (all->open != NULL) all->open[number] = NULL;
     if (*set != NULL) return REFS_OK;
+    if (all->before != NULL) {
+        all->before[number] = (refs_vfs_validators){.size = REFS_SOURCE_UNKNOWN};
+        tool_look_at_state(&all->session, (const char *)location->data, &all->before[number]);
+    }
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status =
         refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
@@ -310,7 +316,9 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     const char *name = (const char *)location.data;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
-    if (status == REFS_OK && !was_kept) tool_look_at_state(&all->session, name, &now);
+    const bool is_open = all->open != NULL && all->open[number] != NULL;
+    if (is_open && !was_kept) now = all->before[number];
+    if (status == REFS_OK && !was_kept && !is_open) tool_look_at_state(&all->session, name, &now);
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
@@ -539,6 +547,7 @@ static refs_status add_coordinates(void *user, refs_combine *coordinates, size_t
 static refs_status guess_dims(build *all, refs_error *err) {
     const refs_combine_coordinate_sources sources = {all, all->names.n, add_coordinates};
     REFS_NEW(all->open, all->names.n, err);
+    REFS_NEW(all->before, all->names.n, err);
     return refs_combine_find_dims_first(&all->options, &sources, &all->found, err);
 }
 
@@ -721,6 +730,7 @@ static void forget_names(build *all) {
     for (size_t i = 0; all->open != NULL && i < all->names.n; i++) refs_set_free(all->open[i]);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     refs_free(all->open);
+    refs_free(all->before);
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
     refs_free(all->states);
@@ -728,6 +738,7 @@ static void forget_names(build *all) {
     refs_buf_clear(&all->found.names);
     tool_names_clear(&all->names);
     all->open = NULL;
+    all->before = NULL;
     all->cuts = NULL;
     all->cut_items = NULL;
     all->states = NULL;
