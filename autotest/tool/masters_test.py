@@ -700,6 +700,12 @@ class Masters(Property):
                 self.assertIn(told, self.run_refs("index", "a.nca", "--along", "time", "-o", f"all.{name}").stderr)
                 self.assertNotIn("hail", self.run_refs("combine", "a.nca", "-v", "v", "-o", f"some.{name}", *options).stderr)
                 self.assertNotIn(told, self.run_refs("combine", "a.nca", files[2], "-o", f"more.{name}", *options).stderr)
+        with netCDF4.Dataset(write("gaps.nc", [0, 1], variables=("v", "hail")), "a") as file:
+            file["hail"][:] = np.ma.masked
+        for version in VERSIONS:  # of CF-1.13, with a file of the fill value in the place of each fragment
+            self.run_refs("split", "gaps.nc", "-o", f"s{version}.nca", "--subarray-shape", "time=1", "--cfa-version", version)
+            said = self.run_refs("index", f"s{version}.nca", "-o", f"s{version}.json", "--along", "time").stderr
+            self.assertIn("hail is left out: it has no fragments", said)
 
     def test_files_of_one_step_have_the_order_of_their_master(self):
         files = [f"row{lat}.nc" for lat in (10, 20, 30)]

@@ -168,18 +168,22 @@ static refs_master_listing listing_of(const refs_part_reader *in) {
                                  .places = {in->part->name, masters->vfs, masters->sets}};
 }
 
+typedef struct fragment_search {
+    const refs_array_meta *meta;
+    bool is_found;
+} fragment_search;
+
 static refs_status note_fragment(void *user, const refs_partition *at, refs_error *err) {
-    bool *has_fragments = user;
-    (void)at;
+    fragment_search *search = user;
     (void)err;
-    *has_fragments = true;
+    search->is_found = search->is_found || !refs_fragment_is_missing(search->meta, at);
     return REFS_OK;
 }
 
 static refs_status list_array(listing *all, const refs_array_meta *meta, refs_error *err) {
     const refs_str path = refs_masters__inner_path(refs_str_from(meta->path));
     uint64_t n_values = 0;
-    bool has_fragments = false;
+    fragment_search search = {.meta = meta};
     uint32_t id;
     if (meta->is_instruction) return REFS_OK;
     if (refs_aggregation_recognise(meta->attributes) && meta->status != REFS_OK)
@@ -189,8 +193,8 @@ static refs_status list_array(listing *all, const refs_array_meta *meta, refs_er
     if (meta->aggregation == NULL || n_values > 0)
         return refs_intern_add(&all->to->own, path, &id, err);
     for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(add_dim(all, meta, dim, err));
-    REFS_TRY(refs_aggregation_each(meta, note_fragment, &has_fragments, err));
-    return has_fragments ? REFS_OK : refs_intern_add(&all->to->empty, path, &id, err);
+    REFS_TRY(refs_aggregation_each(meta, note_fragment, &search, err));
+    return search.is_found ? REFS_OK : refs_intern_add(&all->to->empty, path, &id, err);
 }
 
 /* Lists the steps of a dimension, including those without a fragment. */
