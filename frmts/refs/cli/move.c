@@ -42,6 +42,21 @@ static bool find_typed(const char *typed, prefix *made) {
     return realpath(path, made->absolute) != NULL;
 }
 
+/* The same of a folder that does not exist yet, in one that does. */
+static bool find_absent(const char *typed, prefix *made) {
+    char folder[PATH_MAX];
+    (void)snprintf(folder, sizeof folder, "%s", typed);
+    for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';) folder[--n] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL || slash == folder) return false;
+    *slash = '\0';
+    if (!find_typed(folder, made) || !is_folder(made->absolute)) return false;
+    const size_t size = strlen(made->absolute), n = strlen(slash + 1);
+    if (size + n + 2 > sizeof made->absolute) return false;
+    (void)snprintf(made->absolute + size, sizeof made->absolute - size, "/%s", slash + 1);
+    return true;
+}
+
 static void tell_absent(const tool_arguments *arguments) {
     char text[PATH_MAX + 128];
     (void)snprintf(text, sizeof text,
@@ -61,7 +76,7 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
         tool_is_remote(master) || !find_folder(master, made->of_master))
         return;
     made->is_absent = !find_typed(typed, made) || !is_folder(made->absolute);
-    if (made->is_absent || *typed == '/') return;
+    if (*typed == '/' || (made->is_absent && !find_absent(typed, made))) return;
     const size_t size = strcmp(made->of_master, "/") == 0 ? 0 : strlen(made->of_master);
     const bool is_inside = strncmp(made->absolute, made->of_master, size) == 0 &&
                            (made->absolute[size] == '/' || made->absolute[size] == '\0');
@@ -94,7 +109,7 @@ static refs_status read_selection(const tool_arguments *arguments, selection *of
 static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
     const selection *of = user;
     if (index == NULL) return tool_selects(of->arguments, container);
-    return memcmp(of->index, index, of->rank * sizeof *index) == 0;
+    return of->rank <= container->rank && memcmp(of->index, index, of->rank * sizeof *index) == 0;
 }
 
 static refs_status move_names(const tool_arguments *arguments, const tool_sending *master,
