@@ -109,7 +109,7 @@ static refs_status read_selection(const tool_arguments *arguments, selection *of
 static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
     const selection *of = user;
     if (index == NULL) return tool_selects(of->arguments, container);
-    return of->rank <= container->rank && memcmp(of->index, index, of->rank * sizeof *index) == 0;
+    return memcmp(of->index, index, of->rank * sizeof *index) == 0;
 }
 
 static refs_status move_names(const tool_arguments *arguments, const tool_sending *master,
