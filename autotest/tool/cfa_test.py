@@ -2168,6 +2168,11 @@ class Recorded(Folder):
                             file.write(was)
                         os.utime(fragment, ns=(0, state.st_mtime_ns))
                         self.assertIn(" 0 problems", run("check", name))
+            os.utime(fragment, ns=(0, state.st_mtime_ns + 10**10))  # as of a copy
+            for copy, way in ways.items() if self.error_of(master) == "" else ():  # which has relative names
+                with self.subTest(master=master, copy=copy, of="copied fragments"):
+                    way(master, copy)
+                    self.assertEqual(self.error_of(copy), "")
 
     def test_are_no_attribute_of_the_data(self):
         for master, _, _ in self.masters():

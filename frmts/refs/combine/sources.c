@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "combine_internal.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/index_again.h"
 #include "refs/master_files.h"
@@ -126,12 +127,17 @@ refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_c
     return status;
 }
 
+/* Without the dates of relative names: those may be copies, as when the master is read; the names
+ * in the copy of the master may be absolute. */
 static refs_status add_files(refs_combine_sources *sources, const refs_master_files *files,
                              refs_error *err) {
-    for (size_t i = 0; i < files->n; i++)
-        if (files->items[i].was.has_size)
-            REFS_TRY(refs_combine_sources_add_state(sources, files->items[i].location,
-                                                    &files->items[i].was, err));
+    for (size_t i = 0; i < files->n; i++) {
+        refs_vfs_validators was = files->items[i].was;
+        if (!was.has_size) continue;
+        if (refs_file_name_is_relative(refs_str_from(files->items[i].name)))
+            was = (refs_vfs_validators){.has_size = true, .size = was.size};
+        REFS_TRY(refs_combine_sources_add_state(sources, files->items[i].location, &was, err));
+    }
     return REFS_OK;
 }
 
