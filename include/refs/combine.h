@@ -139,8 +139,8 @@ typedef struct refs_combine_options {
                              indices. 0 for masters */
     refs_combine_masters *masters; /**< gets those that are added, of which nothing is taken then;
                                         NULL: they are errors */
-    size_t n_before; /**< parts with lower numbers are what the result already had: gaps between
-                        their steps are not reported again */
+    size_t n_before; /**< number of parts, the first ones, that the output already has: gaps
+                        between their steps are not reported again */
 } refs_combine_options;
 
 #define REFS_COMBINE_OPTIONS_INIT                                                                  \

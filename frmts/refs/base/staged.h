@@ -29,7 +29,8 @@ typedef struct refs_staged_owner {
     bool is_known; /**< false: nothing is replaced */
 } refs_staged_owner;
 
-/** A local file, and its state before the result was read that a staged one replaces. */
+/** A local file and its state, recorded before the file was read. A staged result replaces the file
+ * only if this state is unchanged. */
 typedef struct refs_staged_guard {
     const char *path;
     refs_vfs_validators was;

@@ -56,8 +56,8 @@ class RefsArchive {
         return refs_fail(error, status, "%s", problem.message);
     }
 
-    /** The archive to repeat a read with, for which `requesting` is then; null if the read
-     * succeeded or nothing was refused, and on failure. */
+    /** Opens the set for the identity of the caller if a request was refused, and moves
+     * `requesting` to it. Null: do not repeat the read; *status is its result. */
     std::shared_ptr<RefsArchive> openIfRefused(std::optional<RefsRequesting> &requesting,
                                                refs_status *status, refs_error *error);
 

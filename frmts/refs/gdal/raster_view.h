@@ -50,8 +50,8 @@ class RefsRasterView {
     /** Whether there is one by a code that each PROJ has, which need not be tried. */
     bool hasCommonSpatialRef() const;
 
-    /** The meaning of a band, from 1, of samples of a TIFF file; what the file says, of which the
-     * beginning is read when this is first requested. Undefined where nothing tells. */
+    /** The color interpretation of band number `band`, from 1, if the array is of a TIFF file; the
+     * first call reads the beginning of that file. Undefined if the file does not state one. */
     GDALColorInterp colorOf(int band) const;
 
     /** The arrays of the set that show the same in fewer pixels, the largest first. */

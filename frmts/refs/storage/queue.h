@@ -95,9 +95,9 @@ typedef struct refs_offer {
     size_t n; /**< 0: nothing can be submitted now: the queue is full, or nothing is left */
 } refs_offer;
 
-/** Reserves memory for the next transfer (over HTTP; refs_next does for other locations), and says
- * what it brings. The caller marks requests that nobody needs any longer as dropped, and submits
- * the rest before it calls anything else. */
+/** Returns the requests of the next transfer, and reserves memory for its answer (for locations
+ * without HTTP, refs_next reserves it). The caller marks requests that are no longer needed as
+ * dropped, and submits the rest before it calls another function of the queue. */
 refs_status refs_queue_offer(refs_queue *queue, refs_offer *offer, refs_error *err);
 
 /** Submits what was offered without what was dropped. *along is which optional requests it brings

@@ -53,10 +53,9 @@ void refs_zip_clear(refs_zip *zip);
 /** The member with this name, or NULL. */
 const refs_zip_member *refs_zip_find(const refs_zip *zip, refs_str name);
 
-/** The next member after `previous`, or the first one after NULL, whose entry may be a damaged one
- * of `name`, because its name differs in one byte. If `name` is a folder, "" or with a slash at its
- * end, the files in it count, and those of folders whose names differ in one byte. NULL if there is
- * none. */
+/** The next member after `previous` (NULL: from the first one on) whose name differs from `name` in
+ * one byte, so that a flipped bit may have made it of `name`; or NULL. If `name` is a folder, "" or
+ * with a slash at its end: files in it, and in folders whose names differ in one byte. */
 const refs_zip_member *refs_zip_next_similar(const refs_zip *zip, refs_str name,
                                              const refs_zip_member *previous);
 
